@@ -1,6 +1,9 @@
 //! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
+
+pub mod model;
+
+/// Runs the command line `args` and returns the process's exit code.
 #[cfg(feature = "cli")]
-/// placeholder
-pub fn main(_args: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
+pub fn main(_args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
     std::process::ExitCode::SUCCESS
 }
