@@ -1,0 +1,421 @@
+//! Kubernetes quantities: exact decimals with a remembered way of writing them.
+//!
+//! Mirrors `k8s.io/apimachinery/pkg/api/resource` (`quantity.go`, `amount.go`, `suffix.go`, v0.37.1), and mirrors it
+//! closely, because its peculiarities show: whether a quantity "is an integer" depends on how it is stored, the
+//! canonical text may lose a suffix, and `value` wraps or is zero where it does not fit. An amount that fits into 64
+//! bits and a power of ten is kept as such and needs no heap; all others are decimal digits of any length.
+//!
+//! Equality and order are those of the value: `1Gi` equals `1024Mi`.
+
+mod canonical;
+mod decimal;
+mod parse;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use decimal::Decimal;
+use serde::de::{Deserialize, Deserializer, Visitor};
+
+use super::Str;
+pub use parse::QuantityError;
+
+/// Which suffixes a quantity is written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// `1k`, `1M`, `500m`.
+    DecimalSi,
+    /// `1Ki`, `1Mi`.
+    BinarySi,
+    /// `1e3`.
+    DecimalExponent,
+    /// Never parsed; written like [`Format::DecimalExponent`].
+    #[default]
+    Unset,
+}
+
+/// The number of a [`Quantity`].
+#[derive(Debug, Clone)]
+enum Amount {
+    /// `value × 10^scale`.
+    Int {
+        value: i64,
+        scale: i32,
+    },
+    Decimal(Arc<Decimal>),
+}
+
+/// What `String()` answers without computing the canonical form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Written {
+    /// Nothing: the canonical form is computed.
+    No,
+    /// The text that was parsed, which is the canonical form.
+    Canonical,
+    /// The text that was parsed, which upstream takes for the canonical form although it is not (`+1`, `1.500`).
+    As(Str),
+}
+
+/// An exact amount, as Kubernetes' `resource.Quantity`.
+#[derive(Debug, Clone)]
+pub struct Quantity {
+    amount: Amount,
+    format: Format,
+    written: Written,
+}
+
+impl Default for Quantity {
+    fn default() -> Self {
+        Self::from_scaled(0, 0, Format::Unset)
+    }
+}
+
+impl Quantity {
+    /// `value`, written in `format`.
+    pub const fn new(value: i64, format: Format) -> Self {
+        Self::from_scaled(value, 0, format)
+    }
+
+    /// `value / 1000`, written in `format`.
+    pub const fn new_milli(value: i64, format: Format) -> Self {
+        Self::from_scaled(value, -3, format)
+    }
+
+    const fn from_scaled(value: i64, scale: i32, format: Format) -> Self {
+        Self {
+            amount: Amount::Int { value, scale },
+            format,
+            written: Written::No,
+        }
+    }
+
+    /// The suffixes that the quantity is written with.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether the amount is kept as decimal digits, which upstream does when it does not fit into 64 bits.
+    ///
+    /// Comparing a 64-bit quantity with such a one turns the left operand into decimal digits too, in place, and
+    /// from then on [`Self::as_int`] fails. Callers that can observe this keep track of it.
+    pub fn is_decimal(&self) -> bool {
+        matches!(self.amount, Amount::Decimal(_))
+    }
+
+    /// Whether Go's `==` holds for the two structs: same amount in the same form, same format, same cached text.
+    ///
+    /// Mirrors the comparison in `consumable_capacity.go`, `violatesPolicy`. Decimal amounts are pointers there and
+    /// never equal the copies that are compared.
+    pub fn same_representation(&self, other: &Self) -> bool {
+        let (
+            Amount::Int { value, scale },
+            Amount::Int {
+                value: other_value,
+                scale: other_scale,
+            },
+        ) = (&self.amount, &other.amount)
+        else {
+            return false;
+        };
+        value == other_value
+            && scale == other_scale
+            && self.format == other.format
+            && self.written == other.written
+    }
+
+    /// -1, 0 or 1.
+    pub fn sign(&self) -> i32 {
+        match &self.amount {
+            Amount::Int { value, .. } => value.signum() as i32,
+            Amount::Decimal(decimal) => decimal.sign(),
+        }
+    }
+
+    /// Whether the amount is zero.
+    pub fn is_zero(&self) -> bool {
+        self.sign() == 0
+    }
+
+    /// The value as an integer, if it is kept in 64 bits without fraction. Mirrors `AsInt64`.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.amount {
+            Amount::Int { value, scale } if scale >= 0 => scale_up(value, i64::from(scale)),
+            _ => None,
+        }
+    }
+
+    /// The value rounded up to an integer, away from zero where it fits 64 bits. Mirrors `Value`: what does not fit
+    /// becomes zero or wraps.
+    pub fn value(&self) -> i64 {
+        self.scaled_value(0)
+    }
+
+    /// The value times 1,000, rounded and wrapped like [`Self::value`].
+    pub fn milli_value(&self) -> i64 {
+        self.scaled_value(-3)
+    }
+
+    fn scaled_value(&self, scale: i32) -> i64 {
+        match &self.amount {
+            Amount::Int { value, scale: own } => int_at_scale(*value, *own, scale).unwrap_or(0),
+            Amount::Decimal(decimal) => {
+                let distance = i64::from(decimal.scale()) + i64::from(scale);
+                match distance.cmp(&0) {
+                    Ordering::Equal => decimal.unscaled_wrapping(),
+                    Ordering::Less => {
+                        // The power of ten is a float turned integer, which on amd64 saturates to the least integer.
+                        let power = scale_up(1, -distance).unwrap_or(i64::MIN);
+                        decimal.unscaled_wrapping().wrapping_mul(power)
+                    }
+                    Ordering::Greater if distance < 19 && decimal.unscaled_below_max() => {
+                        let divisor = 10_i64.pow(distance as u32);
+                        let unscaled = decimal.unscaled_wrapping();
+                        unscaled / divisor + i64::from(unscaled % divisor != 0)
+                    }
+                    Ordering::Greater => {
+                        let (floor, remainder) = decimal.divide_floor(distance as usize);
+                        floor.wrapping_add(i64::from(remainder))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nearest float, give or take the rounding errors of `AsApproximateFloat64`.
+    pub fn as_approximate_float(&self) -> f64 {
+        let (base, exponent) = match &self.amount {
+            Amount::Int { value, scale } => (*value as f64, *scale),
+            Amount::Decimal(decimal) => (decimal.unscaled_float(), decimal.scale().wrapping_neg()),
+        };
+        if exponent == 0 {
+            base
+        } else {
+            base * pow10(exponent)
+        }
+    }
+
+    /// Compares with an integer.
+    pub fn cmp_int(&self, other: i64) -> Ordering {
+        self.cmp(&Self::new(other, Format::Unset))
+    }
+
+    /// Adds `other` in place. Zero takes the format of what is added to it.
+    pub fn add(&mut self, other: &Self) {
+        self.written = Written::No;
+        if self.is_zero() {
+            self.format = other.format;
+        }
+        if let (
+            Amount::Int { value, scale },
+            Amount::Int {
+                value: addend,
+                scale: addend_scale,
+            },
+        ) = (&self.amount, &other.amount)
+            && let Some((value, scale)) = add_ints((*value, *scale), (*addend, *addend_scale))
+        {
+            self.amount = Amount::Int { value, scale };
+            return;
+        }
+        self.amount = Amount::Decimal(Arc::new(self.to_decimal().add(other.to_decimal())));
+    }
+
+    /// Subtracts `other` in place. Zero takes the format of what is subtracted from it.
+    pub fn sub(&mut self, other: &Self) {
+        self.written = Written::No;
+        if self.is_zero() {
+            self.format = other.format;
+        }
+        if let (
+            Amount::Int { value, scale },
+            Amount::Int {
+                value: subtrahend,
+                scale: subtrahend_scale,
+            },
+        ) = (&self.amount, &other.amount)
+            && let Some((value, scale)) =
+                add_ints((*value, *scale), (subtrahend.wrapping_neg(), *subtrahend_scale))
+        {
+            self.amount = Amount::Int { value, scale };
+            return;
+        }
+        let mut subtrahend = other.to_decimal();
+        subtrahend.negate();
+        self.amount = Amount::Decimal(Arc::new(self.to_decimal().add(subtrahend)));
+    }
+
+    fn to_decimal(&self) -> Decimal {
+        match &self.amount {
+            Amount::Int { value, scale } => Decimal::from_int(*value, scale.wrapping_neg()),
+            Amount::Decimal(decimal) => Decimal::clone(decimal),
+        }
+    }
+}
+
+/// `value × 10^exponent`, if it fits.
+fn scale_up(value: i64, exponent: i64) -> Option<i64> {
+    if value == 0 || exponent == 0 {
+        return Some(value);
+    }
+    // Upstream refuses the least integer because its overflow check cannot handle it.
+    if value == i64::MIN || exponent > 18 {
+        return None;
+    }
+    value.checked_mul(10_i64.pow(exponent as u32))
+}
+
+/// `value × 10^-exponent` rounded away from zero, and whether that is exact.
+fn scale_down(value: i64, exponent: i64) -> (i64, bool) {
+    if exponent > 18 {
+        return (value.signum(), value == 0);
+    }
+    let divisor = 10_i64.pow(exponent as u32);
+    let remainder = value % divisor;
+    (value / divisor + remainder.signum(), remainder == 0)
+}
+
+/// Mirrors `AsScaledInt64`.
+fn int_at_scale(value: i64, own: i32, scale: i32) -> Option<i64> {
+    let distance = i64::from(own) - i64::from(scale);
+    if distance < 0 {
+        Some(scale_down(value, -distance).0)
+    } else {
+        scale_up(value, distance)
+    }
+}
+
+/// Mirrors `int64Amount.Add`: the sum at the lesser scale, if everything fits.
+fn add_ints((left, left_scale): (i64, i32), (right, right_scale): (i64, i32)) -> Option<(i64, i32)> {
+    if right == 0 {
+        return Some((left, left_scale));
+    }
+    if left == 0 {
+        return Some((right, right_scale));
+    }
+    let distance = i64::from(left_scale) - i64::from(right_scale);
+    if distance >= 0 {
+        Some((scale_up(left, distance)?.checked_add(right)?, right_scale))
+    } else {
+        Some((left.checked_add(scale_up(right, -distance)?)?, left_scale))
+    }
+}
+
+/// Go's `math.Pow10`, which multiplies two table entries.
+fn pow10(exponent: i32) -> f64 {
+    const HIGH: [f64; 10] = [1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288];
+    const LOW: [f64; 32] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+        1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
+    ];
+    const NEGATIVE: [f64; 11] = [
+        1e0, 1e-32, 1e-64, 1e-96, 1e-128, 1e-160, 1e-192, 1e-224, 1e-256, 1e-288, 1e-320,
+    ];
+    match exponent {
+        0..=308 => HIGH[exponent as usize / 32] * LOW[exponent as usize % 32],
+        -323..=-1 => {
+            NEGATIVE[exponent.unsigned_abs() as usize / 32] / LOW[exponent.unsigned_abs() as usize % 32]
+        }
+        309.. => f64::INFINITY,
+        _ => 0.0,
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if let (
+            Amount::Int { value, scale },
+            Amount::Int {
+                value: other_value,
+                scale: other_scale,
+            },
+        ) = (&self.amount, &other.amount)
+        {
+            if scale == other_scale {
+                return value.cmp(other_value);
+            }
+            let distance = i64::from(*scale) - i64::from(*other_scale);
+            if distance.unsigned_abs() <= 18 {
+                let power = 10_i128.pow(distance.unsigned_abs() as u32);
+                let (left, right) = (i128::from(*value), i128::from(*other_value));
+                return if distance > 0 {
+                    (left * power).cmp(&right)
+                } else {
+                    left.cmp(&(right * power))
+                };
+            }
+        }
+        match (&self.amount, &other.amount) {
+            (Amount::Decimal(left), Amount::Decimal(right)) => left.compare(right),
+            _ => self.to_decimal().compare(&other.to_decimal()),
+        }
+    }
+}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Quantity {}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.written {
+            Written::As(text) => f.pad(text),
+            _ => f.pad(&self.canonical()),
+        }
+    }
+}
+
+impl serde::Serialize for Quantity {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct QuantityVisitor;
+
+        impl Visitor<'_> for QuantityVisitor {
+            type Value = Quantity;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a quantity")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Quantity, E> {
+                text.trim().parse().map_err(E::custom)
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Quantity, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Quantity, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Quantity, E> {
+                self.visit_str(&format!("{number:?}"))
+            }
+
+            fn visit_unit<E: serde::de::Error>(self) -> Result<Quantity, E> {
+                Ok(Quantity::default())
+            }
+        }
+
+        deserializer.deserialize_any(QuantityVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests;
