@@ -1,6 +1,9 @@
 //! Values of device attributes.
 
+use serde::{Deserialize, Deserializer};
+
 use super::Str;
+use super::decode::{interned_list, interned_option};
 
 /// The value of one attribute of a device.
 ///
@@ -23,4 +26,47 @@ pub enum AttributeValue {
     Strings(Box<[Str]>),
     /// `versions`, with the gate `DRAListTypeAttributes`
     Versions(Box<[Str]>),
+    /// A type that this release does not know.
+    Unknown,
+}
+
+impl<'de> Deserialize<'de> for AttributeValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// The API's form: one field for each type, of which one is set.
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Fields {
+            bool: Option<bool>,
+            int: Option<i64>,
+            #[serde(deserialize_with = "interned_option")]
+            string: Option<Str>,
+            #[serde(deserialize_with = "interned_option")]
+            version: Option<Str>,
+            bools: Option<Box<[bool]>>,
+            ints: Option<Box<[i64]>>,
+            #[serde(deserialize_with = "interned_list")]
+            strings: Vec<Str>,
+            #[serde(deserialize_with = "interned_list")]
+            versions: Vec<Str>,
+        }
+        Ok(match Fields::deserialize(deserializer)? {
+            Fields { int: Some(value), .. } => Self::Int(value),
+            Fields {
+                bool: Some(value), ..
+            } => Self::Bool(value),
+            Fields {
+                string: Some(value), ..
+            } => Self::String(value),
+            Fields {
+                version: Some(value), ..
+            } => Self::Version(value),
+            Fields { ints: Some(list), .. } if !list.is_empty() => Self::Ints(list),
+            Fields {
+                bools: Some(list), ..
+            } if !list.is_empty() => Self::Bools(list),
+            Fields { strings, .. } if !strings.is_empty() => Self::Strings(strings.into()),
+            Fields { versions, .. } if !versions.is_empty() => Self::Versions(versions.into()),
+            _ => Self::Unknown,
+        })
+    }
 }

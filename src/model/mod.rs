@@ -1,15 +1,63 @@
 //! The cluster as data: slim objects, their identities, quantities, versions and time.
 //!
-//! The model knows nothing of where objects come from or how they are shown; it uses no other directory of the crate.
+//! Objects are read straight from JSON into structs that hold only what a rule or a column needs. [`Cluster`] keeps them with the
+//! indexes derived from them. The model knows nothing of where objects come from or how they are shown; it uses no other directory
+//! of the crate.
 
 mod attribute;
+mod claim;
+mod class;
+mod cluster;
+mod decode;
+mod environment;
+mod kind;
+mod meta;
+mod node;
+mod node_selector;
+mod pod;
 mod quantity;
 mod quote;
 mod semver;
+mod slice;
 mod text;
+mod time;
+mod version;
 
 pub use attribute::AttributeValue;
+pub use claim::{
+    AllocatedConfig, AllocatedDevice, Allocation, AllocationMode, CapacityRequirements, Claim, ClaimConfig,
+    ClaimSpec, ClaimStatus, ClaimTemplate, ClaimTemplateSpec, Constraint, ConsumerReference,
+    DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, NetworkData, Request,
+    Toleration,
+};
+pub use class::{
+    CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec, TaintRuleStatus,
+    TaintSelector,
+};
+pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool};
+pub use decode::{UnknownFields, lookup, with_interner};
+pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState};
+pub use kind::Kind;
+pub use meta::{Condition, Key, Meta, OwnerReference};
+pub use node::{
+    DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
+    IntOrPercent, LabelRequirement, LabelSelector, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference,
+    Quota, QuotaStatus,
+};
+pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
+pub use pod::{
+    Affinity, Bare, Container, ContainerClaim, ContainerPort, ContainerStatus, ExtendedResourceClaim, Gang,
+    Named, NodeAffinity, NodeToleration, Pod, PodClaim, PodClaimStatus, PodGroup, PodGroupSpec,
+    PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus, PreferredTerm, RequestMapping, ResourceHealth,
+    ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy, Volume, WorkloadRef,
+};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;
 pub use semver::{Semver, SemverError};
+pub use slice::{
+    Capacity, Counter, CounterConsumption, CounterSet, Device, DeviceId, PoolId, PoolPart, RequestPolicy,
+    RequestRange, Slice, SliceSpec, Taint,
+};
 pub use text::{Interner, Str};
+pub use time::Time;
+pub use version::{InvalidVersion, Version};

@@ -1,0 +1,397 @@
+//! What is known of a cluster besides its objects: versions, feature gates with their evidence, time, gaps.
+
+use std::fmt;
+
+use super::{Kind, Str, Time, Version};
+
+/// A component whose feature gates can differ from those of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Component {
+    /// kube-apiserver.
+    ApiServer,
+    /// kube-scheduler: decides allocation.
+    Scheduler,
+    /// kube-controller-manager: cleans up claims and evicts pods.
+    ControllerManager,
+    /// The kubelets.
+    Kubelet,
+}
+
+impl Component {
+    /// Every component.
+    pub const ALL: [Self; 4] = [
+        Self::ApiServer,
+        Self::Scheduler,
+        Self::ControllerManager,
+        Self::Kubelet,
+    ];
+
+    /// The name of the program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApiServer => "kube-apiserver",
+            Self::Scheduler => "kube-scheduler",
+            Self::ControllerManager => "kube-controller-manager",
+            Self::Kubelet => "kubelet",
+        }
+    }
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a gate's state is known, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Evidence {
+    /// The default of the server's release.
+    Assumed,
+    /// The snapshot says so.
+    Recorded,
+    /// Something the API server serves only with the gate on, or only with it off.
+    Served(String),
+    /// The component's own metrics.
+    Metrics,
+    /// Arguments of the component's static pod.
+    Arguments(String),
+    /// A flag of this command.
+    Flag,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Assumed => f.write_str("assumed"),
+            Self::Recorded => f.write_str("recorded"),
+            Self::Served(what) => write!(f, "served: {what}"),
+            Self::Metrics => f.write_str("metrics"),
+            Self::Arguments(pod) => write!(f, "arguments of {pod}"),
+            Self::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+/// State of a gate in a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateState {
+    /// Whether the feature is on.
+    pub enabled: bool,
+    /// How that is known.
+    pub evidence: Evidence,
+}
+
+/// Feature gates that decide something about devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(
+    missing_docs,
+    reason = "each variant is the gate of its name in `pkg/features/kube_features.go`"
+)]
+pub enum Gate {
+    DRAAdminAccess,
+    DRAConsumableCapacity,
+    DRADerivedAttributes,
+    DRADeviceBindingConditions,
+    DRADeviceCompatibilityGroups,
+    DRADeviceTaintRules,
+    DRADeviceTaints,
+    DRAExtendedResource,
+    DRAFractionalCapacityRange,
+    DRAListTypeAttributes,
+    DRANodeAllocatableResources,
+    DRAOptionalNodeOperations,
+    DRAPartitionableDevices,
+    DRAPrioritizedList,
+    DRAResourceClaimDeviceStatus,
+    DRAResourceClaimGranularStatusAuthorization,
+    DRASchedulerFilterTimeout,
+    DRAWorkloadResourceClaims,
+    DynamicResourceAllocation,
+    GenericWorkload,
+    ResourceHealthStatus,
+}
+
+struct Defaults {
+    gate: Gate,
+    name: &'static str,
+    /// First minor release of 1.x that knows the gate, and those in which its default changes: `(minor, default)`.
+    since: &'static [(u32, bool)],
+}
+
+/// The gates with their defaults. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.1.
+const GATES: [Defaults; 21] = [
+    gate(Gate::DRAAdminAccess, "DRAAdminAccess", &[(32, false), (34, true)]),
+    gate(
+        Gate::DRAConsumableCapacity,
+        "DRAConsumableCapacity",
+        &[(34, false), (36, true)],
+    ),
+    gate(Gate::DRADerivedAttributes, "DRADerivedAttributes", &[(37, false)]),
+    gate(
+        Gate::DRADeviceBindingConditions,
+        "DRADeviceBindingConditions",
+        &[(34, false), (36, true)],
+    ),
+    gate(
+        Gate::DRADeviceCompatibilityGroups,
+        "DRADeviceCompatibilityGroups",
+        &[(37, false)],
+    ),
+    gate(
+        Gate::DRADeviceTaintRules,
+        "DRADeviceTaintRules",
+        &[(35, false), (37, true)],
+    ),
+    gate(
+        Gate::DRADeviceTaints,
+        "DRADeviceTaints",
+        &[(33, false), (36, true)],
+    ),
+    gate(
+        Gate::DRAExtendedResource,
+        "DRAExtendedResource",
+        &[(34, false), (36, true)],
+    ),
+    // On only where the minimum compatibility version is 1.37 too: see `Gate::default_in`.
+    gate(
+        Gate::DRAFractionalCapacityRange,
+        "DRAFractionalCapacityRange",
+        &[(37, false)],
+    ),
+    gate(
+        Gate::DRAListTypeAttributes,
+        "DRAListTypeAttributes",
+        &[(36, false)],
+    ),
+    gate(
+        Gate::DRANodeAllocatableResources,
+        "DRANodeAllocatableResources",
+        &[(36, false)],
+    ),
+    gate(
+        Gate::DRAOptionalNodeOperations,
+        "DRAOptionalNodeOperations",
+        &[(37, false)],
+    ),
+    gate(
+        Gate::DRAPartitionableDevices,
+        "DRAPartitionableDevices",
+        &[(33, false), (36, true)],
+    ),
+    gate(
+        Gate::DRAPrioritizedList,
+        "DRAPrioritizedList",
+        &[(33, false), (34, true)],
+    ),
+    gate(
+        Gate::DRAResourceClaimDeviceStatus,
+        "DRAResourceClaimDeviceStatus",
+        &[(32, false), (33, true)],
+    ),
+    gate(
+        Gate::DRAResourceClaimGranularStatusAuthorization,
+        "DRAResourceClaimGranularStatusAuthorization",
+        &[(36, true)],
+    ),
+    gate(
+        Gate::DRASchedulerFilterTimeout,
+        "DRASchedulerFilterTimeout",
+        &[(34, true)],
+    ),
+    gate(
+        Gate::DRAWorkloadResourceClaims,
+        "DRAWorkloadResourceClaims",
+        &[(36, false)],
+    ),
+    gate(
+        Gate::DynamicResourceAllocation,
+        "DynamicResourceAllocation",
+        &[(26, false), (34, true)],
+    ),
+    gate(Gate::GenericWorkload, "GenericWorkload", &[(35, false)]),
+    gate(
+        Gate::ResourceHealthStatus,
+        "ResourceHealthStatus",
+        &[(31, false), (36, true)],
+    ),
+];
+
+const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, bool)]) -> Defaults {
+    Defaults { gate, name, since }
+}
+
+impl Gate {
+    /// Every gate.
+    pub fn all() -> impl Iterator<Item = Self> {
+        GATES.iter().map(|defaults| defaults.gate)
+    }
+
+    fn defaults(self) -> &'static Defaults {
+        &GATES[self as usize]
+    }
+
+    /// The name as `--feature-gates` takes it.
+    pub fn name(self) -> &'static str {
+        self.defaults().name
+    }
+
+    /// The gate of that name, if it decides something about devices.
+    pub fn find(name: &str) -> Option<Self> {
+        GATES
+            .iter()
+            .find(|defaults| defaults.name == name)
+            .map(|defaults| defaults.gate)
+    }
+
+    /// The default in the release 1.`minor` with that minimum compatibility version; absent where the gate does not exist.
+    pub fn default_in(self, minor: u32, min_compatibility: u32) -> Option<bool> {
+        let (_, enabled) = self
+            .defaults()
+            .since
+            .iter()
+            .rev()
+            .find(|(since, _)| *since <= minor)?;
+        let compatible = self == Self::DRAFractionalCapacityRange && minor >= 37 && min_compatibility >= 37;
+        Some(*enabled || compatible)
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Objects that could not be read. Verdicts that depend on them are unknown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// What is missing.
+    pub kind: Kind,
+    /// In which namespace; empty means in all.
+    pub namespace: Str,
+    /// Why, for people.
+    pub reason: String,
+}
+
+impl Gap {
+    /// Whether the gap hides objects of `kind` in `namespace` (empty: in any namespace).
+    pub fn hides(&self, kind: Kind, namespace: &str) -> bool {
+        self.kind == kind
+            && (self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace)
+    }
+}
+
+/// What is known of a cluster besides its objects.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Release of the API server; of the file's server for a snapshot.
+    pub version: Version,
+    /// The version as the server says it, or absent when it was assumed.
+    pub git_version: Option<String>,
+    /// Minor release that the server emulates; its own without emulation.
+    pub emulated_minor: u32,
+    /// Oldest minor release that the server stays compatible with.
+    pub min_compatibility_minor: u32,
+    /// Gates of which more is known than the default, by component.
+    pub gates: Vec<(Component, Gate, GateState)>,
+    /// When the state was read.
+    pub read_at: Option<Time>,
+    /// Where it was read, for people: `cluster prod`, `file gpus.yaml`.
+    pub source: String,
+    /// What could not be read, in order.
+    pub gaps: Vec<Gap>,
+    /// Kinds that the API server does not serve at all: there are none, rather than none known.
+    pub not_served: Vec<Kind>,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        let version = Version::LATEST;
+        Self {
+            version,
+            git_version: None,
+            emulated_minor: version.minor,
+            min_compatibility_minor: version.minor - 1,
+            gates: Vec::new(),
+            read_at: None,
+            source: String::new(),
+            gaps: Vec::new(),
+            not_served: Vec::new(),
+        }
+    }
+}
+
+impl Environment {
+    /// The state of `gate` in `component`: the strongest evidence, else the default of the release. A gate that the release does
+    /// not know is off.
+    pub fn gate(&self, component: Component, gate: Gate) -> GateState {
+        let known = self
+            .gates
+            .iter()
+            .filter(|(of, which, _)| *of == component && *which == gate);
+        if let Some((_, _, state)) = known.max_by(|(_, _, a), (_, _, b)| a.evidence.cmp(&b.evidence)) {
+            return state.clone();
+        }
+        let enabled = gate
+            .default_in(self.emulated_minor, self.min_compatibility_minor)
+            .unwrap_or(false);
+        GateState {
+            enabled,
+            evidence: Evidence::Assumed,
+        }
+    }
+
+    /// Whether `gate` is on in `component`.
+    pub fn enabled(&self, component: Component, gate: Gate) -> bool {
+        self.gate(component, gate).enabled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_stand_at_their_place_and_have_the_defaults_of_their_release() {
+        for gate in Gate::all() {
+            assert_eq!(gate.defaults().gate, gate);
+            assert_eq!(Gate::find(gate.name()), Some(gate));
+            assert_eq!(format!("{gate:?}"), gate.name());
+        }
+        for (gate, minor, expected) in [
+            (Gate::DRADeviceTaints, 35, Some(false)),
+            (Gate::DRADeviceTaints, 36, Some(true)),
+            (Gate::DRADeviceTaintRules, 34, None),
+            (Gate::DRADeviceTaintRules, 36, Some(false)),
+            (Gate::DRADeviceTaintRules, 37, Some(true)),
+            (Gate::DRAWorkloadResourceClaims, 37, Some(false)),
+            (Gate::DRAFractionalCapacityRange, 37, Some(false)),
+        ] {
+            assert_eq!(gate.default_in(minor, minor - 1), expected, "{gate} in 1.{minor}");
+        }
+        assert_eq!(Gate::DRAFractionalCapacityRange.default_in(37, 37), Some(true));
+    }
+
+    #[test]
+    fn the_strongest_evidence_decides() {
+        let state = |enabled, evidence| GateState { enabled, evidence };
+        let mut environment = Environment::default();
+        let gate = Gate::DRAWorkloadResourceClaims;
+        assert_eq!(
+            environment.gate(Component::Scheduler, gate),
+            state(false, Evidence::Assumed)
+        );
+        environment
+            .gates
+            .push((Component::Scheduler, gate, state(false, Evidence::Flag)));
+        environment
+            .gates
+            .push((Component::Scheduler, gate, state(true, Evidence::Metrics)));
+        assert_eq!(
+            environment.gate(Component::Scheduler, gate),
+            state(false, Evidence::Flag)
+        );
+        assert!(!environment.enabled(Component::ControllerManager, gate));
+    }
+}

@@ -1,0 +1,202 @@
+//! Object metadata and the identities built from it.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::decode::{interned, interned_list, interned_pairs, lookup, or_default};
+use super::{Str, Time};
+
+/// Namespace and name of a namespaced object. Orders by namespace, then name, as kubectl lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The namespace.
+    pub namespace: Str,
+    /// The name.
+    pub name: Str,
+}
+
+impl Key {
+    /// The key of the object `name` in `namespace`.
+    pub fn new(namespace: impl Into<Str>, name: impl Into<Str>) -> Self {
+        Self {
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// The part of `metadata` that questions about devices need.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Meta {
+    /// Empty for cluster-scoped objects.
+    #[serde(deserialize_with = "interned")]
+    pub namespace: Str,
+    /// The name.
+    #[serde(deserialize_with = "or_default")]
+    pub name: Str,
+    /// Prefix of a generated name.
+    pub generate_name: Option<Str>,
+    /// Identity over time: a recreated object of the same name has another one.
+    #[serde(deserialize_with = "or_default")]
+    pub uid: Str,
+    /// Version that a write locks on.
+    #[serde(deserialize_with = "or_default")]
+    pub resource_version: Str,
+    /// Counts changes of the spec, where the kind keeps such a count.
+    #[serde(deserialize_with = "or_default")]
+    pub generation: i64,
+    /// When the object was created.
+    pub creation_timestamp: Option<Time>,
+    /// Set once deletion was asked for.
+    pub deletion_timestamp: Option<Time>,
+    /// Grace period of that deletion, in seconds.
+    pub deletion_grace_period_seconds: Option<i64>,
+    /// Sorted by key.
+    #[serde(deserialize_with = "interned_pairs")]
+    pub labels: Vec<(Str, Str)>,
+    /// Annotations of `resource.kubernetes.io` only, sorted by key: no rule reads another one.
+    #[serde(deserialize_with = "resource_annotations")]
+    pub annotations: Vec<(Str, Str)>,
+    /// Owners, in the order of the object.
+    #[serde(deserialize_with = "or_default")]
+    pub owner_references: Vec<OwnerReference>,
+    /// What delays the deletion.
+    #[serde(deserialize_with = "interned_list")]
+    pub finalizers: Vec<Str>,
+}
+
+impl Meta {
+    /// Namespace and name.
+    pub fn key(&self) -> Key {
+        Key {
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// The owner that manages this object. Mirrors `metav1.GetControllerOf`.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owner_references.iter().find(|owner| owner.controller)
+    }
+
+    /// Whether deletion was asked for.
+    pub fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// The value of label `key`.
+    pub fn label(&self, key: &str) -> Option<&Str> {
+        lookup(&self.labels, key)
+    }
+
+    /// The value of the `resource.kubernetes.io` annotation `key`.
+    pub fn annotation(&self, key: &str) -> Option<&Str> {
+        lookup(&self.annotations, key)
+    }
+}
+
+fn resource_annotations<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<(Str, Str)>, D::Error> {
+    struct Annotations;
+    impl<'de> serde::de::Visitor<'de> for Annotations {
+        type Value = Vec<(Str, Str)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map of strings")
+        }
+
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut list = Vec::new();
+            while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
+                if key.starts_with("resource.kubernetes.io/") {
+                    list.push((
+                        Str::from(&*key),
+                        map.next_value::<Option<Str>>()?.unwrap_or_default(),
+                    ));
+                } else {
+                    map.next_value::<serde::de::IgnoredAny>()?;
+                }
+            }
+            list.sort();
+            Ok(list)
+        }
+    }
+    deserializer.deserialize_any(Annotations)
+}
+
+/// One owner of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// Group and version, as written.
+    #[serde(deserialize_with = "interned")]
+    pub api_version: Str,
+    /// Kind of the owner.
+    #[serde(deserialize_with = "interned")]
+    pub kind: Str,
+    /// Name of the owner, in the same namespace.
+    #[serde(deserialize_with = "or_default")]
+    pub name: Str,
+    /// UID of the owner.
+    #[serde(deserialize_with = "or_default")]
+    pub uid: Str,
+    /// Whether this owner manages the object.
+    #[serde(deserialize_with = "or_default")]
+    pub controller: bool,
+}
+
+/// A condition, as conditions of claims' devices, rules, pods and groups look alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    /// What the condition is about.
+    #[serde(rename = "type", deserialize_with = "interned")]
+    pub type_: Str,
+    /// `True`, `False` or `Unknown`.
+    #[serde(deserialize_with = "interned")]
+    pub status: Str,
+    /// Machine-readable cause.
+    #[serde(deserialize_with = "interned")]
+    pub reason: Str,
+    /// Text for people.
+    #[serde(deserialize_with = "or_default")]
+    pub message: Str,
+    /// When the status changed last.
+    pub last_transition_time: Option<Time>,
+    /// Generation that the condition speaks of.
+    pub observed_generation: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_keeps_only_annotations_that_a_rule_reads() {
+        let meta: Meta = serde_json::from_str(
+            r#"{"name":"c","namespace":"n","annotations":{"x":"y","resource.kubernetes.io/pod-claim-name":"gpu"},
+                "labels":null,"ownerReferences":[{"kind":"Pod","name":"p","uid":"u","controller":true}]}"#,
+        )
+        .unwrap();
+        assert_eq!(meta.annotations.len(), 1);
+        assert_eq!(
+            meta.annotation("resource.kubernetes.io/pod-claim-name"),
+            Some(&Str::from("gpu"))
+        );
+        assert_eq!(meta.controller().map(|owner| owner.name.as_str()), Some("p"));
+        assert_eq!(meta.key().to_string(), "n/c");
+    }
+}
