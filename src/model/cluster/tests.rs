@@ -199,7 +199,7 @@ fn lists_of_one_namespace_end_at_its_border() {
     let in_namespace = |namespace: &str, name: &str| {
         object(
             Kind::ResourceClaim,
-            serde_json::json!({"metadata": {"name": name, "namespace": namespace}}),
+            &serde_json::json!({"metadata": {"name": name, "namespace": namespace}}),
         )
     };
     let cluster = cluster([
