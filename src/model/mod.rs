@@ -11,6 +11,7 @@ mod cluster;
 mod decode;
 mod environment;
 mod kind;
+mod labels;
 mod meta;
 mod node;
 mod node_selector;
@@ -38,11 +39,12 @@ pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool};
 pub use decode::{UnknownFields, lookup, with_interner};
 pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState};
 pub use kind::Kind;
+pub use labels::{LabelSelector, LabelSelectorError};
 pub use meta::{Condition, Key, Meta, OwnerReference};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
-    IntOrPercent, LabelRequirement, LabelSelector, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference,
-    Quota, QuotaStatus,
+    IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement, PodSelector, Quota,
+    QuotaStatus,
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use pod::{

@@ -76,7 +76,7 @@ pub struct DisruptionBudget {
 #[serde(rename_all = "camelCase", default)]
 pub struct DisruptionBudgetSpec {
     /// Absent matches no pod, empty every pod of the namespace.
-    pub selector: Option<LabelSelector>,
+    pub selector: Option<PodSelector>,
     /// A number or a percentage.
     pub min_available: Option<IntOrPercent>,
     /// A number or a percentage.
@@ -111,22 +111,22 @@ pub struct DisruptionBudgetStatus {
     pub expected_pods: i32,
 }
 
-/// `meta/v1` LabelSelector.
+/// `meta/v1` LabelSelector, as a disruption budget holds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct LabelSelector {
+pub struct PodSelector {
     /// Must be equal.
     #[serde(deserialize_with = "interned_pairs")]
     pub match_labels: Vec<(Str, Str)>,
     /// Must hold.
     #[serde(deserialize_with = "or_default")]
-    pub match_expressions: Vec<LabelRequirement>,
+    pub match_expressions: Vec<PodRequirement>,
 }
 
 /// One requirement of a label selector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct LabelRequirement {
+pub struct PodRequirement {
     /// The label.
     #[serde(deserialize_with = "interned")]
     pub key: Str,
