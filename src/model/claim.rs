@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, or_default};
+use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
 use super::{Condition, Config, DeviceId, Key, Meta, NodeSelector, Quantity, Selector, Str, Time};
 
 /// `resource.k8s.io` ResourceClaim.
@@ -53,13 +53,13 @@ pub struct ClaimSpec {
 #[serde(default)]
 pub struct DeviceClaim {
     /// In the order in which the allocator serves them.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub requests: Vec<Request>,
     /// Conditions on several devices together.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub constraints: Vec<Constraint>,
     /// Configuration for drivers.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub config: Vec<ClaimConfig>,
 }
 
@@ -73,7 +73,7 @@ pub struct Request {
     /// A request for one kind of device.
     pub exactly: Option<DeviceRequest>,
     /// Alternatives; the first that can be satisfied is taken.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub first_available: Vec<DeviceRequest>,
 }
 
@@ -88,7 +88,7 @@ pub struct DeviceRequest {
     #[serde(deserialize_with = "interned")]
     pub device_class_name: Str,
     /// All must match.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub selectors: Vec<Selector>,
     /// How many devices of those that match.
     #[serde(deserialize_with = "or_default")]
@@ -100,12 +100,12 @@ pub struct DeviceRequest {
     #[serde(deserialize_with = "or_default")]
     pub admin_access: bool,
     /// Taints that do not rule a device out.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub tolerations: Vec<Toleration>,
     /// Amounts asked of each device.
     pub capacity: Option<CapacityRequirements>,
     /// Attributes computed from those of the device.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub derived_attributes: Vec<DerivedAttribute>,
 }
 
@@ -207,10 +207,10 @@ pub struct ClaimStatus {
     /// Absent until the scheduler allocated the claim.
     pub allocation: Option<Allocation>,
     /// Who may use it, in the order of the object; at most 256 entries.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub reserved_for: Vec<ConsumerReference>,
     /// What drivers report of allocated devices.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub devices: Vec<DeviceStatus>,
 }
 
@@ -235,10 +235,10 @@ pub struct Allocation {
 #[serde(default)]
 pub struct DeviceAllocation {
     /// In the order of the requests.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub results: Vec<AllocatedDevice>,
     /// Of classes and claim.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub config: Vec<AllocatedConfig>,
 }
 
@@ -262,7 +262,7 @@ pub struct AllocatedDevice {
     #[serde(deserialize_with = "or_default")]
     pub admin_access: bool,
     /// Copied from the request.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub tolerations: Vec<Toleration>,
     /// Copied from the device.
     #[serde(deserialize_with = "interned_list")]
@@ -401,7 +401,7 @@ pub struct DeviceStatus {
     #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// Binding conditions among them.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub conditions: Vec<Condition>,
     /// Network interface, for network devices.
     pub network_data: Option<NetworkData>,
@@ -426,7 +426,7 @@ pub struct NetworkData {
     #[serde(deserialize_with = "or_default")]
     pub interface_name: Str,
     /// Addresses with prefix length.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub ips: Vec<Str>,
     /// MAC or other hardware address.
     #[serde(deserialize_with = "or_default")]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::decode::{interned, interned_option, or_default};
+use super::decode::{interned, interned_option, list, or_default};
 use super::{Condition, Meta, Str, Taint};
 
 /// `resource.k8s.io` DeviceClass.
@@ -23,10 +23,10 @@ pub struct Class {
 #[serde(rename_all = "camelCase", default)]
 pub struct ClassSpec {
     /// All must match.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub selectors: Vec<Selector>,
     /// Configuration for drivers.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub config: Vec<ClassConfig>,
     /// Containers that ask for this resource get a device of the class.
     #[serde(deserialize_with = "interned_option")]
@@ -121,6 +121,6 @@ pub struct TaintSelector {
 #[serde(default)]
 pub struct TaintRuleStatus {
     /// `EvictionInProgress`.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub conditions: Vec<Condition>,
 }

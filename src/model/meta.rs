@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::decode::{interned, interned_list, interned_pairs, lookup, or_default};
+use super::decode::{interned, interned_list, interned_pairs, list, lookup, or_default};
 use super::{Str, Time};
 
 /// Namespace and name of a namespaced object. Orders by namespace, then name, as kubectl lists.
@@ -66,7 +66,7 @@ pub struct Meta {
     #[serde(deserialize_with = "resource_annotations")]
     pub annotations: Vec<(Str, Str)>,
     /// Owners, in the order of the object.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub owner_references: Vec<OwnerReference>,
     /// What delays the deletion.
     #[serde(deserialize_with = "interned_list")]
@@ -176,8 +176,9 @@ pub struct Condition {
     pub message: Str,
     /// When the status changed last.
     pub last_transition_time: Option<Time>,
-    /// Generation that the condition speaks of.
-    pub observed_generation: Option<i64>,
+    /// Generation that the condition speaks of; 0 where it says none.
+    #[serde(deserialize_with = "or_default")]
+    pub observed_generation: i64,
 }
 
 #[cfg(test)]

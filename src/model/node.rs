@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::decode::{interned, interned_list, interned_pairs, keyed, or_default};
+use super::decode::{interned, interned_list, interned_pairs, keyed, list, or_default};
 use super::{Meta, Quantity, Str, Time};
 
 /// `core/v1` Node.
@@ -28,7 +28,7 @@ pub struct NodeSpec {
     #[serde(deserialize_with = "or_default")]
     pub unschedulable: bool,
     /// Taints of the node.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub taints: Vec<super::Taint>,
 }
 
@@ -40,7 +40,7 @@ pub struct NodeStatus {
     #[serde(deserialize_with = "keyed")]
     pub allocatable: Vec<(Str, Quantity)>,
     /// `Ready` and others.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub conditions: Vec<super::Condition>,
     /// Versions.
     #[serde(deserialize_with = "or_default")]
@@ -119,7 +119,7 @@ pub struct PodSelector {
     #[serde(deserialize_with = "interned_pairs")]
     pub match_labels: Vec<(Str, Str)>,
     /// Must hold.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub match_expressions: Vec<PodRequirement>,
 }
 

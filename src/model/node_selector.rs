@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::decode::{interned, interned_list, or_default};
+use super::decode::{interned, interned_list, list};
 use super::{Meta, Str};
 
 /// `core/v1` NodeSelector: matches when any of its terms does.
@@ -10,7 +10,7 @@ use super::{Meta, Str};
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSelector {
     /// Alternatives.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
 
@@ -19,10 +19,10 @@ pub struct NodeSelector {
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSelectorTerm {
     /// On labels.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub match_expressions: Vec<NodeRequirement>,
     /// On fields; `metadata.name` is the only one.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub match_fields: Vec<NodeRequirement>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::decode::{interned, interned_option, interned_pairs, keyed, or_default};
+use super::decode::{interned, interned_option, interned_pairs, keyed, list, or_default};
 use super::{Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Quantity, Str, Time};
 
 /// `core/v1` Pod.
@@ -50,17 +50,17 @@ pub struct PodSpec {
     #[serde(deserialize_with = "interned_option")]
     pub node_name: Option<Str>,
     /// Claims its containers may use.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub resource_claims: Vec<PodClaim>,
     /// Membership in a PodGroup.
     pub scheduling_group: Option<SchedulingGroup>,
     /// Membership in a Workload, as release 1.35 wrote it.
     pub workload_ref: Option<WorkloadRef>,
     /// Ordinary containers.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub containers: Vec<Container>,
     /// Containers that run before, and sidecars.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub init_containers: Vec<Container>,
     /// Requests of the pod as a whole.
     pub resources: Option<Resources>,
@@ -73,19 +73,19 @@ pub struct PodSpec {
     /// Further demands on the node.
     pub affinity: Option<Box<Affinity>>,
     /// Node taints that do not matter.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub tolerations: Vec<NodeToleration>,
     /// While there is one, the scheduler does not look at the pod.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub scheduling_gates: Vec<Named>,
     /// Which scheduler is responsible.
     #[serde(deserialize_with = "interned")]
     pub scheduler_name: Str,
     /// Rules of spreading over the topology.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub topology_spread_constraints: Vec<serde::de::IgnoredAny>,
     /// Volumes; only those that can decide the node matter.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub volumes: Vec<Volume>,
     /// The pod's ports are those of the node.
     #[serde(deserialize_with = "or_default")]
@@ -146,7 +146,7 @@ pub struct Container {
     #[serde(deserialize_with = "or_default")]
     pub resources: Resources,
     /// Ports, of which only those on the node matter.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub ports: Vec<ContainerPort>,
     /// `Always` makes an init container a sidecar.
     #[serde(deserialize_with = "interned_option")]
@@ -164,7 +164,7 @@ pub struct Resources {
     #[serde(deserialize_with = "keyed")]
     pub limits: Vec<(Str, Quantity)>,
     /// Claims of the pod that the container uses.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub claims: Vec<ContainerClaim>,
 }
 
@@ -239,7 +239,7 @@ pub struct NodeAffinity {
     /// Must match.
     pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
     /// Should match; decides between nodes that fit.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredTerm>,
 }
 
@@ -282,22 +282,39 @@ pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     #[serde(deserialize_with = "interned")]
     pub phase: Str,
-    /// `PodScheduled`, `Ready`, `DisruptionTarget` and others.
-    #[serde(deserialize_with = "or_default")]
+    /// Those that a rule or a column reads: `PodScheduled`, `Ready`, `DisruptionTarget`.
+    #[serde(deserialize_with = "pod_conditions")]
     pub conditions: Vec<Condition>,
     /// Claims made from templates.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub resource_claim_statuses: Vec<PodClaimStatus>,
     /// The claim that the scheduler made for extended resources.
     pub extended_resource_claim_status: Option<ExtendedResourceClaim>,
-    /// Health of devices, per container.
-    #[serde(deserialize_with = "or_default")]
+    /// Health of devices, for the containers that have any.
+    #[serde(deserialize_with = "container_statuses")]
     pub container_statuses: Vec<ContainerStatus>,
     /// The node that a preempting pod waits for.
     #[serde(deserialize_with = "interned_option")]
     pub nominated_node_name: Option<Str>,
     /// When the kubelet saw the pod first.
     pub start_time: Option<Time>,
+}
+
+fn pod_conditions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
+    let mut conditions: Vec<Condition> = or_default(deserializer)?;
+    conditions.retain(|c| matches!(c.type_.as_str(), "PodScheduled" | "Ready" | "DisruptionTarget"));
+    conditions.shrink_to_fit();
+    Ok(conditions)
+}
+
+fn container_statuses<'de, D>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let mut statuses: Vec<ContainerStatus> = or_default(deserializer)?;
+    statuses.retain(|status| !status.allocated_resources_status.is_empty());
+    statuses.shrink_to_fit();
+    Ok(statuses)
 }
 
 /// The claim behind one entry of `spec.resourceClaims`.
@@ -317,7 +334,7 @@ pub struct PodClaimStatus {
 #[serde(rename_all = "camelCase", default)]
 pub struct ExtendedResourceClaim {
     /// Which container's resource is which request.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub request_mappings: Vec<RequestMapping>,
     /// The claim, in the pod's namespace.
     #[serde(deserialize_with = "or_default")]
@@ -347,7 +364,7 @@ pub struct ContainerStatus {
     #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Health of the resources it uses.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub allocated_resources_status: Vec<ResourceStatus>,
 }
 
@@ -359,7 +376,7 @@ pub struct ResourceStatus {
     #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Per device.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub resources: Vec<ResourceHealth>,
 }
 
@@ -398,7 +415,7 @@ pub struct PodGroup {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodGroupSpec {
     /// Claims that the members share.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub resource_claims: Vec<PodClaim>,
     /// The Workload that the group belongs to.
     pub workload_ref: Option<PodGroupWorkload>,
@@ -441,10 +458,10 @@ pub struct Gang {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodGroupStatus {
     /// `PodGroupInitiallyScheduled`, `DisruptionTarget`.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub conditions: Vec<Condition>,
     /// Claims made from templates.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub resource_claim_statuses: Vec<PodClaimStatus>,
 }
 

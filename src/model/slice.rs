@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::decode::{interned, interned_list, interned_option, keyed, or_default};
+use super::decode::{interned, interned_list, interned_option, keyed, list, or_default};
 use super::{AttributeValue, Meta, NodeSelector, Quantity, Str, Time};
 
 /// Identity of a pool: pools of different drivers may share a name.
@@ -90,13 +90,13 @@ pub struct SliceSpec {
     #[serde(deserialize_with = "or_default")]
     pub all_nodes: bool,
     /// The devices, in the order in which the allocator tries them.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub devices: Vec<Device>,
     /// Each device says which nodes reach it.
     #[serde(deserialize_with = "or_default")]
     pub per_device_node_selection: bool,
     /// Counters that devices of the pool draw from.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub shared_counters: Vec<CounterSet>,
     /// Attribute that tells partitions apart, for people.
     #[serde(deserialize_with = "interned_option")]
@@ -155,7 +155,7 @@ pub struct Device {
     #[serde(deserialize_with = "keyed")]
     pub capacity: Vec<(Str, Capacity)>,
     /// What the device takes of shared counters when allocated.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub consumes_counters: Vec<CounterConsumption>,
     /// With per-device node selection: the only node.
     #[serde(deserialize_with = "interned_option")]
@@ -166,7 +166,7 @@ pub struct Device {
     #[serde(deserialize_with = "or_default")]
     pub all_nodes: bool,
     /// Set by the driver.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub taints: Vec<Taint>,
     /// Once allocated the device is tied to the chosen node.
     #[serde(deserialize_with = "or_default")]
@@ -202,7 +202,7 @@ pub struct RequestPolicy {
     /// Taken by requests that name no amount.
     pub default: Option<Quantity>,
     /// The only amounts, ascending.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "list")]
     pub valid_values: Vec<Quantity>,
     /// A range of amounts.
     pub valid_range: Option<RequestRange>,

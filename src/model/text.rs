@@ -10,19 +10,23 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Immutable shared text. Equality, order and hash are those of the content; equal pointers are found equal at once.
-#[derive(Clone)]
-pub struct Str(Arc<str>);
+///
+/// The empty text, which stands for every absent field, takes no memory of its own.
+#[derive(Clone, Default)]
+pub struct Str(Option<Arc<str>>);
 
 impl Str {
     /// The text itself.
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
     }
-}
 
-impl Default for Str {
-    fn default() -> Self {
-        Self(Arc::from(""))
+    fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
     }
 }
 
@@ -30,13 +34,13 @@ impl Deref for Str {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl PartialEq for Str {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        self.is_same(other) || self.as_str() == other.as_str()
     }
 }
 
@@ -62,7 +66,7 @@ impl PartialOrd for Str {
 
 impl Ord for Str {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        if Arc::ptr_eq(&self.0, &other.0) {
+        if self.is_same(other) {
             return std::cmp::Ordering::Equal;
         }
         self.as_str().cmp(other.as_str())
@@ -89,13 +93,13 @@ impl AsRef<str> for Str {
 
 impl From<&str> for Str {
     fn from(text: &str) -> Self {
-        Self(Arc::from(text))
+        Self((!text.is_empty()).then(|| Arc::from(text)))
     }
 }
 
 impl From<String> for Str {
     fn from(text: String) -> Self {
-        Self(Arc::from(text))
+        Self((!text.is_empty()).then(|| Arc::from(text)))
     }
 }
 
@@ -144,8 +148,10 @@ mod tests {
         let mut interner = Interner::default();
         let first = interner.intern("gpu.example.com");
         let second = interner.intern("gpu.example.com");
-        assert!(Arc::ptr_eq(&first.0, &second.0));
+        assert!(first.is_same(&second));
         assert_eq!(first, Str::from("gpu.example.com"));
+        assert!(!first.is_same(&Str::from("gpu.example.com")));
+        assert_eq!(Str::from(""), Str::default());
         assert!(interner.intern("a") < interner.intern("b"));
     }
 }
