@@ -1,6 +1,7 @@
 //! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
 
 pub mod model;
+pub mod reservation;
 
 /// Runs the command line `args` and returns the process's exit code.
 #[cfg(feature = "cli")]

@@ -1,0 +1,21 @@
+//! Who may use a claim, who does, and what an entry of `status.reservedFor` really is.
+//!
+//! The rules of the `resourceclaim` library and of the claim controller, as pure functions over the model. Inspection shows their
+//! answers, the taint rules build on them, the conversion planner changes what they find. None of them decides what to do about it.
+
+mod claim_name;
+mod consumers;
+mod entry;
+mod owner;
+mod reserved;
+mod state;
+
+pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name, group_claim_name};
+pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
+pub use entry::{Entry, EntryStatus, GroupsKnown, consumers_of_entry, groups_are_known, judge};
+pub use owner::{NotOwner, NotOwnerReason, check_group_owner, check_owner};
+pub use reserved::{BindError, PodGroups, bind_to, is_reserved_for};
+pub use state::ClaimState;
+
+#[cfg(test)]
+mod testing;
