@@ -1,0 +1,4 @@
+//! Tests on a real control plane. How to write one is told in `docs/testing.md`.
+
+mod scenarios;
+mod smoke;

@@ -1,0 +1,10 @@
+//! The integration tests: everything that runs the built `kubectl-dra`, in one program, so that the
+//! dependencies link once. `support` holds what the tests share, `live` the tests on a real control plane.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests read the clock, the environment and files; the ban protects the library's core"
+)]
+
+mod live;
+mod support;

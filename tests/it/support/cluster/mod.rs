@@ -1,0 +1,320 @@
+//! A real Kubernetes control plane for tests: etcd, API server, scheduler and controller manager on this
+//! machine, with TLS and RBAC, in a temporary folder and on free ports. There is no kubelet; [`kubelet`]
+//! has the little of one that is needed.
+//!
+//! ```text
+//! let cluster = Cluster::start(&Options::default());
+//! cluster.add_gpu_nodes(2);
+//! cluster.run(&[claim("shared", claim_spec([gpu()])), pod("reader").named_claim("gpu", "shared")]);
+//! let run = cluster.kubectl_dra(["claims"]).run().exits(0);
+//! ```
+//!
+//! It stops when the value is dropped. When the test process is killed, its components notice that their
+//! standard input closed and end by themselves. What can be done with it is told in `docs/testing.md`.
+
+mod api;
+mod component;
+mod files;
+pub(crate) mod kubelet;
+pub(crate) mod objects;
+mod options;
+pub(crate) mod scenario;
+mod user;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+pub(crate) use api::{reference, runtime};
+pub(crate) use options::{Component, Options};
+pub(crate) use user::User;
+
+use self::api::Api;
+use self::component::{Ports, Running, log_tail};
+use self::files::Files;
+use self::options::AUDIT_LOG;
+use self::user::Programs;
+use serde_json::Value;
+
+use crate::support::go;
+use crate::support::wait::try_wait;
+
+/// How often a start is tried when somebody else took a port meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// A running control plane. As a [`User`] it is its administrator.
+pub(crate) struct Cluster {
+    state: Mutex<State>,
+    admin: User,
+    ports: Ports,
+    control_plane: PathBuf,
+    files: Files,
+    permit: Option<Permit>,
+}
+
+struct State {
+    options: Options,
+    running: BTreeMap<Component, Running>,
+}
+
+impl Deref for Cluster {
+    type Target = User;
+
+    fn deref(&self) -> &User {
+        &self.admin
+    }
+}
+
+impl Cluster {
+    /// Starts a control plane and returns when it is ready to use.
+    ///
+    /// Only so many run at the same time as the machine can bear; further tests wait here for their turn.
+    #[track_caller]
+    pub(crate) fn start(options: &Options) -> Self {
+        Self::start_with(options, Some(Permit::acquire()))
+    }
+
+    /// A control plane for tests that only read, started by the first that asks for it, with the scenario
+    /// [`scenario::bound_pods`].
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Cluster> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            let cluster = Self::start_with(&Options::default(), None);
+            scenario::bound_pods(&cluster);
+            cluster
+        })
+    }
+
+    #[track_caller]
+    fn start_with(options: &Options, mut permit: Option<Permit>) -> Self {
+        let control_plane = go::build("controlplane");
+        for _ in 0..ATTEMPTS {
+            let files = Files::create();
+            let ports = Ports::pick();
+            for user in ["system:kube-scheduler", "system:kube-controller-manager"] {
+                files.kubeconfig(user, None, ports.api_server);
+            }
+            let programs = Programs::install(&files, &control_plane);
+            let cluster = Self {
+                state: Mutex::new(State {
+                    options: options.clone(),
+                    running: BTreeMap::new(),
+                }),
+                admin: User::admin(&files, ports.api_server, programs),
+                ports,
+                control_plane: control_plane.clone(),
+                files,
+                permit: permit.take(),
+            };
+            let ready = cluster.bring_up(&mut cluster.state(), &Component::ALL);
+            match ready {
+                Ok(()) => return cluster,
+                Err(why) if why.contains("address already in use") => permit = cluster.give_up(),
+                Err(why) => panic!("{why}"),
+            }
+        }
+        panic!("no free ports after {ATTEMPTS} attempts");
+    }
+
+    /// Adds a user without rights.
+    pub(crate) fn user(&self, name: &str) -> User {
+        self.admin.another(name, &self.files, self.ports.api_server)
+    }
+
+    /// The address of the API server.
+    pub(crate) fn server(&self) -> String {
+        format!("https://127.0.0.1:{}", self.ports.api_server)
+    }
+
+    /// The certificate that the API server's is signed with.
+    pub(crate) fn certificate_authority(&self) -> PathBuf {
+        self.files.path("ca.crt")
+    }
+
+    /// The process ids of the running components.
+    pub(crate) fn process_ids(&self) -> Vec<u32> {
+        self.state().running.values().map(Running::id).collect()
+    }
+
+    /// What a user has asked the API server for so far, in the order of the answers, as
+    /// `verb /path?query code`. The cluster must be [`Options::audited`].
+    pub(crate) fn requests_of(&self, user: &str) -> Vec<String> {
+        let log = std::fs::read_to_string(self.files.path(AUDIT_LOG)).expect("the cluster is audited");
+        let entries = log
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let of_user = entries.filter(|entry| entry["user"]["username"] == user);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        of_user
+            .map(|entry| {
+                let code = &entry["responseStatus"]["code"];
+                format!("{} {} {code}", text(&entry["verb"]), text(&entry["requestURI"]))
+            })
+            .collect()
+    }
+
+    /// The administrator's view of another component's own port, for its `/metrics`, `/configz` and the like.
+    pub(crate) fn at(&self, component: Component) -> Api {
+        Api::at_port(self.kubeconfig(), self.ports.of(component))
+    }
+
+    /// Stops a component, without a rest of it running when this returns.
+    pub(crate) fn stop(&self, component: Component) {
+        take_down(&mut self.state(), component);
+    }
+
+    /// Starts a component that was stopped, and waits until it is ready.
+    #[track_caller]
+    pub(crate) fn resume(&self, component: Component) {
+        self.bring_up(&mut self.state(), &[component])
+            .unwrap_or_else(|why| panic!("{why}"));
+    }
+
+    /// Changes the options and restarts the components whose arguments change by that. Data stays.
+    #[track_caller]
+    pub(crate) fn reconfigure(&self, change: impl FnOnce(&mut Options)) {
+        let mut state = self.state();
+        let before = state.options.clone();
+        change(&mut state.options);
+        let changed: Vec<Component> = Component::ALL
+            .into_iter()
+            .filter(|component| state.options.arguments(*component) != before.arguments(*component))
+            .collect();
+        for component in changed.iter().rev() {
+            take_down(&mut state, *component);
+        }
+        self.bring_up(&mut state, &changed)
+            .unwrap_or_else(|why| panic!("{why}"));
+    }
+
+    fn bring_up(&self, state: &mut State, components: &[Component]) -> Result<(), String> {
+        let wanted: Vec<Component> = components
+            .iter()
+            .copied()
+            .filter(|component| state.options.has(*component))
+            .collect();
+        // The API server waits for etcd by itself; the others end when there is no API server.
+        let (store, clients): (Vec<_>, Vec<_>) = wanted
+            .into_iter()
+            .partition(|component| *component <= Component::ApiServer);
+        for group in [store, clients] {
+            for component in &group {
+                let running = Running::spawn(
+                    &self.control_plane,
+                    self.files.dir(),
+                    *component,
+                    self.ports,
+                    &state.options,
+                );
+                state.running.insert(*component, running);
+            }
+            for component in group {
+                self.wait_ready(state, component)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a component answers that it is ready, or has ended. The answer is known to be this
+    /// component's, whoever else may have got hold of its port: nobody else has such a certificate.
+    fn wait_ready(&self, state: &mut State, component: Component) -> Result<(), String> {
+        if component == Component::Etcd {
+            return Ok(());
+        }
+        let path = if component == Component::ControllerManager {
+            "/healthz"
+        } else {
+            "/readyz"
+        };
+        let api = self.at(component);
+        let running = &mut state.running;
+        let ready = try_wait(|| {
+            for (component, process) in &mut *running {
+                if let Some(status) = process.ended() {
+                    let log = log_tail(self.files.dir(), *component);
+                    return Ok(Err(format!("{} ended with {status}:\n{log}", component.name())));
+                }
+            }
+            match api.try_request(&http::Method::GET, path, "application/json", Vec::new()) {
+                Ok(answer) if answer.is_success() => Ok(Ok(())),
+                Ok(answer) => Err(format!("{answer:?}")),
+                Err(error) => Err(error.to_string()),
+            }
+        });
+        ready.unwrap_or_else(|last| {
+            let log = log_tail(self.files.dir(), component);
+            Err(format!("{} does not get ready: {last}\n{log}", component.name()))
+        })
+    }
+
+    /// Stops everything and hands the permit back for another attempt.
+    fn give_up(mut self) -> Option<Permit> {
+        self.permit.take()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let thread = std::thread::current();
+            let logs = self.files.keep_logs(thread.name().unwrap_or("unnamed"));
+            let _ = writeln!(std::io::stderr(), "logs of the control plane: {}", logs.display());
+        }
+        // Clients before servers, or they fill their logs with complaints.
+        let mut state = self.state();
+        while state.running.pop_last().is_some() {}
+    }
+}
+
+fn take_down(state: &mut State, component: Component) {
+    if let Some(running) = state.running.remove(&component) {
+        match component {
+            // It would wait for open watches, and has nothing in memory that matters.
+            Component::ApiServer => drop(running),
+            // These may have events to send.
+            _ => running.stop(),
+        }
+    }
+}
+
+/// The right to run a control plane, of which each takes more than half a gigabyte and a processor core to
+/// start. A test that has one gets more without waiting, since it might wait for itself.
+struct Permit;
+
+static PERMITS_IN_USE: Mutex<usize> = Mutex::new(0);
+static PERMIT_RETURNED: Condvar = Condvar::new();
+
+thread_local! {
+    static HELD_HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Permit {
+    fn acquire() -> Self {
+        let most = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 6));
+        let mut in_use = PERMITS_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        while HELD_HERE.get() == 0 && *in_use >= most {
+            in_use = PERMIT_RETURNED
+                .wait(in_use)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *in_use += 1;
+        HELD_HERE.set(HELD_HERE.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *PERMITS_IN_USE.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        // A cluster that was handed to another thread may be dropped there.
+        HELD_HERE.set(HELD_HERE.get().saturating_sub(1));
+        PERMIT_RETURNED.notify_one();
+    }
+}

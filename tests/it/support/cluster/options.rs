@@ -1,0 +1,143 @@
+//! How a control plane is configured: which components run, with which feature gates and arguments.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A program of the control plane, in the order in which they start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Component {
+    Etcd,
+    ApiServer,
+    Scheduler,
+    ControllerManager,
+}
+
+impl Component {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Etcd,
+        Self::ApiServer,
+        Self::Scheduler,
+        Self::ControllerManager,
+    ];
+
+    /// Those that know feature gates.
+    pub(crate) const GATED: [Self; 3] = [Self::ApiServer, Self::Scheduler, Self::ControllerManager];
+
+    /// The program's name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Etcd => "etcd",
+            Self::ApiServer => "kube-apiserver",
+            Self::Scheduler => "kube-scheduler",
+            Self::ControllerManager => "kube-controller-manager",
+        }
+    }
+}
+
+/// Where the requests are written down, in the cluster's folder.
+pub(super) const AUDIT_LOG: &str = "audit.json";
+
+/// Everything a test may choose about its control plane. The default is Kubernetes' own, with two
+/// exceptions: all API versions are served, and the controllers that need kubelets are off.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    components: BTreeSet<Component>,
+    gates: BTreeMap<Component, BTreeMap<String, bool>>,
+    args: BTreeMap<Component, Vec<String>>,
+    runtime_config: String,
+    emulated_version: Option<String>,
+    audited: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            components: Component::ALL.into(),
+            gates: BTreeMap::new(),
+            args: BTreeMap::new(),
+            runtime_config: "api/all=true".to_owned(),
+            emulated_version: None,
+            audited: false,
+        }
+    }
+}
+
+impl Options {
+    /// Sets a feature gate in every component that has gates.
+    pub(crate) fn gate(mut self, gate: &str, on: bool) -> Self {
+        self.set_gate(&Component::GATED, gate, on);
+        self
+    }
+
+    /// Sets a feature gate in some components, on a value that is changed in place, as in
+    /// [`Cluster::reconfigure`](super::Cluster::reconfigure).
+    pub(crate) fn set_gate(&mut self, components: &[Component], gate: &str, on: bool) {
+        for component in components {
+            self.gates
+                .entry(*component)
+                .or_default()
+                .insert(gate.to_owned(), on);
+        }
+    }
+
+    /// Adds an argument of one component. It comes last, so it wins over what the harness sets; a list, such
+    /// as `--controllers`, is added to.
+    pub(crate) fn arg(mut self, component: Component, arg: &str) -> Self {
+        self.args.entry(component).or_default().push(arg.to_owned());
+        self
+    }
+
+    /// Leaves a component out.
+    pub(crate) fn without(mut self, component: Component) -> Self {
+        self.components.remove(&component);
+        self
+    }
+
+    /// Sets which API versions are served, in the words of `--runtime-config`; empty for a release's default.
+    pub(crate) fn runtime_config(mut self, value: &str) -> Self {
+        value.clone_into(&mut self.runtime_config);
+        self
+    }
+
+    /// Lets the API server behave like an older minor, such as `1.36`. It serves the older shapes; the other
+    /// components stay as they are.
+    pub(crate) fn emulated_version(mut self, minor: &str) -> Self {
+        self.emulated_version = Some(minor.to_owned());
+        self
+    }
+
+    /// Lets the API server write down every request, for
+    /// [`Cluster::requests_of`](super::Cluster::requests_of).
+    pub(crate) fn audited(mut self) -> Self {
+        self.audited = true;
+        self
+    }
+
+    /// Whether a component is to run.
+    pub(super) fn has(&self, component: Component) -> bool {
+        self.components.contains(&component)
+    }
+
+    /// The arguments that follow from the choices.
+    pub(super) fn arguments(&self, component: Component) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if component == Component::ApiServer {
+            if !self.runtime_config.is_empty() {
+                arguments.push(format!("--runtime-config={}", self.runtime_config));
+            }
+            if let Some(minor) = &self.emulated_version {
+                arguments.push(format!("--emulated-version=kube={minor}"));
+            }
+            if self.audited {
+                arguments.push("--audit-policy-file=audit-policy.json".to_owned());
+                arguments.push(format!("--audit-log-path={AUDIT_LOG}"));
+            }
+        }
+        if let Some(gates) = self.gates.get(&component) {
+            let list: Vec<String> = gates.iter().map(|(gate, on)| format!("{gate}={on}")).collect();
+            arguments.push(format!("--feature-gates={}", list.join(",")));
+        }
+        arguments.extend(self.args.get(&component).into_iter().flatten().cloned());
+        arguments
+    }
+}

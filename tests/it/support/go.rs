@@ -1,0 +1,141 @@
+//! Builds the Go programs under `tests/go`, once for all test processes.
+//!
+//! A binary lies in `target/controlplane/PROGRAM-HASH/`, where the hash covers everything it is built from.
+//! Building takes minutes with an empty Go cache and some 20 s with a full one.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The programs and what they are built from, besides the requirements in `go.mod`.
+const PROGRAMS: &[(&str, &[&str])] = &[("controlplane", &["cmd/controlplane"])];
+
+/// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.
+///
+/// `KUBECTL_DRA_TEST_CONTROLPLANE=PATH` (with the program's name in its place) names a binary built elsewhere.
+///
+/// # Panics
+/// When Go is missing or the build fails, with what to do about it.
+pub(crate) fn build(program: &str) -> PathBuf {
+    let Some((_, sources)) = PROGRAMS.iter().find(|(name, _)| *name == program) else {
+        panic!("no sources are known for the Go program `{program}`");
+    };
+    let variable = format!("KUBECTL_DRA_TEST_{}", program.to_uppercase());
+    if let Some(path) = std::env::var_os(&variable) {
+        let path = PathBuf::from(path);
+        assert!(
+            path.is_file(),
+            "{variable} names {}, which is not a file",
+            path.display()
+        );
+        return path;
+    }
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go");
+    let flags = linker_flags(&module);
+    let key = source_hash(&module, sources, &flags);
+    let cache = target_dir().join("controlplane");
+    let binary = cache.join(format!("{program}-{key:016x}")).join(program);
+    if binary.is_file() {
+        return binary;
+    }
+
+    fs::create_dir_all(&cache).expect("target directory is writable");
+    let lock = File::create(cache.join(format!("{program}.lock"))).expect("lock file can be created");
+    lock.lock().expect("lock file can be locked");
+    // Another process may have built it meanwhile.
+    if !binary.is_file() {
+        compile(&module, program, &flags, &binary);
+    }
+    binary
+}
+
+/// Cargo's target directory, wherever it was moved to.
+pub(crate) fn target_dir() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .expect("the temporary folder lies in the target directory")
+}
+
+fn compile(module: &Path, program: &str, flags: &str, binary: &Path) {
+    // Straight to the stream, since the test harness hides what the print macros write, and a build of
+    // minutes without a word looks like a hang.
+    let _ = writeln!(
+        io::stderr(),
+        "building {} with Go (once; minutes with an empty Go cache)",
+        binary.strip_prefix(target_dir()).unwrap_or(binary).display()
+    );
+    // Only a complete binary gets the final name.
+    let unfinished = binary.with_file_name(format!("{program}.unfinished"));
+    fs::create_dir_all(unfinished.parent().expect("it lies in a folder"))
+        .expect("target directory is writable");
+    let result = Command::new("go")
+        .current_dir(module)
+        .args(["build", "-buildvcs=false", "-ldflags", flags, "-o"])
+        .args([unfinished.as_os_str(), format!("./cmd/{program}").as_ref()])
+        .output();
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => panic!(
+            "Go is needed to build the programs in tests/go and is not in PATH: install Go 1.26 or later \
+             (https://go.dev/dl), or name a binary built elsewhere with KUBECTL_DRA_TEST_{}",
+            program.to_uppercase()
+        ),
+        Err(error) => panic!("go build cannot be started: {error}"),
+        Ok(output) if !output.status.success() => {
+            panic!(
+                "go build ./cmd/{program} failed in {}:\n{}",
+                module.display(),
+                String::from_utf8_lossy(&output.stderr)
+            )
+        }
+        Ok(_) => fs::rename(&unfinished, binary).expect("the built binary can be renamed"),
+    }
+}
+
+/// Leaves out debug information, which is a third of the binary, and sets the version that the components
+/// report, which a release build gets from its tag.
+fn linker_flags(module: &Path) -> String {
+    let requirements = fs::read_to_string(module.join("go.mod")).expect("tests/go/go.mod is readable");
+    let version = requirements
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"))
+        .expect("tests/go/go.mod requires k8s.io/kubernetes")
+        .trim();
+    let package = "k8s.io/component-base/version";
+    let mut flags = format!("-s -w -X {package}.gitVersion=v{version}");
+    for (name, number) in ["gitMajor", "gitMinor"].iter().zip(version.split('.')) {
+        flags = format!("{flags} -X {package}.{name}={number}");
+    }
+    flags
+}
+
+fn source_hash(module: &Path, sources: &[&str], flags: &str) -> u64 {
+    let mut files = vec![module.join("go.mod"), module.join("go.sum")];
+    for source in sources {
+        collect_files(&module.join(source), &mut files);
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    flags.hash(&mut hasher);
+    for file in files {
+        file.strip_prefix(module)
+            .expect("files of the module")
+            .hash(&mut hasher);
+        fs::read(&file)
+            .expect("sources under tests/go are readable")
+            .hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn collect_files(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display())) {
+        let path = entry.expect("directory entries are readable").path();
+        if path.is_dir() {
+            collect_files(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Running a program to its end or in the background, with both streams and the exit code kept.
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::wait::{PATIENCE, try_wait};
+
+/// A program about to run: arguments, environment (empty unless given), standard input (closed unless given).
+pub(crate) struct Invocation {
+    command: Command,
+    /// The program that ties a background process to this one, see `guard` in `tests/go/cmd/controlplane`.
+    guard: PathBuf,
+    input: Vec<u8>,
+}
+
+impl Invocation {
+    /// Runs `program`; `guard` is the control plane's binary.
+    pub(crate) fn new(program: impl AsRef<OsStr>, guard: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.env_clear();
+        Self {
+            command,
+            guard: guard.to_owned(),
+            input: Vec::new(),
+        }
+    }
+
+    /// Adds arguments.
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Sets the working directory.
+    pub(crate) fn current_dir(mut self, dir: &Path) -> Self {
+        self.command.current_dir(dir);
+        self
+    }
+
+    /// What the program reads from its standard input.
+    pub(crate) fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = input.into();
+        self
+    }
+
+    /// Runs it to its end, which must come within the usual patience.
+    #[track_caller]
+    pub(crate) fn run(self) -> Run {
+        self.start_unguarded().finish()
+    }
+
+    /// Starts it and leaves it running, as a child that outlives this process if that is killed.
+    #[track_caller]
+    pub(crate) fn start_unguarded(self) -> Process {
+        Process::spawn(self.command, self.input)
+    }
+
+    /// Starts it and leaves it running. It ends when the returned value is dropped, or when the test dies.
+    #[track_caller]
+    pub(crate) fn start(self) -> Process {
+        let mut guarded = Command::new(&self.guard);
+        guarded
+            .arg("guard")
+            .arg(self.command.get_program())
+            .args(self.command.get_args())
+            .env_clear();
+        for (name, value) in self.command.get_envs() {
+            guarded.env(name, value.unwrap_or_default());
+        }
+        if let Some(dir) = self.command.get_current_dir() {
+            guarded.current_dir(dir);
+        }
+        Process::spawn(guarded, self.input)
+    }
+}
+
+/// How a program ended and what it wrote.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The command line, for failure messages.
+    pub(crate) command: String,
+    /// The exit code, or none when a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Checks the exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "exit code of {} (signal {:?})\n--- stdout\n{}\n--- stderr\n{}",
+            self.command,
+            self.signal,
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Standard output as JSON, of a run that must have succeeded.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let run = self.exits(0);
+        serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|error| panic!("{}: {error}\n{}", run.command, run.stdout))
+    }
+}
+
+/// A running program. Dropping it kills it.
+pub(crate) struct Process {
+    command: String,
+    child: Child,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+impl Process {
+    #[track_caller]
+    fn spawn(mut command: Command, input: Vec<u8>) -> Self {
+        let shown = format!("{command:?}");
+        let mut child = command
+            .stdin(if input.is_empty() {
+                Stdio::null()
+            } else {
+                Stdio::piped()
+            })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{shown} cannot be started: {error}"));
+        if let Some(mut pipe) = child.stdin.take() {
+            // A program may end without reading its input.
+            std::thread::spawn(move || _ = pipe.write_all(&input));
+        }
+        let stdout = Stream::collect(child.stdout.take().expect("standard output is a pipe"));
+        let stderr = Stream::collect(child.stderr.take().expect("standard error is a pipe"));
+        Self {
+            command: shown,
+            child,
+            stdout,
+            stderr,
+        }
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it wrote to standard output so far.
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
+    /// What it wrote to standard error so far.
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Waits until what it wrote to standard output satisfies `condition`.
+    #[track_caller]
+    pub(crate) fn wait_for_stdout(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
+        let written = try_wait(|| {
+            let text = self.stdout();
+            if condition(&text) { Ok(text) } else { Err(text) }
+        });
+        written.unwrap_or_else(|text| {
+            panic!(
+                "gave up on {}: {what}\n--- stdout\n{text}\n--- stderr\n{}",
+                self.command,
+                self.stderr()
+            )
+        })
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, signal).unwrap_or_else(|error| panic!("{}: {error}", self.command));
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub(crate) fn finish(mut self) -> Run {
+        let status = self.wait().unwrap_or_else(|| {
+            panic!(
+                "{} did not end within {} s\n--- stdout\n{}\n--- stderr\n{}",
+                self.command,
+                PATIENCE.as_secs(),
+                self.stdout(),
+                self.stderr()
+            )
+        });
+        Run {
+            command: std::mem::take(&mut self.command),
+            code: status.code(),
+            signal: status.signal(),
+            stdout: self.stdout.end(),
+            stderr: self.stderr.end(),
+        }
+    }
+
+    fn wait(&mut self) -> Option<ExitStatus> {
+        // Short runs are waited for closely, since a test has many of them.
+        for _ in 0..200 {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        try_wait(|| self.child.try_wait().ok().flatten().ok_or(())).ok()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Fails only when it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One output stream, collected while the program runs, so that a full pipe never blocks it.
+struct Stream {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Stream {
+    fn collect(mut pipe: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&bytes);
+        let reader = std::thread::spawn(move || {
+            let mut buffer = [0; 16 << 10];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                sink.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .extend_from_slice(&buffer[..count]);
+            }
+        });
+        Self {
+            bytes,
+            reader: Some(reader),
+        }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    fn end(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        self.text()
+    }
+}

@@ -1,0 +1,30 @@
+//! Waiting for a condition, with a deadline instead of a fixed sleep.
+
+use std::time::{Duration, Instant};
+
+/// How long a condition may take before the test fails. Far more than anything takes on an idle machine:
+/// a busy one shall not decide a test.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often a condition is looked at.
+const POLL: Duration = Duration::from_millis(40);
+
+/// Calls `probe` until it returns something, and fails the test when that takes longer than [`PATIENCE`].
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+    match try_wait(|| probe().ok_or(())) {
+        Ok(value) => value,
+        Err(()) => panic!("gave up after {} s: {what}", PATIENCE.as_secs()),
+    }
+}
+
+/// Calls `probe` until it succeeds, at most for [`PATIENCE`], and returns its last error otherwise.
+pub(crate) fn try_wait<T, E>(mut probe: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match probe() {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(POLL),
+            last => return last,
+        }
+    }
+}
