@@ -1,10 +1,156 @@
 //! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
+//!
+//! The code in reading order. The pure core knows nothing of clusters, files, clocks or terminals:
+//!
+//! - [`model`]: the cluster as data, and the small languages it is written in.
+//!
+//! The shell around it is what the `cli` feature adds:
+//!
+//! - `cli`: the command line, which becomes settings and a command;
+//! - `context` and `error`: what a command works with, and how a run ends;
+//! - `commands`: one file per subcommand;
+//! - `output`: reports, tables and everything else that is printed.
+//!
+//! [`main`] ties them together: every way in which the process can end is in it.
 
 pub mod model;
 pub mod reservation;
 
-/// Runs the command line `args` and returns the process's exit code.
 #[cfg(feature = "cli")]
-pub fn main(_args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+mod cli;
+#[cfg(feature = "cli")]
+#[expect(dead_code, reason = "the commands that use all of it are still to come")]
+mod commands;
+#[cfg(feature = "cli")]
+#[expect(dead_code, reason = "the commands that use all of it are still to come")]
+mod context;
+#[cfg(feature = "cli")]
+mod error;
+#[cfg(feature = "cli")]
+#[expect(dead_code, unused_imports, reason = "the commands that use all of it are still to come")]
+mod output;
+
+#[cfg(feature = "cli")]
+pub use shell::main;
+
+#[cfg(feature = "cli")]
+mod shell {
+    use std::ffi::OsString;
+    use std::process::ExitCode;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use anyhow::Context;
+    use tokio::runtime::{Handle, Runtime};
+
+    use crate::cli::{self, Invocation};
+    use crate::commands::{Command, Job};
+    use crate::context::{Ctx, Environment, Settings};
+    use crate::error::{self, Failure, Interrupted, Outcome};
+    use crate::output::{Options, Printer};
+
+    /// Completion that takes longer than this is no help any more.
+    const COMPLETION_TIME: Duration = Duration::from_secs(3);
+
+    /// Runs the command line `args`, the program's name first, and returns the process's exit code.
+    pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+        let environment = Environment::read();
+        let printer = || Printer::new(Options::default(), environment.terminal);
+        match cli::parse(args) {
+            Ok(Invocation::Run(settings, command)) => {
+                let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
+                end(run(*command, &ctx), ctx.printer())
+            }
+            Ok(Invocation::Show(text)) => {
+                let printer = printer();
+                end(printer.text(&text).map(|()| Outcome::Done).map_err(Into::into), &printer)
+            }
+            Ok(Invocation::Complete(words)) => {
+                let printer = printer();
+                let text = complete(&words, environment);
+                end(printer.text(&text).map(|()| Outcome::Done).map_err(Into::into), &printer)
+            }
+            Err(error) => end(Err(error), &printer()),
+        }
+    }
+
+    /// The exit code of a run, and its last words.
+    fn end(result: anyhow::Result<Outcome>, printer: &Printer) -> ExitCode {
+        let error = match result {
+            Ok(outcome) => return outcome.into(),
+            Err(error) => error,
+        };
+        let failure = Failure::of(&error);
+        match failure {
+            Failure::Usage | Failure::World => match error.downcast_ref::<clap::Error>() {
+                // The parser's own words come with the usage below them.
+                Some(error) => printer.formatted_error(&error.render().to_string()),
+                None => printer.error(&error::message(&error), &error::hints(&error)),
+            },
+            Failure::Interrupted => printer.interrupted(),
+            Failure::ClosedPipe => {}
+        }
+        failure.into()
+    }
+
+    fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
+        match command.job() {
+            Job::Here(job) => job(ctx),
+            Job::Waiting(job) => {
+                let ctx = Arc::clone(ctx);
+                on_runtime(move || Handle::current().block_on(job(&ctx)))
+            }
+        }
+    }
+
+    /// Runs `work` on a runtime until it ends or the user interrupts.
+    ///
+    /// The work has a thread of its own, since a command also computes: Ctrl-C must not wait for a search to yield.
+    fn on_runtime<T: Send + 'static>(
+        work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+    ) -> anyhow::Result<T> {
+        let runtime = Runtime::new().context("cannot start the runtime")?;
+        let work = runtime.spawn_blocking(work);
+        let result = runtime.block_on(async {
+            tokio::select! {
+                done = work => match done {
+                    Ok(result) => result,
+                    Err(stopped) => match stopped.try_into_panic() {
+                        Ok(panic) => std::panic::resume_unwind(panic),
+                        Err(cancelled) => Err(cancelled.into()),
+                    },
+                },
+                () = interrupted() => Err(Interrupted.into()),
+            }
+        });
+        // The work may still be running; the process ends without it.
+        runtime.shutdown_background();
+        result
+    }
+
+    async fn interrupted() {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Where signals cannot be watched they end the process by themselves.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// The answer to kubectl's completion: what the command line itself knows, and names from the cluster if there are
+    /// some to be had in time. Failures are silent, the user is in the middle of a line.
+    fn complete(words: &[OsString], environment: Environment) -> String {
+        let mut root = cli::command_line();
+        root.build();
+        let mut completion = cli::complete(words, &root);
+        if let Some(lookup) = completion.lookup {
+            let mut settings: Settings = cli::settings_so_far(words);
+            settings.output.quiet = true;
+            let ctx = Ctx::new(settings, environment, cli::command_line);
+            let names = on_runtime(move || {
+                let names = Handle::current().block_on(tokio::time::timeout(COMPLETION_TIME, lookup(&ctx)));
+                names.unwrap_or_else(|_| Ok(Vec::new()))
+            });
+            completion.add(names.unwrap_or_default());
+        }
+        completion.to_string()
+    }
 }

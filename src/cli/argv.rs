@@ -1,0 +1,180 @@
+//! The arguments as people type them for kubectl, turned into what the parser takes.
+//!
+//! kubectl's flags are pflag's, which differ from clap's in two habits that scripts rely on: a switch may have a value
+//! (`--all-namespaces=false`), and global flags before the subcommand are the same as behind it. The second holds for
+//! clap too, except that of a repeated flag (`--from a claims --from b`) it would drop the first; with all flags behind
+//! the subcommand they add up, and conflicts between them are seen.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{Arg, ArgAction, Command};
+
+use super::values::go_bool;
+
+/// `args` with the subcommands first and switches without values. `root` must have been built.
+///
+/// What is not understood stays where it is, for the parser to complain about.
+pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command) -> Vec<OsString> {
+    let mut args = args.into_iter();
+    let mut commands: Vec<OsString> = args.next().into_iter().collect();
+    let mut rest = Vec::new();
+    let mut command = root;
+    let mut may_be_command = true;
+    while let Some(arg) = args.next() {
+        match read(&arg, command) {
+            Read::End => {
+                rest.push(arg);
+                rest.extend(args);
+                break;
+            }
+            Read::Word => match command.find_subcommand(&arg).filter(|_| may_be_command) {
+                Some(subcommand) => {
+                    command = subcommand;
+                    commands.push(arg);
+                }
+                None => {
+                    may_be_command = false;
+                    rest.push(arg);
+                }
+            },
+            Read::Flag { needs_value } => {
+                rest.push(arg);
+                if needs_value {
+                    rest.extend(args.next());
+                }
+            }
+            Read::Switch { name, on } => rest.extend(on.then(|| OsString::from(name))),
+        }
+    }
+    commands.append(&mut rest);
+    commands
+}
+
+/// What an argument is.
+enum Read {
+    /// `--`: everything behind it is no flag.
+    End,
+    /// No flag: a subcommand or a name.
+    Word,
+    /// A flag that stays as it is. The next argument is its value if it needs one.
+    Flag { needs_value: bool },
+    /// A switch with the value it was given.
+    Switch { name: String, on: bool },
+}
+
+fn read(arg: &OsStr, command: &Command) -> Read {
+    let Some(text) = arg.to_str() else {
+        return Read::Word;
+    };
+    if text == "--" {
+        Read::End
+    } else if let Some(long) = text.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let flag = long_flag(command, name);
+        match (flag, value) {
+            (Some(flag), Some(value)) if !takes_value(flag) => switch(format!("--{name}"), value),
+            (Some(flag), None) => Read::Flag { needs_value: takes_value(flag) },
+            _ => Read::Flag { needs_value: false },
+        }
+    } else if text.len() > 1 && text.starts_with('-') {
+        short_flags(text, command)
+    } else {
+        Read::Word
+    }
+}
+
+/// `-A`, `-nNAME`, `-n NAME`, `-wA`, `-A=false`.
+fn short_flags(text: &str, command: &Command) -> Read {
+    for (at, name) in text.char_indices().skip(1) {
+        let Some(flag) = command.get_arguments().find(|arg| arg.get_short() == Some(name)) else {
+            break;
+        };
+        let rest = &text[at + name.len_utf8()..];
+        if takes_value(flag) {
+            return Read::Flag { needs_value: rest.is_empty() };
+        }
+        if let Some(value) = rest.strip_prefix('=') {
+            return match switch(text[..at + name.len_utf8()].to_owned(), value) {
+                // The switches before this one are on in any case.
+                Read::Switch { name, on: false } if at > 1 => Read::Switch { name: name[..at].to_owned(), on: true },
+                other => other,
+            };
+        }
+    }
+    Read::Flag { needs_value: false }
+}
+
+fn switch(name: String, value: &str) -> Read {
+    match go_bool(value) {
+        Some(on) => Read::Switch { name, on },
+        None => Read::Flag { needs_value: false },
+    }
+}
+
+pub(super) fn long_flag<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    let is_called = |arg: &&Arg| {
+        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+    };
+    command.get_arguments().find(is_called)
+}
+
+pub(super) fn takes_value(flag: &Arg) -> bool {
+    matches!(flag.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command() -> Command {
+        let switch = |name: &'static str, short| {
+            Arg::new(name).long(name).short(short).action(ArgAction::SetTrue).global(true)
+        };
+        let value = |name: &'static str, short| {
+            Arg::new(name).long(name).short(short).action(ArgAction::Append).global(true)
+        };
+        let mut command = Command::new("kubectl-dra")
+            .args([switch("all", 'A'), switch("watch", 'w'), value("namespace", 'n'), value("from", 'f')])
+            .subcommand(Command::new("claims").arg(Arg::new("names").num_args(0..)))
+            .subcommand(Command::new("convert").subcommand(Command::new("plan")));
+        command.build();
+        command
+    }
+
+    #[test]
+    fn arguments_are_put_as_the_parser_wants_them() {
+        let command = command();
+        for (typed, expected) in [
+            ("claims", "claims"),
+            ("-n a claims x", "claims -n a x"),
+            ("--from a claims --from b", "claims --from a --from b"),
+            ("--from claims claims", "claims --from claims"),
+            ("-n=a convert -A plan", "convert plan -n=a -A"),
+            ("-na claims", "claims -na"),
+            ("-wn a claims", "claims -wn a"),
+            ("claims --all=false", "claims"),
+            ("claims --all=true x", "claims --all x"),
+            ("claims -A=false", "claims"),
+            ("claims -A=1", "claims -A"),
+            ("claims -wA=false", "claims -w"),
+            ("claims -wA=true", "claims -wA"),
+            ("claims --all=maybe", "claims --all=maybe"),
+            ("claims --namespace=true", "claims --namespace=true"),
+            ("claims --namespace --all=false", "claims --namespace --all=false"),
+            ("--nope claims", "claims --nope"),
+            ("claims convert", "claims convert"),
+            ("claims -- --all=false -n", "claims -- --all=false -n"),
+            ("-- claims", "-- claims"),
+            ("nope claims", "nope claims"),
+            ("claims -", "claims -"),
+            ("--from", "--from"),
+            ("help claims", "help claims"),
+            ("", ""),
+        ] {
+            let args = ["kubectl-dra"].into_iter().chain(typed.split_whitespace()).map(OsString::from);
+            let normalized = normalize(args, &command);
+            let text: Vec<_> = normalized[1..].iter().map(|arg| arg.to_string_lossy()).collect();
+            assert_eq!(text.join(" "), expected, "{typed:?}");
+        }
+    }
+}

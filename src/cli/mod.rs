@@ -1,0 +1,116 @@
+//! The command line: global flags, subcommands, and what kubectl users expect of both.
+//!
+//! Parsing only looks at the arguments. It ends in [`Settings`] and a command, or in text for the user; running is the
+//! library's `main`.
+
+mod argv;
+mod complete;
+mod global;
+mod values;
+
+use std::ffi::{OsStr, OsString};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use crate::commands::{ACCEPTED, Command};
+use crate::context::Settings;
+
+pub(crate) use complete::{complete, settings_so_far};
+
+/// See, explain, simulate and maintain what Dynamic Resource Allocation does in a cluster
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-dra",
+    bin_name = "kubectl dra",
+    version,
+    args_override_self = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 110,
+    next_line_help = false,
+    after_help = "`-h` leaves out flags that are rarely needed, `--help` shows them all.",
+    after_long_help = EXIT_CODES
+)]
+struct Cli {
+    #[command(flatten)]
+    global: global::GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes, the same for every format:
+  0    done, or nothing found
+  1    the verdict is bad
+  2    the command line cannot be understood
+  3    the cluster, its API, a file or a stream failed
+  4    the verdict is unknown because data was missing
+  130  interrupted";
+
+/// The word with which the completion script calls.
+const COMPLETE: &str = "__complete";
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum Invocation {
+    Run(Box<Settings>, Box<Command>),
+    /// Help or the version, which are no failures.
+    Show(String),
+    /// The words typed so far, the last one being completed.
+    Complete(Vec<OsString>),
+}
+
+/// Reads the arguments, the program's name first.
+pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<Invocation> {
+    let mut args = args.into_iter().peekable();
+    let program = args.next().unwrap_or_else(|| "kubectl-dra".into());
+    // Words that are not finished are no command line yet.
+    let called_to_complete = complete::is_completion_script(&program);
+    if called_to_complete || args.next_if(|first| first == OsStr::new(COMPLETE)).is_some() {
+        return Ok(Invocation::Complete(args.collect()));
+    }
+    let mut command = command_line();
+    command.build();
+    let args = argv::normalize(std::iter::once(program).chain(args), &command);
+    let mut matches = match command.try_get_matches_from_mut(args) {
+        Ok(matches) => matches,
+        Err(error) => return shown(error),
+    };
+    let Cli { global, command: subcommand } =
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+    let settings = global.resolve();
+    subcommand.accepts().check(subcommand.name(), &settings)?;
+    Ok(Invocation::Run(Box::new(settings), Box::new(subcommand)))
+}
+
+/// The whole command line as data.
+pub(crate) fn command_line() -> clap::Command {
+    let mut command = Cli::command();
+    for (name, accepts) in ACCEPTED {
+        // A flag that a command does not take is one of its own that help does not show: global flags give way to it,
+        // and the command can say why it is refused.
+        let hidden: Vec<_> = command
+            .get_arguments()
+            .filter(|flag| accepts.refuses(flag.get_id().as_str()))
+            .map(|flag| flag.clone().hide(true))
+            .collect();
+        command = command.mut_subcommand(*name, |subcommand| subcommand.args(hidden));
+    }
+    command
+}
+
+/// Help that was asked for, or that says what can follow, is an answer and goes to stdout, as with kubectl.
+fn shown(error: clap::Error) -> anyhow::Result<Invocation> {
+    match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Ok(Invocation::Show(error.render().to_string()))
+        }
+        _ => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

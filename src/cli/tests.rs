@@ -1,0 +1,234 @@
+//! The command line as data: lines that are understood, lines that are not, and what they amount to.
+
+use std::time::Duration;
+
+use crate::context::{Connection, GateSetting, MinorVersion, Scope, SourceSetting};
+use crate::error::Failure;
+use crate::output::{Color, Format};
+
+use super::*;
+
+fn parse_line(line: &str) -> anyhow::Result<Invocation> {
+    parse(std::iter::once("kubectl-dra").chain(line.split_whitespace()).map(OsString::from))
+}
+
+fn settings(line: &str) -> Settings {
+    match parse_line(line) {
+        Ok(Invocation::Run(settings, _)) => *settings,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn connection(line: &str) -> Connection {
+    match settings(line).source {
+        SourceSetting::Cluster(connection) => *connection,
+        SourceSetting::Files(files) => panic!("{line}: {files:?}"),
+    }
+}
+
+#[test]
+fn the_command_line_is_consistent() {
+    command_line().debug_assert();
+}
+
+#[test]
+fn lines_that_kubectl_users_type_are_understood() {
+    for line in [
+        "version --client",
+        "version -o json",
+        "version --output=yaml",
+        "-n x -A version",
+        "version -n=x -nx --namespace x --namespace=x",
+        "--all-namespaces=true version",
+        "version -s https://h:6443 --server=https://h",
+        "version --context c --cluster d --user u --kubeconfig /k",
+        "version --as x --as-group a --as-group b --as-uid 7 --as-user-extra k=v --as-user-extra k=w",
+        "version --token t --username n --password p",
+        "version --certificate-authority a --client-certificate b --client-key c --tls-server-name d",
+        "version --insecure-skip-tls-verify --disable-compression --proxy-url http://p --cache-dir /c",
+        "version --request-timeout 10 --request-timeout=1m30s",
+        "version --kubernetes-version v1.36.1 --feature-gates A=true,B=false --feature-gates C=1",
+        "version --scheduler-feature-gates A=true --kcm-feature-gates A=true",
+        "version --apiserver-feature-gates A=true --kubelet-feature-gates A=true",
+        "version --from a.yaml --from - --from example:gpus --strict --now 2026-08-01T12:00:00Z",
+        "version -q -v 6 --color never",
+        "version -v=6 --v=6 -v6 --v 6",
+        "completion bash",
+        "completion kubectl",
+    ] {
+        settings(line);
+    }
+    for line in ["", "--help", "-h", "--version", "-V", "help", "help version", "version --help", "version -h"] {
+        assert!(matches!(parse_line(line), Ok(Invocation::Show(_))), "{line}");
+    }
+}
+
+#[test]
+fn lines_that_make_no_sense_are_usage_errors() {
+    for line in [
+        "nope",
+        "version extra",
+        "version --nope",
+        "completion",
+        "completion tcsh",
+        "version -o xml",
+        "version -o name",
+        "version --no-headers",
+        "version --sort-by NAME",
+        "version -w",
+        "version -l a=b",
+        "completion bash -o json",
+        "version -l a===b",
+        "version --sort-by .a[",
+        "version --request-timeout soon",
+        "version --feature-gates A",
+        "version --feature-gates A=maybe",
+        "version --kubernetes-version new",
+        "version --now yesterday",
+        "version --proxy-url ftp://p",
+        "version --as-user-extra k",
+        "version --color sometimes",
+        "version -v much",
+        "version --all-namespaces=maybe",
+        "version -n",
+    ] {
+        let error = parse_line(line).expect_err(line);
+        assert_eq!(Failure::of(&error), Failure::Usage, "{line}: {error:#}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_with_files_is_refused_and_the_rest_is_not() {
+    for flag in [
+        "--kubeconfig x",
+        "--context x",
+        "--cluster x",
+        "--user x",
+        "-s x",
+        "--tls-server-name x",
+        "--insecure-skip-tls-verify",
+        "--certificate-authority x",
+        "--client-certificate x",
+        "--client-key x",
+        "--token x",
+        "--username x",
+        "--password x",
+        "--as x",
+        "--as-uid x",
+        "--as-group x",
+        "--as-user-extra k=v",
+        "--request-timeout 1s",
+        "--proxy-url http://x",
+        "--disable-compression",
+    ] {
+        for line in [format!("version --from a {flag}"), format!("{flag} version --from a")] {
+            let error = parse_line(&line).expect_err(&line);
+            assert_eq!(Failure::of(&error), Failure::Usage, "{line}: {error:#}");
+        }
+    }
+    for flag in ["-n x", "-A", "--strict", "--kubernetes-version 1.36", "--feature-gates A=true", "--cache-dir x"] {
+        settings(&format!("version --from a {flag}"));
+    }
+}
+
+#[test]
+fn every_connection_flag_has_a_conflict_with_files() {
+    let command = command_line();
+    let connection = |arg: &&clap::Arg| arg.get_help_heading() == Some("Cluster connection");
+    let flags: Vec<_> = command.get_arguments().filter(connection).map(|arg| arg.get_id().as_str()).collect();
+    assert_eq!(flags, global::CONNECTION_FLAGS);
+}
+
+#[test]
+fn flags_amount_to_settings() {
+    let settings = settings(
+        "--from a -n x version --from b -q -v 3 --color always -o json --strict --now 2026-08-01T12:00:00Z \
+         --kubernetes-version 1.36 --feature-gates A=true,B=false --kcm-feature-gates C=true --scheduler-feature-gates D=F",
+    );
+    assert!(matches!(settings.source, SourceSetting::Files(files) if files == ["a", "b"]));
+    assert_eq!(settings.scope, Scope::Namespace("x".to_owned()));
+    assert!(settings.strict && settings.output.quiet);
+    assert_eq!((settings.output.format, settings.output.color), (Format::Json, Color::Always));
+    assert_eq!(settings.output.verbosity, 3);
+    assert_eq!(settings.now.map(jiff::Timestamp::as_second), Some(1_785_585_600));
+    let gate = |name: &str, enabled| GateSetting { name: name.to_owned(), enabled };
+    assert_eq!(settings.versions.kubernetes, Some(MinorVersion { major: 1, minor: 36 }));
+    assert_eq!(settings.versions.gates, [gate("A", true), gate("B", false)]);
+    assert_eq!(settings.versions.controller_manager_gates, [gate("C", true)]);
+    assert_eq!(settings.versions.scheduler_gates, [gate("D", false)]);
+}
+
+#[test]
+fn connection_flags_mean_what_they_mean_to_kubectl() {
+    let all = connection(
+        "version --kubeconfig k --context c --cluster d --user u -s s --tls-server-name t --insecure-skip-tls-verify \
+         --certificate-authority ca --client-certificate cc --client-key ck --token to --username un --password pw \
+         --as iu --as-uid ii --as-group g1 --as-group g2 --as-user-extra k=v --request-timeout 90 --proxy-url http://p \
+         --disable-compression",
+    );
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        all,
+        Connection {
+            kubeconfig: Some("k".into()),
+            context: some("c"),
+            cluster: some("d"),
+            user: some("u"),
+            server: some("s"),
+            tls_server_name: some("t"),
+            insecure_skip_tls_verify: true,
+            certificate_authority: Some("ca".into()),
+            client_certificate: Some("cc".into()),
+            client_key: Some("ck".into()),
+            token: some("to"),
+            username: some("un"),
+            password: some("pw"),
+            impersonate: crate::context::Impersonation {
+                user: some("iu"),
+                uid: some("ii"),
+                groups: vec!["g1".to_owned(), "g2".to_owned()],
+                extra: vec![("k".to_owned(), "v".to_owned())],
+            },
+            request_timeout: Some(Duration::from_secs(90)),
+            proxy_url: some("http://p"),
+            disable_compression: true,
+        }
+    );
+    // Empty values are as good as none, a timeout of zero is none, and of repeated flags the last one counts.
+    let none = connection("version --kubeconfig= --context= --token= --as= --proxy-url= --request-timeout 0");
+    assert_eq!(none, Connection::default());
+    assert_eq!(connection("version --context a --context b").context, some("b"));
+    assert_eq!(settings("version -n a -A").scope, Scope::All);
+    assert_eq!(settings("version -n a --all-namespaces=false").scope, Scope::Namespace("a".to_owned()));
+    assert_eq!(settings("version --namespace=").scope, Scope::Unset);
+}
+
+#[test]
+fn completion_gets_its_words_as_they_are() {
+    for line in ["__complete -n x --nope", "__complete"] {
+        let Ok(Invocation::Complete(words)) = parse_line(line) else { panic!("{line}") };
+        assert_eq!(words, line.split_whitespace().skip(1).map(OsString::from).collect::<Vec<_>>());
+    }
+    assert!(parse_line("version __complete").is_err());
+    let linked = parse(["/bin/kubectl_complete-dra", "cl"].map(OsString::from));
+    assert!(matches!(linked, Ok(Invocation::Complete(words)) if words == ["cl"]));
+}
+
+#[test]
+fn help_shows_only_flags_that_the_command_takes() {
+    let mut command = command_line();
+    command.build();
+    let visible = |subcommand: &str, flag: &str| {
+        let subcommand = command.find_subcommand(subcommand).expect(subcommand);
+        let flag = subcommand.get_arguments().find(|arg| arg.get_id() == flag).expect(flag);
+        !flag.is_hide_set()
+    };
+    assert!(visible("version", "output") && visible("version", "namespace"));
+    for (subcommand, flag) in [("version", "watch"), ("version", "sort_by"), ("completion", "output")] {
+        assert!(!visible(subcommand, flag), "{subcommand} {flag}");
+    }
+    let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
+    for (name, _) in ACCEPTED {
+        assert!(names.contains(name), "`{name}` is called as its file is");
+    }
+}

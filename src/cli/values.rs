@@ -1,0 +1,205 @@
+//! The values of flags: what they may be, in kubectl's syntax, and what help says about each choice.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use jiff::Timestamp;
+
+use crate::context::{GateSetting, MinorVersion};
+use crate::output::{Color, Format};
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Table, Self::Wide, Self::Json, Self::Yaml, Self::Name]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Table => PossibleValue::new("table").help("A table or text for people"),
+            Self::Wide => PossibleValue::new("wide").help("The table with more columns"),
+            Self::Json => PossibleValue::new("json").help("JSON, as described in docs/schema"),
+            Self::Yaml => PossibleValue::new("yaml").help("The same as YAML"),
+            Self::Name => PossibleValue::new("name").help("Names only, one per line"),
+        })
+    }
+}
+
+impl ValueEnum for Color {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Auto, Self::Always, Self::Never]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Auto => {
+                PossibleValue::new("auto").help("On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too")
+            }
+            Self::Always => PossibleValue::new("always").help("Always"),
+            Self::Never => PossibleValue::new("never").help("Never"),
+        })
+    }
+}
+
+/// What Go's `strconv.ParseBool` reads, in which kubectl's flags and feature gates are written.
+pub(super) fn go_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// A timeout as kubectl reads it: seconds, or a Go duration. Zero means none.
+///
+/// Mirrors client-go `tools/clientcmd/helpers.go`, `ParseTimeout`, v0.37.1; a negative duration, which would end every
+/// request before it begins, is refused.
+pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_prefix('+').unwrap_or(text).parse::<u32>().ok().map(f64::from);
+    let duration = seconds.or_else(|| go_duration(text)).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "a number of seconds, or numbers with units as in 1s, 2m or 1h30m, is needed".to_owned())
+}
+
+/// The seconds of a Go duration, such as `1h30m`, `1.5s` or `300ms`.
+fn go_duration(text: &str) -> Option<f64> {
+    let (sign, mut rest) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (if text.starts_with('-') { -1.0 } else { 1.0 }, rest),
+        None => (1.0, text),
+    };
+    if rest == "0" {
+        return Some(0.0);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at(number_end);
+        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit_end);
+        let unit = match unit {
+            "ns" => 1e-9,
+            "us" | "µs" | "μs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * unit;
+        rest = after;
+    }
+    Some(sign * seconds)
+}
+
+/// One `NAME=true` of a list of feature gates.
+pub(super) fn gate(text: &str) -> Result<GateSetting, String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=true or NAME=false is needed")?;
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return Err(format!("`{name}` is not the name of a feature gate"));
+    }
+    let enabled = go_bool(value).ok_or_else(|| format!("`{value}` is neither true nor false"))?;
+    Ok(GateSetting { name: name.to_owned(), enabled })
+}
+
+/// A release: `1.37`, `v1.37`, `v1.37.1`, `1.37.2-gke.1`. Only major and minor matter.
+pub(super) fn kubernetes_version(text: &str) -> Result<MinorVersion, String> {
+    let parse = || {
+        let mut parts = text.strip_prefix('v').unwrap_or(text).splitn(3, '.');
+        let mut number = || parts.next().filter(|part| part.bytes().all(|b| b.is_ascii_digit()));
+        let (major, minor) = (number()?.parse().ok()?, number()?.parse().ok()?);
+        let patch_is_a_number = parts.next().is_none_or(|patch| patch.starts_with(|c: char| c.is_ascii_digit()));
+        patch_is_a_number.then_some(MinorVersion { major, minor })
+    };
+    parse().ok_or_else(|| "a version such as 1.37 or v1.37.1 is needed".to_owned())
+}
+
+/// A proxy that requests can go through. Mirrors client-go `tools/clientcmd/helpers.go`, `parseProxyURL`, v0.37.1.
+pub(super) fn proxy_url(text: &str) -> Result<String, String> {
+    match text.split_once("://") {
+        _ if text.is_empty() => Ok(String::new()),
+        Some(("http" | "https" | "socks5", rest)) if !rest.is_empty() => Ok(text.to_owned()),
+        Some((scheme, _)) => Err(format!("scheme `{scheme}` is not http, https or socks5")),
+        None => Err("a URL such as http://proxy:8080 is needed".to_owned()),
+    }
+}
+
+/// `KEY=VALUE` of an impersonated user.
+pub(super) fn user_extra(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("KEY=VALUE is needed")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+/// An instant, as in the objects of the API.
+pub(super) fn instant(text: &str) -> Result<Timestamp, String> {
+    Timestamp::from_str(text).map_err(|_| "a time such as 2026-08-01T12:00:00Z is needed".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_read_as_kubectl_reads_them() {
+        for (text, milliseconds) in [
+            ("0", 0),
+            ("5", 5_000),
+            ("+5", 5_000),
+            ("1s", 1_000),
+            ("0s", 0),
+            ("2m", 120_000),
+            ("1h30m", 5_400_000),
+            ("1.5s", 1_500),
+            (".5s", 500),
+            ("300ms", 300),
+            ("1m0.5s", 60_500),
+            ("+1s", 1_000),
+            ("1500us", 1),
+            ("1500µs", 1),
+            ("1000000ns", 1),
+        ] {
+            let duration = request_timeout(text).expect(text);
+            assert_eq!(duration.as_millis(), milliseconds, "{text}");
+        }
+        for text in ["", "-1", "-1s", "s", "1x", "1 s", "1s2", "ten", "1e3s", "..s", "1d", "-", "99999999999999999999h"] {
+            assert!(request_timeout(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn gates_are_read_as_components_read_them() {
+        let expected = |enabled| GateSetting { name: "DRADeviceTaints".to_owned(), enabled };
+        assert_eq!(gate("DRADeviceTaints=true"), Ok(expected(true)));
+        assert_eq!(gate(" DRADeviceTaints = F"), Ok(expected(false)));
+        for text in ["", "DRADeviceTaints", "=true", "A=yes", "A=", "A B=true"] {
+            assert!(gate(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_its_minor_release() {
+        for text in ["1.37", "v1.37", "v1.37.1", "1.37.0-alpha.1", "1.37.2-gke.100+x"] {
+            assert_eq!(kubernetes_version(text), Ok(MinorVersion { major: 1, minor: 37 }), "{text}");
+        }
+        for text in ["", "1", "v", "1.", "1.x", "1.37.x", "-1.37", "1.+37", "1.99999999999"] {
+            assert!(kubernetes_version(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_checked_before_they_are_used() {
+        for text in ["", "http://p:1", "https://p", "socks5://p"] {
+            assert!(proxy_url(text).is_ok(), "{text:?}");
+        }
+        for text in ["p:1", "ftp://p", "http://"] {
+            assert!(proxy_url(text).is_err(), "{text:?}");
+        }
+        assert_eq!(user_extra("scopes=a=b"), Ok(("scopes".to_owned(), "a=b".to_owned())));
+        assert!(user_extra("scopes").is_err());
+        assert!(instant("2026-08-01T12:00:00Z").is_ok());
+        assert!(instant("yesterday").is_err());
+    }
+}

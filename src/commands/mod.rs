@@ -1,0 +1,133 @@
+//! The subcommands, one file each.
+//!
+//! A command's file has its `Args`, whose doc comment is the command's help, what it `ACCEPTS` of the global flags about
+//! output, and `run`. A new command is that file, its `mod` line, and its line in [`commands!`] below.
+
+mod completion;
+mod version;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::context::{Ctx, Settings};
+use crate::error::{Outcome, UsageError};
+use crate::output::Format;
+
+pub(crate) use completion::{Lookup, lookup};
+
+/// Declares the commands. `here` runs at once; `waiting` is `async` and gets a runtime.
+macro_rules! commands {
+    ($($variant:ident => $module:ident, $kind:ident;)+) => {
+        /// What can follow `kubectl dra`.
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum Command {
+            $($variant($module::Args),)+
+        }
+
+        /// What each command makes of the flags about output.
+        pub(crate) const ACCEPTED: &[(&str, Accepts)] = &[$((stringify!($module), $module::ACCEPTS),)+];
+
+        impl Command {
+            /// What the command makes of the flags about output.
+            pub(crate) fn accepts(&self) -> Accepts {
+                match self {
+                    $(Self::$variant(_) => $module::ACCEPTS,)+
+                }
+            }
+
+            /// How the command is called, which is how its file is called.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => stringify!($module),)+
+                }
+            }
+
+            /// What is to be done to run the command.
+            pub(crate) fn job(self) -> Job {
+                match self {
+                    $(Self::$variant(args) => commands!(@job $kind, $module, args),)+
+                }
+            }
+        }
+    };
+    (@job here, $module:ident, $args:ident) => {
+        Job::Here(Box::new(move |ctx| $module::run(ctx, $args)))
+    };
+    (@job waiting, $module:ident, $args:ident) => {
+        Job::Waiting(Box::new(move |ctx| Box::pin($module::run(ctx, $args))))
+    };
+}
+
+commands! {
+    Version => version, here;
+    Completion => completion, here;
+}
+
+/// A command with its arguments, ready to run.
+pub(crate) enum Job {
+    /// Needs neither cluster nor files: runs without the cost of a runtime.
+    Here(Box<dyn FnOnce(&Ctx) -> anyhow::Result<Outcome>>),
+    /// Waits for others, so it runs on a runtime and ends at Ctrl-C.
+    Waiting(Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>),
+}
+
+/// The future of a command. It stays on one thread, so it need not be `Send`.
+pub(crate) type Waiting<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Outcome>> + 'c>>;
+
+/// Which of the global flags about output mean something to a command. The others are refused: a flag that is silently
+/// without effect is worse.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accepts {
+    formats: &'static [Format],
+    /// `--no-headers`, `--sort-by` and `-l`.
+    list: bool,
+    watch: bool,
+}
+
+impl Accepts {
+    /// The command prints something that has no other form.
+    pub(crate) const NOTHING: Self = Self { formats: &[Format::Table], list: false, watch: false };
+    /// The command prints a report that is no list.
+    pub(crate) const REPORT: Self =
+        Self { formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml], ..Self::NOTHING };
+    /// The command prints a list with a name for each item.
+    pub(crate) const LIST: Self = Self {
+        formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml, Format::Name],
+        list: true,
+        watch: false,
+    };
+
+    /// The same with `-w`.
+    pub(crate) const fn watch(self) -> Self {
+        Self { watch: true, ..self }
+    }
+
+    /// Whether the command has no use for the flag with this id.
+    pub(crate) fn refuses(self, flag: &str) -> bool {
+        match flag {
+            "no_headers" | "sort_by" | "selector" => !self.list,
+            "watch" => !self.watch,
+            "output" => self.formats.len() < 2,
+            _ => false,
+        }
+    }
+
+    /// Refuses what the command called `name` could only ignore.
+    pub(crate) fn check(self, name: &str, settings: &Settings) -> Result<(), UsageError> {
+        let output = &settings.output;
+        let flags = [
+            ("--no-headers", "no_headers", output.no_headers),
+            ("--sort-by", "sort_by", output.sort_by.is_some()),
+            ("--selector", "selector", !settings.selector.is_empty()),
+            ("--watch", "watch", settings.watch),
+            ("--output", "output", output.format != Format::default()),
+        ];
+        if let Some((flag, ..)) = flags.into_iter().find(|(_, id, given)| *given && self.refuses(id)) {
+            return Err(UsageError::new(format!("`{flag}` has no meaning for `kubectl dra {name}`")));
+        }
+        if !self.formats.contains(&output.format) {
+            return Err(UsageError::new(format!("`kubectl dra {name}` does not print names")));
+        }
+        Ok(())
+    }
+}

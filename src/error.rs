@@ -1,0 +1,237 @@
+//! How a run ends: outcomes, kinds of failure, exit codes and hints.
+//!
+//! A command that did its job returns an [`Outcome`]; one that could not returns an error, whose kind is found by its
+//! type. Advice to the user is a [`Hints`] implementation here, so that the wording stays out of the core, which only
+//! says what is wrong. `docs/exit-codes.md` shows the codes to users; a test holds both together.
+
+use std::error::Error as StdError;
+use std::io;
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+use crate::output::{PrintError, SortError};
+
+/// The exit codes of every command, whatever it prints.
+pub(crate) mod exit_code {
+    /// Done, or nothing found. Lists always end with it, and so does a reader that closed its pipe.
+    pub(crate) const DONE: u8 = 0;
+    /// The verdict is bad.
+    pub(crate) const FINDINGS: u8 = 1;
+    /// The command line cannot be understood.
+    pub(crate) const USAGE: u8 = 2;
+    /// The cluster, its API, a file or a stream failed.
+    pub(crate) const FAILURE: u8 = 3;
+    /// The verdict is unknown because data was missing.
+    pub(crate) const UNKNOWN: u8 = 4;
+    /// Ctrl-C: 128 and the number of the signal, as shells count.
+    pub(crate) const INTERRUPTED: u8 = 130;
+}
+
+/// What a command that did its job found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(test), expect(dead_code, reason = "no command gives a verdict yet"))]
+pub(crate) enum Outcome {
+    /// There is no verdict to give, or it is good.
+    Done,
+    /// The verdict is bad: findings, does not fit, not convertible.
+    Findings,
+    /// No verdict, since data was missing.
+    Unknown,
+}
+
+/// What kept a command from doing its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The command line cannot be understood.
+    Usage,
+    /// The cluster, its API, a file or a stream failed.
+    World,
+    /// The user interrupted.
+    Interrupted,
+    /// Whoever read the output has enough, as `head` does: no failure in the user's eyes.
+    ClosedPipe,
+}
+
+impl Outcome {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => exit_code::DONE,
+            Self::Findings => exit_code::FINDINGS,
+            Self::Unknown => exit_code::UNKNOWN,
+        }
+    }
+}
+
+impl Failure {
+    /// The kind of `error`, from the types in its chain. What nobody classified is a failure of the world.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        let kind = |cause: &(dyn StdError + 'static)| {
+            let closed = cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe);
+            if closed {
+                Some(Self::ClosedPipe)
+            } else if cause.is::<Interrupted>() {
+                Some(Self::Interrupted)
+            } else if cause.is::<UsageError>() || cause.is::<clap::Error>() {
+                Some(Self::Usage)
+            } else if let Some(PrintError::Sort(_)) = cause.downcast_ref() {
+                Some(Self::Usage)
+            } else {
+                None
+            }
+        };
+        error.chain().find_map(kind).unwrap_or(Self::World)
+    }
+
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Usage => exit_code::USAGE,
+            Self::World => exit_code::FAILURE,
+            Self::Interrupted => exit_code::INTERRUPTED,
+            Self::ClosedPipe => exit_code::DONE,
+        }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(outcome.code())
+    }
+}
+
+impl From<Failure> for ExitCode {
+    fn from(failure: Failure) -> Self {
+        Self::from(failure.code())
+    }
+}
+
+/// A command line that parses but makes no sense.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub(crate) struct UsageError {
+    message: String,
+    hint: Option<String>,
+}
+
+impl UsageError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "no command has advice to give yet"))]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The user pressed Ctrl-C.
+#[derive(Debug, Error)]
+#[error("interrupted")]
+pub(crate) struct Interrupted;
+
+/// A way out of an error, for errors that know one: one sentence each, with the command or flag to use.
+pub(crate) trait Hints {
+    fn hints(&self) -> Vec<String>;
+}
+
+impl Hints for UsageError {
+    fn hints(&self) -> Vec<String> {
+        self.hint.iter().cloned().collect()
+    }
+}
+
+impl Hints for PrintError {
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Sort(SortError::NoSuchField { columns, .. }) => {
+                vec![format!("sort by a column ({}) or by a field of `-o json`, as in `.name`", columns.join(", "))]
+            }
+            Self::Sort(SortError::NotSortable(_)) | Self::Write(_) => Vec::new(),
+        }
+    }
+}
+
+/// The types asked for hints. A typed error that has some is one more line here.
+const HINTING: &[fn(&(dyn StdError + 'static)) -> Option<Vec<String>>] =
+    &[hints_of::<UsageError>, hints_of::<PrintError>];
+
+fn hints_of<E: Hints + StdError + 'static>(cause: &(dyn StdError + 'static)) -> Option<Vec<String>> {
+    cause.downcast_ref::<E>().map(Hints::hints)
+}
+
+/// The hints of everything in the chain of `error`, each once.
+pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
+    let mut all = Vec::new();
+    let known = error.chain().flat_map(|cause| HINTING.iter().filter_map(|hints_of| hints_of(cause)));
+    for hint in known.flatten() {
+        if !all.contains(&hint) {
+            all.push(hint);
+        }
+    }
+    all
+}
+
+/// The chain of `error` in one line, from what was being done down to its cause.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        // Some libraries repeat their source in their own text.
+        if message.ends_with(&text) {
+            continue;
+        }
+        if !message.is_empty() {
+            message.push_str(": ");
+        }
+        message.push_str(&text);
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::{Context, anyhow};
+
+    use super::*;
+
+    #[test]
+    fn codes_and_their_documentation_agree() {
+        #[expect(clippy::disallowed_methods, reason = "a test compares the code with a page")]
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md"))
+            .expect("docs/exit-codes.md is there");
+        let documented: Vec<u8> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
+            .collect();
+        let outcomes = [Outcome::Done, Outcome::Findings, Outcome::Unknown].map(Outcome::code);
+        let failures =
+            [Failure::Usage, Failure::World, Failure::Interrupted, Failure::ClosedPipe].map(Failure::code);
+        let mut known: Vec<u8> = outcomes.into_iter().chain(failures).collect();
+        known.sort_unstable();
+        known.dedup();
+        assert_eq!(documented, known);
+    }
+
+    #[test]
+    fn the_kind_is_found_anywhere_in_the_chain() {
+        let broken = io::Error::from(io::ErrorKind::BrokenPipe);
+        let cases = [
+            (anyhow!(broken).context("cannot write to standard output"), Failure::ClosedPipe),
+            (anyhow!(UsageError::new("no such kind")).context("cannot describe `x/y`"), Failure::Usage),
+            (anyhow!(Interrupted).context("loading"), Failure::Interrupted),
+            (anyhow!("connection refused"), Failure::World),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(Failure::of(&error), expected, "{error:#}");
+        }
+    }
+
+    #[test]
+    fn a_hint_is_given_once_and_a_repeated_cause_is_not_printed_twice() {
+        let error = anyhow!(UsageError::new("b: c").hint("do d"));
+        let error = Err::<(), _>(error).context("a: b: c").context("x").expect_err("an error");
+        assert_eq!(message(&error), "x: a: b: c");
+        assert_eq!(hints(&error), ["do d"]);
+    }
+}

@@ -1,0 +1,15 @@
+//! JSON as kubectl prints it: four spaces, one document, a line feed at its end.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::PrettyFormatter;
+
+/// Writes `value` to `out`.
+pub(super) fn to_writer<W: io::Write, T: Serialize>(mut out: W, value: &T) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(&mut out, PrettyFormatter::with_indent(b"    "));
+    // The conversion keeps the kind of an I/O error, by which a closed pipe is known.
+    value.serialize(&mut serializer).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,28 @@
+//! Everything that reaches the user: reports on stdout, everything else on stderr.
+//!
+//! A command builds a [`Report`] and hands it to the [`Printer`]; formats, sorting, colour, escaping and widths are
+//! decided here once. Nothing of the cluster is known here: what a column means is said by the command.
+
+mod envelope;
+mod json;
+mod layout;
+mod path;
+mod printer;
+mod progress;
+mod report;
+mod sanitize;
+mod sort;
+mod styles;
+mod table;
+mod words;
+mod yaml;
+
+pub(crate) use envelope::{Envelope, GateState, Source};
+pub(crate) use layout::Layout;
+pub(crate) use printer::{Options, PrintError, Printer};
+pub(crate) use progress::Progress;
+pub(crate) use report::{Detail, Format, Report, View};
+pub(crate) use sort::{SortBy, SortError};
+pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
+pub(crate) use table::{Column, Row, Table, Widths};
+pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, none_found};

@@ -1,0 +1,412 @@
+//! The printer: reports go to stdout, everything else to stderr, each as the user wants it.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::{Mutex, PoisonError};
+
+use thiserror::Error;
+
+use super::envelope::{Document, Envelope};
+use super::progress::{Lines, Progress};
+use super::report::{Detail, Format, Report, View};
+use super::sort::{SortBy, SortError};
+use super::styles::{Color, Styles, Terminal, Tone};
+use super::table::{Table, Widths};
+use super::{json, sanitize, yaml};
+
+/// What the user asked of the output.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) format: Format,
+    /// `--no-headers`.
+    pub(crate) no_headers: bool,
+    pub(crate) sort_by: Option<SortBy>,
+    pub(crate) color: Color,
+    /// `-q`: the report and errors only.
+    pub(crate) quiet: bool,
+    /// `-v`: the level of the log.
+    pub(crate) verbosity: u8,
+}
+
+/// Why a report was not printed.
+#[derive(Debug, Error)]
+pub(crate) enum PrintError {
+    #[error(transparent)]
+    Sort(#[from] SortError),
+    #[error("cannot write to standard output")]
+    Write(#[source] io::Error),
+}
+
+/// Prints for one run of the program.
+pub(crate) struct Printer {
+    options: Options,
+    out: Stream,
+    err: Stream,
+    lines: Lines,
+}
+
+struct Stream {
+    writer: Mutex<Box<dyn Write + Send>>,
+    terminal: bool,
+    styles: Styles,
+}
+
+impl Stream {
+    fn new(writer: Box<dyn Write + Send>, terminal: bool, color: Color, wish: super::ColorWish) -> Self {
+        Self { writer: Mutex::new(writer), terminal, styles: Styles::decide(color, wish, terminal) }
+    }
+
+    /// Writes with a buffer around the stream: stdout's own is flushed at each line feed.
+    fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = BufWriter::with_capacity(1 << 16, &mut *writer);
+        write(&mut buffer)?;
+        buffer.flush()
+    }
+}
+
+impl Printer {
+    /// A printer on the process's own streams.
+    pub(crate) fn new(options: Options, terminal: Terminal) -> Self {
+        Self::on(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
+    }
+
+    fn on(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, options: Options, terminal: Terminal) -> Self {
+        let lines = Lines::new(terminal.stderr && !options.quiet && options.verbosity == 0);
+        Self {
+            out: Stream::new(out, terminal.stdout, options.color, terminal.wish),
+            err: Stream::new(err, terminal.stderr, options.color, terminal.wish),
+            options,
+            lines,
+        }
+    }
+
+    /// Prints `report` in the format asked for; `envelope` are the facts behind it.
+    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, mut report: R) -> Result<(), PrintError> {
+        if let Some(by) = &self.options.sort_by {
+            report.sort(by)?;
+        }
+        match self.options.format {
+            Format::Table => self.view(&report, Detail::Normal),
+            Format::Wide => self.view(&report, Detail::Wide),
+            Format::Json => self.document(|out| json::to_writer(out, &Document::new(envelope, &report))),
+            Format::Yaml => self.document(|out| yaml::to_writer(out, &Document::new(envelope, &report))),
+            Format::Name => self.stdout(|out| report.names().iter().try_for_each(|name| writeln!(out, "{name}"))),
+        }
+    }
+
+    fn view<R: Report>(&self, report: &R, detail: Detail) -> Result<(), PrintError> {
+        match report.view(detail) {
+            View::Table(table) if table.is_empty() => {
+                if let Some(nothing) = report.nothing() {
+                    self.note(&nothing);
+                }
+                Ok(())
+            }
+            View::Table(table) => self.rows(&table, &mut Widths::default()),
+            View::Layout(layout) => {
+                let width = if self.out.terminal { terminal_width() } else { None };
+                self.stdout(|out| layout.write(out, self.out.styles, width))
+            }
+        }
+    }
+
+    /// Prints the rows of `table` below those that `widths` remembers, with headers if it remembers none.
+    pub(crate) fn rows(&self, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
+        let headers = !self.options.no_headers && widths.is_new();
+        self.stdout(|out| table.write(out, self.out.styles, headers, self.out.terminal, widths))
+    }
+
+    /// Prints JSON or YAML. On a terminal the text is made first, so that what would drive it can be escaped.
+    fn document(&self, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
+        if !self.out.terminal {
+            return self.stdout(write);
+        }
+        self.stdout(|out| {
+            let mut text = Vec::new();
+            write(&mut text)?;
+            out.write_all(sanitize::for_document(&String::from_utf8_lossy(&text)).as_bytes())
+        })
+    }
+
+    /// Prints `text` on stdout as it is: help, a completion script.
+    pub(crate) fn text(&self, text: &str) -> Result<(), PrintError> {
+        self.stdout(|out| out.write_all(text.as_bytes()))
+    }
+
+    fn stdout(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
+        self.lines.aside(|| self.out.write(write)).map_err(PrintError::Write)
+    }
+
+    /// Tells the user something on stderr that is no part of the report.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.options.quiet {
+            self.stderr(None, text);
+        }
+    }
+
+    /// Tells the user on stderr about something that they should know to read the report rightly.
+    pub(crate) fn warning(&self, text: &str) {
+        if !self.options.quiet {
+            self.stderr(Some((Tone::Notice, "warning")), text);
+        }
+    }
+
+    /// Tells the user why the program could not do its job, and what could help.
+    pub(crate) fn error(&self, text: &str, hints: &[String]) {
+        self.stderr(Some((Tone::Bad, "error")), text);
+        if !hints.is_empty() {
+            self.stderr(None, "");
+        }
+        for hint in hints {
+            self.stderr(Some((Tone::Strong, "hint")), hint);
+        }
+    }
+
+    /// Prints on stderr what a library has put into words and lines already.
+    pub(crate) fn formatted_error(&self, text: &str) {
+        self.stderr(None, text.trim_end());
+    }
+
+    /// Ends a line that Ctrl-C left open on a terminal.
+    pub(crate) fn interrupted(&self) {
+        if self.err.terminal {
+            self.stderr(None, "");
+        }
+    }
+
+    fn stderr(&self, label: Option<(Tone, &str)>, text: &str) {
+        let text = if self.err.terminal { sanitize::for_terminal(text) } else { text.into() };
+        let write = |out: &mut dyn Write| match label {
+            Some((tone, label)) => writeln!(out, "{} {text}", self.err.styles.paint(tone, &format!("{label}:"))),
+            None => writeln!(out, "{text}"),
+        };
+        // There is no other place to say that stderr cannot be written to, and the report is not at fault.
+        let _ = self.lines.aside(|| self.err.write(write));
+    }
+
+    /// Shows that `what` is going on, once it takes long; `total` is how often it will advance, if that is known.
+    pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
+        self.lines.start(what, total)
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde::Serialize;
+
+    use super::super::sort::SortBy;
+    use super::super::table::Column;
+    use super::super::words::none_found;
+    use super::super::{GateState, Source};
+    use super::*;
+
+    /// Memory that the printer writes to and the test reads.
+    #[derive(Clone, Default)]
+    struct Memory(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Memory {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("one writer").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Memory {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().expect("one writer").clone()).expect("UTF-8")
+        }
+    }
+
+    /// A reader that has gone.
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::BrokenPipe))
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const COLUMNS: &[Column] =
+        &[Column::new("NAME", ".name"), Column::new("SIZE", ".size"), Column::wide("NOTE", ".note")];
+
+    #[derive(Serialize, Clone)]
+    struct Boxes {
+        items: Vec<Item>,
+    }
+
+    #[derive(Serialize, Clone)]
+    struct Item {
+        name: &'static str,
+        size: u32,
+        note: &'static str,
+    }
+
+    impl Report for Boxes {
+        const KIND: &'static str = "BoxList";
+
+        fn view(&self, detail: Detail) -> View {
+            let mut table = Table::new(COLUMNS, detail);
+            for item in &self.items {
+                table.row(|row| {
+                    row.cell(item.name).cell(item.size).cell(item.note);
+                });
+            }
+            table.into()
+        }
+
+        fn names(&self) -> Vec<String> {
+            self.items.iter().map(|item| format!("box/{}", item.name)).collect()
+        }
+
+        fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+            by.sort(&mut self.items, COLUMNS)
+        }
+
+        fn nothing(&self) -> Option<String> {
+            Some(none_found("boxes", Some("attic")))
+        }
+    }
+
+    fn boxes() -> Boxes {
+        Boxes {
+            items: vec![
+                Item { name: "b", size: 10, note: "x" },
+                Item { name: "a", size: 9, note: "\u{9b}31m" },
+            ],
+        }
+    }
+
+    fn print(options: Options, terminal: Terminal, report: Boxes) -> (String, String) {
+        let (out, err) = (Memory::default(), Memory::default());
+        let printer = Printer::on(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
+        let envelope = Envelope {
+            kubernetes_version: Some("1.37".to_owned()),
+            feature_gates: vec![GateState {
+                name: "DRADeviceTaints".to_owned(),
+                enabled: true,
+                component: "kube-scheduler".to_owned(),
+                evidence: "Flag".to_owned(),
+            }],
+            source: Some(Source::Files { names: vec!["x.yaml".to_owned()] }),
+            warnings: vec!["half a pool".to_owned()],
+        };
+        printer.report(&envelope, report).expect("memory can be written");
+        (out.text(), err.text())
+    }
+
+    fn with(format: Format) -> Options {
+        Options { format, ..Options::default() }
+    }
+
+    #[test]
+    fn each_format_prints_the_same_items_in_the_order_asked_for() {
+        let sorted = |format| Options { sort_by: Some("size".parse().expect("a column")), ..with(format) };
+        for (options, expected) in [
+            (with(Format::Table), "NAME   SIZE\nb      10\na      9\n"),
+            (sorted(Format::Table), "NAME   SIZE\na      9\nb      10\n"),
+            (with(Format::Wide), "NAME   SIZE   NOTE\nb      10     x\na      9      \u{9b}31m\n"),
+            (sorted(Format::Name), "box/a\nbox/b\n"),
+            (Options { no_headers: true, ..with(Format::Table) }, "b     10\na     9\n"),
+        ] {
+            let (out, err) = print(options.clone(), Terminal::default(), boxes());
+            assert_eq!(out, expected, "{options:?}");
+            assert_eq!(err, "", "{options:?}");
+        }
+        let (json, _) = print(sorted(Format::Json), Terminal::default(), boxes());
+        let (yaml, _) = print(sorted(Format::Yaml), Terminal::default(), boxes());
+        let from_json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let from_yaml: serde_json::Value = serde_saphyr::from_str(&yaml).expect("YAML");
+        assert_eq!(from_json, from_yaml);
+        assert_eq!(from_json["items"][0]["name"], "a");
+    }
+
+    #[test]
+    fn a_document_begins_with_its_envelope() {
+        let (json, _) = print(with(Format::Json), Terminal::default(), Boxes { items: Vec::new() });
+        assert_eq!(
+            json,
+            r#"{
+    "apiVersion": "dra.kubectl.io/v1",
+    "kind": "BoxList",
+    "kubernetesVersion": "1.37",
+    "featureGates": [
+        {
+            "name": "DRADeviceTaints",
+            "enabled": true,
+            "component": "kube-scheduler",
+            "evidence": "Flag"
+        }
+    ],
+    "source": {
+        "type": "Files",
+        "names": [
+            "x.yaml"
+        ]
+    },
+    "warnings": [
+        "half a pool"
+    ],
+    "items": []
+}
+"#
+        );
+    }
+
+    #[test]
+    fn an_empty_list_says_so_on_stderr_unless_quiet() {
+        let empty = Boxes { items: Vec::new() };
+        let (out, err) = print(with(Format::Table), Terminal::default(), empty.clone());
+        assert_eq!((out.as_str(), err.as_str()), ("", "No boxes found in namespace `attic`\n"));
+        let (out, err) = print(Options { quiet: true, ..with(Format::Table) }, Terminal::default(), empty);
+        assert_eq!((out.as_str(), err.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn on_a_terminal_no_format_passes_control_characters_on() {
+        let terminal = Terminal { stdout: true, stderr: true, ..Terminal::default() };
+        for format in [Format::Wide, Format::Json, Format::Yaml] {
+            let options = Options { color: Color::Never, ..with(format) };
+            let (out, _) = print(options, terminal, boxes());
+            assert!(!out.contains('\u{9b}'), "{format:?}: {out:?}");
+            assert!(out.to_lowercase().contains("9b"), "{format:?}: {out:?}");
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_known_by_its_cause_in_every_format() {
+        for format in [Format::Table, Format::Wide, Format::Json, Format::Yaml, Format::Name] {
+            let err = Box::new(Memory::default());
+            let printer = Printer::on(Box::new(Closed), err, with(format), Terminal::default());
+            let error = printer.report(&Envelope::default(), boxes()).expect_err("nobody reads");
+            let PrintError::Write(cause) = error else { panic!("{format:?}: {error:?}") };
+            assert_eq!(cause.kind(), io::ErrorKind::BrokenPipe, "{format:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_comes_with_its_hints_below() {
+        let err = Memory::default();
+        let printer =
+            Printer::on(Box::new(io::sink()), Box::new(err.clone()), Options::default(), Terminal::default());
+        printer.error("cannot read `x`", &["look there".to_owned(), "or there".to_owned()]);
+        printer.warning("half");
+        assert_eq!(err.text(), "error: cannot read `x`\n\nhint: look there\nhint: or there\nwarning: half\n");
+    }
+}

@@ -1,0 +1,69 @@
+//! What a command has to offer to be printed.
+
+use serde::Serialize;
+
+use super::layout::Layout;
+use super::sort::{SortBy, SortError};
+use super::table::Table;
+
+/// A result for readers: serialized for scripts, viewed for people. Made for this, never a type of the model or of a
+/// solver, since its fields are a promise.
+pub(crate) trait Report: Serialize {
+    /// The `kind` of the document, as in `docs/schema/KIND.json`.
+    const KIND: &'static str;
+
+    /// What `-o table` and `-o wide` print.
+    fn view(&self, detail: Detail) -> View;
+
+    /// What `-o name` prints, one per line. Only asked of commands that offer the format.
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Sorts the items, with [`SortBy::sort`]. A report without items has nothing to sort.
+    fn sort(&mut self, _by: &SortBy) -> Result<(), SortError> {
+        Err(SortError::NotSortable(Self::KIND))
+    }
+
+    /// What stderr says when the table has no row, as [`none_found`](super::none_found) words it.
+    fn nothing(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A report as people see it.
+#[derive(Debug)]
+pub(crate) enum View {
+    Table(Table),
+    Layout(Layout),
+}
+
+/// How much of a report a table shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Normal,
+    Wide,
+}
+
+/// The values of `-o`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    #[default]
+    Table,
+    Wide,
+    Json,
+    Yaml,
+    Name,
+}
+
+impl From<Table> for View {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl From<Layout> for View {
+    fn from(layout: Layout) -> Self {
+        Self::Layout(layout)
+    }
+}

@@ -1,0 +1,258 @@
+//! `--sort-by`: the items of a report in the order of one of their values.
+//!
+//! A column sorts by the field that it shows, so the order is the same in every format. Values are compared as what they
+//! all are: numbers, quantities, times, else text. Items without the value come last, equal ones keep their order.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Number, Value};
+use thiserror::Error;
+
+use super::path::{Path, PathError};
+use super::table::Column;
+
+/// What to sort by, as the user wrote it: the name of a column or a path into the items of the JSON output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SortBy {
+    text: String,
+    path: Path,
+}
+
+/// Why items cannot be sorted as asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum SortError {
+    /// The report is not a list.
+    #[error("a `{0}` has no items to sort")]
+    NotSortable(&'static str),
+    /// Neither a column nor a field of any item.
+    #[error("cannot sort by `{text}`: no column is called so, and no item has such a field")]
+    NoSuchField { text: String, columns: Vec<&'static str> },
+}
+
+impl FromStr for SortBy {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Every name of a column is a path too, syntactically.
+        Ok(Self { text: text.to_owned(), path: text.parse()? })
+    }
+}
+
+impl SortBy {
+    /// Sorts `items`, which are shown in `columns`.
+    pub(crate) fn sort<T: Serialize>(&self, items: &mut Vec<T>, columns: &[Column]) -> Result<(), SortError> {
+        let column = columns.iter().find(|column| column.header.eq_ignore_ascii_case(&self.text));
+        let of_column = column.and_then(|column| column.path.parse::<Path>().ok());
+        let path = of_column.as_ref().unwrap_or(&self.path);
+        let mut keys: Vec<Option<Value>> = items
+            .iter()
+            .map(|item| serde_json::to_value(item).ok().and_then(|item| path.find(&item).cloned()))
+            .collect();
+        // A column that is empty today is no mistake of the user; a field that nobody has is.
+        let known = column.is_some() || columns.iter().any(|column| column.path.parse().as_ref() == Ok(path));
+        if !known && !items.is_empty() && keys.iter().all(Option::is_none) {
+            let columns = columns.iter().map(|column| column.header).collect();
+            return Err(SortError::NoSuchField { text: self.text.clone(), columns });
+        }
+        let reading = Reading::of(&keys);
+        let mut keyed: Vec<(Option<Key>, T)> =
+            keys.drain(..).map(|key| key.map(|key| reading.key(key))).zip(items.drain(..)).collect();
+        keyed.sort_by(|(a, _), (b, _)| match (a, b) {
+            (Some(a), Some(b)) => a.compare(b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        items.extend(keyed.into_iter().map(|(_, item)| item));
+        Ok(())
+    }
+}
+
+/// What the texts of a column are. Decided for all of them at once: an order that compared some as numbers and some as
+/// text would not be one.
+#[derive(Debug, Clone, Copy)]
+enum Reading {
+    Quantities,
+    Times,
+    Texts,
+}
+
+impl Reading {
+    fn of(keys: &[Option<Value>]) -> Self {
+        let all = |is: fn(&str) -> bool| keys.iter().flatten().filter_map(Value::as_str).all(is);
+        if all(|text| quantity(text).is_some()) {
+            Self::Quantities
+        } else if all(|text| time(text).is_some()) {
+            Self::Times
+        } else {
+            Self::Texts
+        }
+    }
+
+    fn key(self, value: Value) -> Key {
+        match value {
+            Value::Bool(value) => Key::Bool(value),
+            Value::Number(number) => Key::Number(number),
+            Value::String(text) => match self {
+                Self::Quantities => Key::Quantity(quantity(&text).unwrap_or_default()),
+                Self::Times => Key::Time(time(&text).unwrap_or_default()),
+                Self::Texts => Key::Text(text),
+            },
+            // Lists and objects have no order of their own; their text at least is the same each time.
+            other => Key::Text(other.to_string()),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Key {
+    Bool(bool),
+    Number(Number),
+    Quantity(f64),
+    Time(Timestamp),
+    Text(String),
+}
+
+impl Key {
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
+            (Self::Number(a), Self::Number(b)) => match (a.as_i128(), b.as_i128()) {
+                (Some(a), Some(b)) => a.cmp(&b),
+                _ => a.as_f64().unwrap_or_default().total_cmp(&b.as_f64().unwrap_or_default()),
+            },
+            (Self::Quantity(a), Self::Quantity(b)) => a.total_cmp(b),
+            (Self::Time(a), Self::Time(b)) => a.cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (a, b) => a.rank().cmp(&b.rank()),
+        }
+    }
+
+    /// The order of values of different types.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Bool(_) => 0,
+            Self::Number(_) => 1,
+            Self::Quantity(_) => 2,
+            Self::Time(_) => 3,
+            Self::Text(_) => 4,
+        }
+    }
+}
+
+fn time(text: &str) -> Option<Timestamp> {
+    // The shortest one is `2026-01-01T00:00:00Z`; the check spares the parser ordinary names.
+    if text.len() < 20 || !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+/// The value of a quantity such as `40Gi`, `100m` or `1e3`. Near enough to order things by; nothing else is done with it.
+fn quantity(text: &str) -> Option<f64> {
+    const SUFFIXES: [(&str, f64); 15] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("Pi", 1_125_899_906_842_624.0),
+        ("Ei", 1_152_921_504_606_846_976.0),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+        ("P", 1e15),
+        ("E", 1e18),
+    ];
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(end);
+    // What Rust reads beyond this, `inf` and `nan`, has letters.
+    if !number.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let scale = match suffix {
+        "" => 1.0,
+        _ => match SUFFIXES.iter().find(|(name, _)| *name == suffix) {
+            Some((_, scale)) => *scale,
+            None => 10f64.powi(suffix.strip_prefix(['e', 'E'])?.parse().ok()?),
+        },
+    };
+    Some(number.parse::<f64>().ok()? * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const COLUMNS: &[Column] = &[Column::new("NAME", ".name"), Column::new("AGE", ".created")];
+
+    /// The positions of `values`, as the field `x` of items, after sorting.
+    fn order(values: Vec<Value>) -> Vec<usize> {
+        let by: SortBy = ".x".parse().expect("a path");
+        let mut items: Vec<Value> = values
+            .into_iter()
+            .enumerate()
+            .map(|(at, x)| json!({"x": x, "at": at}))
+            .collect();
+        by.sort(&mut items, COLUMNS).expect("a field");
+        let position = |item: &Value| item["at"].as_u64().and_then(|at| usize::try_from(at).ok()).expect("a position");
+        items.iter().map(position).collect()
+    }
+
+    #[test]
+    fn values_are_compared_as_what_they_are() {
+        for (what, values, expected) in [
+            ("numbers", json!([10, 9, -1, 2.5]), vec![2, 3, 1, 0]),
+            ("big numbers", json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64]), vec![1, 0]),
+            ("quantities", json!(["1Gi", "500Mi", "2", "100m", "1e3", "1G"]), vec![3, 2, 4, 1, 5, 0]),
+            ("numbers as text", json!(["10", "9"]), vec![1, 0]),
+            ("times", json!(["2026-01-02T00:00:00Z", "2026-01-02T00:30:00+01:00", "2025-01-01T00:00:00.5Z"]), vec![2, 1, 0]),
+            ("text", json!(["b", "B", "a10", "a9"]), vec![1, 2, 3, 0]),
+            ("text and quantities", json!(["b", "10", "9"]), vec![1, 2, 0]),
+            ("truth", json!([true, false]), vec![1, 0]),
+            ("missing", json!([null, "b", null, "a"]), vec![3, 1, 0, 2]),
+            ("types", json!(["a", 1, true, [1]]), vec![2, 1, 3, 0]),
+            ("equal ones stay", json!(["a", "a", "a"]), vec![0, 1, 2]),
+        ] {
+            let Value::Array(values) = values else { panic!("{what}: a list") };
+            assert_eq!(order(values), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_column_sorts_by_its_field_even_when_nothing_is_in_it() {
+        let mut items = vec![json!({"name": "b"}), json!({"name": "a"})];
+        for (text, first) in [("NAME", "a"), ("name", "a"), (".metadata.name", "a"), ("AGE", "b"), (".created", "b")] {
+            items.sort_by_key(|item| std::cmp::Reverse(item["name"].to_string()));
+            text.parse::<SortBy>().expect(text).sort(&mut items, COLUMNS).expect(text);
+            assert_eq!(items[0]["name"], first, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_no_item_has_is_an_error_unless_there_is_no_item() {
+        let by: SortBy = ".nope".parse().expect("a path");
+        let error = by.sort(&mut vec![json!({"name": "b"})], COLUMNS).expect_err("no such field");
+        assert_eq!(error, SortError::NoSuchField { text: ".nope".to_owned(), columns: vec!["NAME", "AGE"] });
+        assert_eq!(by.sort::<Value>(&mut Vec::new(), COLUMNS), Ok(()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_have_an_order(values in prop::collection::vec("[0-9a-zA-Z.+-]{0,6}|[0-9]{1,3}[KMG]i", 0..12)) {
+            let values: Vec<Value> = values.into_iter().map(Value::from).collect();
+            let mut positions = order(values.clone());
+            let sorted: Vec<Value> = positions.iter().map(|at| values[*at].clone()).collect();
+            prop_assert_eq!(order(sorted), (0..values.len()).collect::<Vec<_>>());
+            positions.sort_unstable();
+            prop_assert_eq!(positions, (0..values.len()).collect::<Vec<_>>());
+        }
+    }
+}

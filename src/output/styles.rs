@@ -1,0 +1,136 @@
+//! Colour: one decision per stream, and the few tones that text can have.
+//!
+//! Colour is decoration. Everything printed must be understood without it, and nothing outside this directory knows
+//! whether it is on: text carries a [`Tone`], and [`Styles`] turns it into escape sequences or leaves it alone.
+
+use std::borrow::Cow;
+
+use colored::Colorize;
+
+/// What the user asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Color {
+    /// As the environment and the terminal suggest.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// What the environment says about colour, read once at the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ColorWish {
+    /// `NO_COLOR` is set and not empty.
+    pub(crate) no_color: bool,
+    /// `CLICOLOR_FORCE` is set, not empty and not `0`.
+    pub(crate) force: bool,
+    /// `TERM` is `dumb`: a terminal without escape sequences.
+    pub(crate) dumb: bool,
+}
+
+/// What is known about the terminal the process runs in.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Terminal {
+    pub(crate) wish: ColorWish,
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+}
+
+/// How a piece of text is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Notice,
+    /// Broken.
+    Bad,
+    /// Of little interest.
+    Faint,
+    /// Headers and the words a line is about.
+    Strong,
+}
+
+/// Turns tones into escape sequences, or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Styles {
+    enabled: bool,
+}
+
+impl Styles {
+    pub(crate) const PLAIN: Self = Self { enabled: false };
+
+    /// Decides for one stream. The flag wins, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether anybody would see it.
+    pub(super) fn decide(color: Color, wish: ColorWish, terminal: bool) -> Self {
+        let enabled = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !wish.no_color && (wish.force || (terminal && !wish.dumb)),
+        };
+        if enabled {
+            // `colored` has a switch of its own, for the whole process. It stays on: whoever asks it has decided.
+            colored::control::set_override(true);
+            #[cfg(windows)]
+            {
+                // Without it a console of Windows prints the sequences; failing leaves things as they are.
+                let _ = colored::control::set_virtual_terminal(true);
+            }
+        }
+        Self { enabled }
+    }
+
+    /// `text` in the given tone.
+    pub(super) fn paint(self, tone: Tone, text: &str) -> Cow<'_, str> {
+        if !self.enabled || text.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let painted = match tone {
+            Tone::Plain => return Cow::Borrowed(text),
+            Tone::Good => text.green(),
+            Tone::Notice => text.yellow(),
+            Tone::Bad => text.red(),
+            Tone::Faint => text.dimmed(),
+            Tone::Strong => text.bold(),
+        };
+        Cow::Owned(painted.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_wins_over_the_environment_and_the_environment_over_the_terminal() {
+        let quiet = ColorWish { no_color: true, ..ColorWish::default() };
+        let force = ColorWish { force: true, ..ColorWish::default() };
+        let both = ColorWish { no_color: true, force: true, dumb: false };
+        let dumb = ColorWish { dumb: true, ..ColorWish::default() };
+        let unset = ColorWish::default();
+        for (color, wish, terminal, expected) in [
+            (Color::Auto, unset, true, true),
+            (Color::Auto, unset, false, false),
+            (Color::Auto, quiet, true, false),
+            (Color::Auto, force, false, true),
+            (Color::Auto, both, true, false),
+            (Color::Auto, dumb, true, false),
+            (Color::Always, both, false, true),
+            (Color::Always, quiet, false, true),
+            (Color::Never, force, true, false),
+        ] {
+            let styles = Styles::decide(color, wish, terminal);
+            assert_eq!(styles.enabled, expected, "{color:?} {wish:?} terminal: {terminal}");
+        }
+    }
+
+    #[test]
+    fn plain_styles_leave_text_alone_and_others_wrap_it() {
+        assert_eq!(Styles::PLAIN.paint(Tone::Bad, "gone"), "gone");
+        let styles = Styles::decide(Color::Always, ColorWish::default(), false);
+        assert_eq!(styles.paint(Tone::Bad, "gone"), "\u{1b}[31mgone\u{1b}[0m");
+        assert_eq!(styles.paint(Tone::Plain, "gone"), "gone");
+        assert_eq!(styles.paint(Tone::Bad, ""), "");
+    }
+}
