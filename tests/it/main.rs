@@ -6,5 +6,8 @@
     reason = "tests read the clock, the environment and files; the ban protects the library's core"
 )]
 
+mod architecture;
+mod cli;
 mod live;
+mod packaging;
 mod support;

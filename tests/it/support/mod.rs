@@ -1,6 +1,9 @@
-//! What tests share: the test cluster, running programs, waiting.
+//! What tests share: running programs, snapshots of what they print, schemas, the test cluster, waiting.
 
 pub(crate) mod cluster;
+pub(crate) mod command;
+pub(crate) mod generated;
 pub(crate) mod go;
 pub(crate) mod process;
+pub(crate) mod schema;
 pub(crate) mod wait;

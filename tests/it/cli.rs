@@ -1,0 +1,253 @@
+//! The command line from outside: help, errors, exit codes, streams and completion.
+
+use std::process::{Command, Stdio};
+
+use crate::support::command::{Dra, dra_snapshot};
+use crate::support::generated;
+use crate::support::schema::assert_schema;
+
+#[test]
+fn version_names_the_program_and_the_releases_it_knows() {
+    dra_snapshot!(["version", "--client"], @r"
+    exit_code: 0
+    ----- stdout -----
+    Client Version:  v[VERSION]
+    Platform:        [PLATFORM]
+    Kubernetes:      v1.34 to v1.37
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(["version", "--client", "-o", "yaml"], @r#"
+    exit_code: 0
+    ----- stdout -----
+    apiVersion: dra.kubectl.io/v1
+    kind: Version
+    featureGates: []
+    warnings: []
+    clientVersion:
+      gitVersion: v[VERSION]
+      platform: [PLATFORM]
+      oldestKubernetes: "1.34"
+      newestKubernetes: "1.37"
+
+    ----- stderr -----
+    "#);
+    dra_snapshot!(["--version"], @r"
+    exit_code: 0
+    ----- stdout -----
+    kubectl-dra [VERSION]
+
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn version_is_what_its_schema_says() {
+    let report = assert_schema!(["version", "--client", "-o", "json"]);
+    assert_eq!(report["kind"], "Version");
+}
+
+#[test]
+fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
+    dra_snapshot!(["completion", "-h"], @r"
+    exit_code: 0
+    ----- stdout -----
+    Print a completion script
+
+    Usage: kubectl dra completion [OPTIONS] <SHELL>
+
+    Arguments:
+      <SHELL>  Who will read the script [possible values: bash, zsh, fish, powershell, kubectl]
+
+    Options:
+      -h, --help  Print help (see more with '--help')
+
+    What to look at:
+      -n, --namespace <NAMESPACE>  The namespace to look at; by default the one of the current context,
+                                   or all, as the command says
+      -A, --all-namespaces         Look at all namespaces, even if one is given
+          --from <SOURCE>          Read objects from here instead of a cluster; may be repeated
+          --strict                 End at the first malformed object instead of warning and leaving it
+                                   out
+          --now <TIME>             The time to count ages and deadlines from, as in
+                                   `2026-08-01T12:00:00Z`, instead of the clock's
+
+    Output:
+          --color <WHEN>  When to use color [default: auto] [possible values: auto, always, never]
+      -q, --quiet         Print nothing but the result and errors
+      -v, --v <LEVEL>     How much to log on stderr; 6 shows the requests [default: 0]
+
+    Cluster connection:
+          --context <CONTEXT>  The context of the kubeconfig to use
+
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn the_long_help_shows_every_flag_and_the_exit_codes() {
+    let output = Dra::new(&["--help"]).output();
+    let help = String::from_utf8(output.stdout).expect("the program prints UTF-8");
+    assert_eq!(output.status.code(), Some(0));
+    for flag in [
+        "--kubeconfig", "--context", "--cluster", "--user", "--server", "--tls-server-name",
+        "--insecure-skip-tls-verify", "--certificate-authority", "--client-certificate", "--client-key", "--token",
+        "--username", "--password", "--as ", "--as-uid", "--as-group", "--as-user-extra", "--request-timeout",
+        "--proxy-url", "--disable-compression", "--kubernetes-version", "--feature-gates",
+        "--scheduler-feature-gates", "--kcm-feature-gates", "--apiserver-feature-gates", "--kubelet-feature-gates",
+        "130  interrupted",
+    ] {
+        assert!(help.contains(flag), "{flag} is not in\n{help}");
+    }
+    assert!(!help.contains("--cache-dir"), "a flag that does nothing is shown in\n{help}");
+}
+
+#[test]
+fn without_arguments_there_is_help_as_with_kubectl() {
+    let none = Dra::new(&[]).output();
+    let asked = Dra::new(&["-h"]).output();
+    assert_eq!(none.status.code(), Some(0));
+    assert_eq!(none.stdout, asked.stdout);
+    assert!(none.stderr.is_empty());
+}
+
+#[test]
+fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
+    dra_snapshot!(["versoin"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: unrecognized subcommand 'versoin'
+
+      tip: a similar subcommand exists: 'version'
+
+    Usage: kubectl dra [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(["--from", "a.yaml", "version", "--context", "prod"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: the argument '--from <SOURCE>' cannot be used with '--context <CONTEXT>'
+
+    Usage: kubectl dra version --from <SOURCE>
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(["version", "--selector", "a in b"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: invalid value 'a in b' for '--selector <LABELS>': found `b`, expected `(`
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(["version", "--watch"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `--watch` has no meaning for `kubectl dra version`
+    ");
+    dra_snapshot!(["version", "-o", "name"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `kubectl dra version` does not print names
+    ");
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_failure() {
+    for args in [&["--help"][..], &["completion", "bash"], &["version", "-o", "json"], &["__complete", ""]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("the program ends");
+        // It may have been done before the pipe was closed; then too the code is 0 and nothing is said.
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for args in [&["version"][..], &["version", "-o", "json"], &["completion", "zsh"], &["-h"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
+            .args(args)
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .output()
+            .expect("the program ends");
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "error: cannot write to standard output: No space left on device (os error 28)\n",
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn colour_is_only_there_when_it_is_wanted() {
+    let wrong = &["version", "--watch"];
+    let coloured = |dra: Dra| dra.output().stderr.contains(&0x1b);
+    assert!(!coloured(Dra::new(wrong)));
+    assert!(coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "1")));
+    assert!(!coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")));
+    assert!(!coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "0")));
+}
+
+#[test]
+fn committed_completions_are_those_that_the_program_prints() {
+    for (shell, file) in [
+        ("bash", "kubectl-dra.bash"),
+        ("zsh", "_kubectl-dra"),
+        ("fish", "kubectl-dra.fish"),
+        ("powershell", "_kubectl-dra.ps1"),
+        ("kubectl", "kubectl_complete-dra"),
+    ] {
+        let output = Dra::new(&["completion", shell]).output();
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let script = String::from_utf8(output.stdout).expect("the program prints UTF-8");
+        generated::check(&format!("completions/{file}"), &script);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn kubectls_completion_script_gives_candidates_and_a_directive() {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_kubectl-dra")).parent().expect("a folder").display();
+    let path = format!("{folder}:/usr/bin:/bin");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/kubectl_complete-dra");
+    dra_snapshot!(Dra::program(script, &["-n", "x", "ver"]).env("PATH", &path), @r"
+    exit_code: 0
+    ----- stdout -----
+    version	Print the version of this program
+    :4
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(Dra::program(script, &["version", "--output", ""]).env("PATH", &path), @r"
+    exit_code: 0
+    ----- stdout -----
+    table	A table or text for people
+    wide	The table with more columns
+    json	JSON, as described in docs/schema
+    yaml	The same as YAML
+    name	Names only, one per line
+    :4
+
+    ----- stderr -----
+    ");
+}

@@ -1,0 +1,59 @@
+//! Validating real output against the schemas that users get.
+
+use std::path::Path;
+
+use jsonschema::{Registry, Validator};
+use serde_json::Value;
+
+/// Fails unless a JSON report is valid under `docs/schema/KIND.json`, KIND being its own.
+///
+/// ```ignore
+/// assert_schema!(["claims", "--from", "claims.yaml", "-o", "json"]);
+/// assert_schema!(&json);
+/// ```
+macro_rules! assert_schema {
+    ([$($arg:expr),* $(,)?]) => {{
+        let output = $crate::support::command::Dra::new(&[$($arg),*]).output();
+        $crate::support::schema::assert_valid(&String::from_utf8(output.stdout).expect("the program prints UTF-8"))
+    }};
+    ($json:expr) => {
+        $crate::support::schema::assert_valid($json)
+    };
+}
+pub(crate) use assert_schema;
+
+/// Fails unless the report in `json` is valid, and returns it.
+pub(crate) fn assert_valid(json: &str) -> Value {
+    let report: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error} in {json:?}"));
+    let kind = report["kind"].as_str().unwrap_or_else(|| panic!("no kind in {json}"));
+    let errors: Vec<_> = validator(kind)
+        .iter_errors(&report)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "a {kind} is not what docs/schema/{kind}.json says:\n{}", errors.join("\n"));
+    report
+}
+
+/// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`.
+fn validator(kind: &str) -> Validator {
+    let mut registry = Registry::new();
+    for name in ["envelope"] {
+        registry = registry.add(uri(name), read(name)).expect("a schema with a good address");
+    }
+    let registry = registry.prepare().expect("schemas that refer to each other rightly");
+    jsonschema::options()
+        .with_registry(&registry)
+        .with_base_uri(uri(kind))
+        .build(&read(kind))
+        .unwrap_or_else(|error| panic!("docs/schema/{kind}.json: {error}"))
+}
+
+fn uri(name: &str) -> String {
+    format!("https://dra.kubectl.io/schema/v1/{name}.json")
+}
+
+fn read(name: &str) -> Value {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(format!("{name}.json"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
