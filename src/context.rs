@@ -128,7 +128,9 @@ impl Environment {
             dumb: set("TERM").is_some_and(|value| value == "dumb"),
         };
         let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
-        Self { terminal: Terminal { wish, stdout, stderr } }
+        Self {
+            terminal: Terminal { wish, stdout, stderr },
+        }
     }
 }
 
@@ -144,10 +146,20 @@ pub(crate) struct Ctx {
 }
 
 impl Ctx {
-    pub(crate) fn new(settings: Settings, environment: Environment, command_line: fn() -> clap::Command) -> Self {
+    pub(crate) fn new(
+        settings: Settings,
+        environment: Environment,
+        command_line: fn() -> clap::Command,
+    ) -> Self {
         let printer = Printer::new(settings.output.clone(), environment.terminal);
         let now = settings.now.unwrap_or_else(Timestamp::now);
-        Self { settings, printer, now, envelope: Mutex::default(), command_line }
+        Self {
+            settings,
+            printer,
+            now,
+            envelope: Mutex::default(),
+            command_line,
+        }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -169,7 +181,11 @@ impl Ctx {
 
     /// Prints `report` with what was noted about its source.
     pub(crate) fn print(&self, report: impl Report) -> Result<(), PrintError> {
-        let envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let envelope = self
+            .envelope
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         self.printer.report(&envelope, report)
     }
 

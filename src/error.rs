@@ -67,7 +67,9 @@ impl Failure {
     /// The kind of `error`, from the types in its chain. What nobody classified is a failure of the world.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let kind = |cause: &(dyn StdError + 'static)| {
-            let closed = cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe);
+            let closed = cause
+                .downcast_ref::<io::Error>()
+                .is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe);
             if closed {
                 Some(Self::ClosedPipe)
             } else if cause.is::<Interrupted>() {
@@ -115,7 +117,10 @@ pub(crate) struct UsageError {
 
 impl UsageError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self {
+            message: message.into(),
+            hint: None,
+        }
     }
 
     #[cfg_attr(not(test), expect(dead_code, reason = "no command has advice to give yet"))]
@@ -145,7 +150,10 @@ impl Hints for PrintError {
     fn hints(&self) -> Vec<String> {
         match self {
             Self::Sort(SortError::NoSuchField { columns, .. }) => {
-                vec![format!("sort by a column ({}) or by a field of `-o json`, as in `.name`", columns.join(", "))]
+                vec![format!(
+                    "sort by a column ({}) or by a field of `-o json`, as in `.name`",
+                    columns.join(", ")
+                )]
             }
             Self::Sort(SortError::NotSortable(_)) | Self::Write(_) => Vec::new(),
         }
@@ -153,8 +161,9 @@ impl Hints for PrintError {
 }
 
 /// The types asked for hints. A typed error that has some is one more line here.
-const HINTING: &[fn(&(dyn StdError + 'static)) -> Option<Vec<String>>] =
-    &[hints_of::<UsageError>, hints_of::<PrintError>];
+const HINTING: &[HintsOf] = &[hints_of::<UsageError>, hints_of::<PrintError>];
+
+type HintsOf = fn(&(dyn StdError + 'static)) -> Option<Vec<String>>;
 
 fn hints_of<E: Hints + StdError + 'static>(cause: &(dyn StdError + 'static)) -> Option<Vec<String>> {
     cause.downcast_ref::<E>().map(Hints::hints)
@@ -163,7 +172,9 @@ fn hints_of<E: Hints + StdError + 'static>(cause: &(dyn StdError + 'static)) -> 
 /// The hints of everything in the chain of `error`, each once.
 pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
     let mut all = Vec::new();
-    let known = error.chain().flat_map(|cause| HINTING.iter().filter_map(|hints_of| hints_of(cause)));
+    let known = error
+        .chain()
+        .flat_map(|cause| HINTING.iter().filter_map(|hints_of| hints_of(cause)));
     for hint in known.flatten() {
         if !all.contains(&hint) {
             all.push(hint);
@@ -205,8 +216,13 @@ mod tests {
             .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
             .collect();
         let outcomes = [Outcome::Done, Outcome::Findings, Outcome::Unknown].map(Outcome::code);
-        let failures =
-            [Failure::Usage, Failure::World, Failure::Interrupted, Failure::ClosedPipe].map(Failure::code);
+        let failures = [
+            Failure::Usage,
+            Failure::World,
+            Failure::Interrupted,
+            Failure::ClosedPipe,
+        ]
+        .map(Failure::code);
         let mut known: Vec<u8> = outcomes.into_iter().chain(failures).collect();
         known.sort_unstable();
         known.dedup();
@@ -217,8 +233,14 @@ mod tests {
     fn the_kind_is_found_anywhere_in_the_chain() {
         let broken = io::Error::from(io::ErrorKind::BrokenPipe);
         let cases = [
-            (anyhow!(broken).context("cannot write to standard output"), Failure::ClosedPipe),
-            (anyhow!(UsageError::new("no such kind")).context("cannot describe `x/y`"), Failure::Usage),
+            (
+                anyhow!(broken).context("cannot write to standard output"),
+                Failure::ClosedPipe,
+            ),
+            (
+                anyhow!(UsageError::new("no such kind")).context("cannot describe `x/y`"),
+                Failure::Usage,
+            ),
             (anyhow!(Interrupted).context("loading"), Failure::Interrupted),
             (anyhow!("connection refused"), Failure::World),
         ];
@@ -230,7 +252,10 @@ mod tests {
     #[test]
     fn a_hint_is_given_once_and_a_repeated_cause_is_not_printed_twice() {
         let error = anyhow!(UsageError::new("b: c").hint("do d"));
-        let error = Err::<(), _>(error).context("a: b: c").context("x").expect_err("an error");
+        let error = Err::<(), _>(error)
+            .context("a: b: c")
+            .context("x")
+            .expect_err("an error");
         assert_eq!(message(&error), "x: a: b: c");
         assert_eq!(hints(&error), ["do d"]);
     }

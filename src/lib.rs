@@ -27,7 +27,11 @@ mod context;
 #[cfg(feature = "cli")]
 mod error;
 #[cfg(feature = "cli")]
-#[expect(dead_code, unused_imports, reason = "the commands that use all of it are still to come")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the commands that use all of it are still to come"
+)]
 mod output;
 
 #[cfg(feature = "cli")]
@@ -63,12 +67,18 @@ mod shell {
             }
             Ok(Invocation::Show(text)) => {
                 let printer = printer();
-                end(printer.text(&text).map(|()| Outcome::Done).map_err(Into::into), &printer)
+                end(
+                    printer.text(&text).map(|()| Outcome::Done).map_err(Into::into),
+                    &printer,
+                )
             }
             Ok(Invocation::Complete(words)) => {
                 let printer = printer();
                 let text = complete(&words, environment);
-                end(printer.text(&text).map(|()| Outcome::Done).map_err(Into::into), &printer)
+                end(
+                    printer.text(&text).map(|()| Outcome::Done).map_err(Into::into),
+                    &printer,
+                )
             }
             Err(error) => end(Err(error), &printer()),
         }

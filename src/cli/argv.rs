@@ -27,16 +27,15 @@ pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command
                 rest.extend(args);
                 break;
             }
-            Read::Word => match command.find_subcommand(&arg).filter(|_| may_be_command) {
-                Some(subcommand) => {
+            Read::Word => {
+                if let Some(subcommand) = command.find_subcommand(&arg).filter(|_| may_be_command) {
                     command = subcommand;
                     commands.push(arg);
-                }
-                None => {
+                } else {
                     may_be_command = false;
                     rest.push(arg);
                 }
-            },
+            }
             Read::Flag { needs_value } => {
                 rest.push(arg);
                 if needs_value {
@@ -69,11 +68,15 @@ fn read(arg: &OsStr, command: &Command) -> Read {
     if text == "--" {
         Read::End
     } else if let Some(long) = text.strip_prefix("--") {
-        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let (name, value) = long
+            .split_once('=')
+            .map_or((long, None), |(name, value)| (name, Some(value)));
         let flag = long_flag(command, name);
         match (flag, value) {
             (Some(flag), Some(value)) if !takes_value(flag) => switch(format!("--{name}"), value),
-            (Some(flag), None) => Read::Flag { needs_value: takes_value(flag) },
+            (Some(flag), None) => Read::Flag {
+                needs_value: takes_value(flag),
+            },
             _ => Read::Flag { needs_value: false },
         }
     } else if text.len() > 1 && text.starts_with('-') {
@@ -91,12 +94,17 @@ fn short_flags(text: &str, command: &Command) -> Read {
         };
         let rest = &text[at + name.len_utf8()..];
         if takes_value(flag) {
-            return Read::Flag { needs_value: rest.is_empty() };
+            return Read::Flag {
+                needs_value: rest.is_empty(),
+            };
         }
         if let Some(value) = rest.strip_prefix('=') {
             return match switch(text[..at + name.len_utf8()].to_owned(), value) {
                 // The switches before this one are on in any case.
-                Read::Switch { name, on: false } if at > 1 => Read::Switch { name: name[..at].to_owned(), on: true },
+                Read::Switch { name, on: false } if at > 1 => Read::Switch {
+                    name: name[..at].to_owned(),
+                    on: true,
+                },
                 other => other,
             };
         }
@@ -113,7 +121,10 @@ fn switch(name: String, value: &str) -> Read {
 
 pub(super) fn long_flag<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
     let is_called = |arg: &&Arg| {
-        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+        arg.get_long() == Some(name)
+            || arg
+                .get_all_aliases()
+                .is_some_and(|aliases| aliases.contains(&name))
     };
     command.get_arguments().find(is_called)
 }
@@ -128,13 +139,26 @@ mod tests {
 
     fn command() -> Command {
         let switch = |name: &'static str, short| {
-            Arg::new(name).long(name).short(short).action(ArgAction::SetTrue).global(true)
+            Arg::new(name)
+                .long(name)
+                .short(short)
+                .action(ArgAction::SetTrue)
+                .global(true)
         };
         let value = |name: &'static str, short| {
-            Arg::new(name).long(name).short(short).action(ArgAction::Append).global(true)
+            Arg::new(name)
+                .long(name)
+                .short(short)
+                .action(ArgAction::Append)
+                .global(true)
         };
         let mut command = Command::new("kubectl-dra")
-            .args([switch("all", 'A'), switch("watch", 'w'), value("namespace", 'n'), value("from", 'f')])
+            .args([
+                switch("all", 'A'),
+                switch("watch", 'w'),
+                value("namespace", 'n'),
+                value("from", 'f'),
+            ])
             .subcommand(Command::new("claims").arg(Arg::new("names").num_args(0..)))
             .subcommand(Command::new("convert").subcommand(Command::new("plan")));
         command.build();
@@ -171,7 +195,10 @@ mod tests {
             ("help claims", "help claims"),
             ("", ""),
         ] {
-            let args = ["kubectl-dra"].into_iter().chain(typed.split_whitespace()).map(OsString::from);
+            let args = ["kubectl-dra"]
+                .into_iter()
+                .chain(typed.split_whitespace())
+                .map(OsString::from);
             let normalized = normalize(args, &command);
             let text: Vec<_> = normalized[1..].iter().map(|arg| arg.to_string_lossy()).collect();
             assert_eq!(text.join(" "), expected, "{typed:?}");

@@ -52,7 +52,8 @@ impl Completion {
 
     fn offer(&mut self, word: &str, description: Option<String>) {
         if word.starts_with(&self.typed) {
-            self.candidates.push((format!("{}{word}", self.before), description));
+            self.candidates
+                .push((format!("{}{word}", self.before), description));
         }
     }
 }
@@ -74,7 +75,10 @@ pub(crate) fn settings_so_far(words: &[OsString]) -> Settings {
     let mut root = super::command_line().ignore_errors(true);
     root.build();
     let finished = &words[..words.len().saturating_sub(1)];
-    let args = normalize(std::iter::once("kubectl-dra".into()).chain(finished.iter().cloned()), &root);
+    let args = normalize(
+        std::iter::once("kubectl-dra".into()).chain(finished.iter().cloned()),
+        &root,
+    );
     let matches = root.try_get_matches_from_mut(args).ok();
     let global = matches.and_then(|matches| GlobalArgs::from_arg_matches(&matches).ok());
     global.map(GlobalArgs::resolve).unwrap_or_default()
@@ -82,7 +86,10 @@ pub(crate) fn settings_so_far(words: &[OsString]) -> Settings {
 
 /// What could stand for the last of `words`, in the command line described by `root`, which must have been built.
 pub(crate) fn complete(words: &[OsString], root: &Command) -> Completion {
-    let words: Vec<&str> = words.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.to_str().unwrap_or_default())
+        .collect();
     let (current, before) = words.split_last().unwrap_or((&"", &[]));
     let place = Place::after(before, root);
     let mut completion = Completion {
@@ -133,7 +140,12 @@ struct Place<'c> {
 
 impl<'c> Place<'c> {
     fn after(words: &[&str], root: &'c Command) -> Self {
-        let mut place = Self { command: root, flag: None, names: 0, names_only: false };
+        let mut place = Self {
+            command: root,
+            flag: None,
+            names: 0,
+            names_only: false,
+        };
         for word in words {
             place.pass(word);
         }
@@ -160,7 +172,10 @@ impl<'c> Place<'c> {
     /// The last of some short flags, if it takes a value that is not there.
     fn flag_awaiting(&self, shorts: &str) -> Option<&'c Arg> {
         for (at, short) in shorts.char_indices() {
-            let flag = self.command.get_arguments().find(|arg| arg.get_short() == Some(short))?;
+            let flag = self
+                .command
+                .get_arguments()
+                .find(|arg| arg.get_short() == Some(short))?;
             if takes_value(flag) {
                 return Some(flag).filter(|_| at + short.len_utf8() == shorts.len());
             }
@@ -171,7 +186,10 @@ impl<'c> Place<'c> {
 
 impl Completion {
     fn subcommands(&mut self, command: &Command) {
-        for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        for subcommand in command
+            .get_subcommands()
+            .filter(|subcommand| !subcommand.is_hide_set())
+        {
             self.offer(subcommand.get_name(), subcommand.get_about().map(first_line));
         }
     }
@@ -190,7 +208,11 @@ impl Completion {
 
     /// The values of a flag or a positional argument.
     fn values(&mut self, arg: &Arg) {
-        for value in arg.get_possible_values().iter().filter(|value| !value.is_hide_set()) {
+        for value in arg
+            .get_possible_values()
+            .iter()
+            .filter(|value| !value.is_hide_set())
+        {
             self.offer(value.get_name(), value.get_help().map(first_line));
         }
         self.directive = match arg.get_value_hint() {
@@ -221,9 +243,27 @@ mod tests {
 
     fn root() -> Command {
         let mut root = Command::new("kubectl-dra")
-            .arg(Arg::new("namespace").long("namespace").short('n').global(true).help("Where\nto look"))
-            .arg(Arg::new("all").long("all").short('A').action(ArgAction::SetTrue).global(true))
-            .arg(Arg::new("file").long("from").value_hint(ValueHint::AnyPath).action(ArgAction::Append).global(true))
+            .arg(
+                Arg::new("namespace")
+                    .long("namespace")
+                    .short('n')
+                    .global(true)
+                    .help("Where\nto look"),
+            )
+            .arg(
+                Arg::new("all")
+                    .long("all")
+                    .short('A')
+                    .action(ArgAction::SetTrue)
+                    .global(true),
+            )
+            .arg(
+                Arg::new("file")
+                    .long("from")
+                    .value_hint(ValueHint::AnyPath)
+                    .action(ArgAction::Append)
+                    .global(true),
+            )
             .arg(Arg::new("secret").long("secret").hide(true).global(true))
             .arg(
                 Arg::new("output")
@@ -232,9 +272,14 @@ mod tests {
                     .value_parser(PossibleValuesParser::new(["json", "yaml"]))
                     .global(true),
             )
-            .subcommand(Command::new("claims").about("List claims").arg(Arg::new("names").num_args(0..)))
             .subcommand(
-                Command::new("completion").arg(Arg::new("shell").value_parser(PossibleValuesParser::new(["bash"]))),
+                Command::new("claims")
+                    .about("List claims")
+                    .arg(Arg::new("names").num_args(0..)),
+            )
+            .subcommand(
+                Command::new("completion")
+                    .arg(Arg::new("shell").value_parser(PossibleValuesParser::new(["bash"]))),
             )
             .subcommand(Command::new("hidden").hide(true))
             .disable_help_flag(true)
@@ -293,7 +338,9 @@ mod tests {
 
     #[test]
     fn a_link_under_the_scripts_name_is_known() {
-        assert!(is_completion_script(OsStr::new("/usr/local/bin/kubectl_complete-dra")));
+        assert!(is_completion_script(OsStr::new(
+            "/usr/local/bin/kubectl_complete-dra"
+        )));
         assert!(is_completion_script(OsStr::new("kubectl_complete-dra.exe")));
         assert!(!is_completion_script(OsStr::new("kubectl-dra")));
     }

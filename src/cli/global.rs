@@ -313,9 +313,29 @@ struct VersionArgs {
 impl GlobalArgs {
     /// The settings that the flags amount to.
     pub(crate) fn resolve(self) -> Settings {
-        let Self { selection, output, connection, versions } = self;
-        let SelectionArgs { namespace, all_namespaces, selector, from, strict, now } = selection;
-        let OutputArgs { output: format, no_headers, sort_by, watch, color, quiet, verbosity } = output;
+        let Self {
+            selection,
+            output,
+            connection,
+            versions,
+        } = self;
+        let SelectionArgs {
+            namespace,
+            all_namespaces,
+            selector,
+            from,
+            strict,
+            now,
+        } = selection;
+        let OutputArgs {
+            output: format,
+            no_headers,
+            sort_by,
+            watch,
+            color,
+            quiet,
+            verbosity,
+        } = output;
         let scope = match given(namespace) {
             // As in kubectl: `-A` wins over `-n`.
             _ if all_namespaces => Scope::All,
@@ -335,7 +355,14 @@ impl GlobalArgs {
             watch,
             versions: versions.resolve(),
             now,
-            output: Options { format, no_headers, sort_by, color, quiet, verbosity },
+            output: Options {
+                format,
+                no_headers,
+                sort_by,
+                color,
+                quiet,
+                verbosity,
+            },
         }
     }
 }

@@ -77,8 +77,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         Ok(matches) => matches,
         Err(error) => return shown(error),
     };
-    let Cli { global, command: subcommand } =
-        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+    let Cli {
+        global,
+        command: subcommand,
+    } = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
     let settings = global.resolve();
     subcommand.accepts().check(subcommand.name(), &settings)?;
     Ok(Invocation::Run(Box::new(settings), Box::new(subcommand)))

@@ -9,7 +9,11 @@ use crate::output::{Color, Format};
 use super::*;
 
 fn parse_line(line: &str) -> anyhow::Result<Invocation> {
-    parse(std::iter::once("kubectl-dra").chain(line.split_whitespace()).map(OsString::from))
+    parse(
+        std::iter::once("kubectl-dra")
+            .chain(line.split_whitespace())
+            .map(OsString::from),
+    )
 }
 
 fn settings(line: &str) -> Settings {
@@ -58,7 +62,17 @@ fn lines_that_kubectl_users_type_are_understood() {
     ] {
         settings(line);
     }
-    for line in ["", "--help", "-h", "--version", "-V", "help", "help version", "version --help", "version -h"] {
+    for line in [
+        "",
+        "--help",
+        "-h",
+        "--version",
+        "-V",
+        "help",
+        "help version",
+        "version --help",
+        "version -h",
+    ] {
         assert!(matches!(parse_line(line), Ok(Invocation::Show(_))), "{line}");
     }
 }
@@ -121,12 +135,22 @@ fn what_has_no_effect_with_files_is_refused_and_the_rest_is_not() {
         "--proxy-url http://x",
         "--disable-compression",
     ] {
-        for line in [format!("version --from a {flag}"), format!("{flag} version --from a")] {
+        for line in [
+            format!("version --from a {flag}"),
+            format!("{flag} version --from a"),
+        ] {
             let error = parse_line(&line).expect_err(&line);
             assert_eq!(Failure::of(&error), Failure::Usage, "{line}: {error:#}");
         }
     }
-    for flag in ["-n x", "-A", "--strict", "--kubernetes-version 1.36", "--feature-gates A=true", "--cache-dir x"] {
+    for flag in [
+        "-n x",
+        "-A",
+        "--strict",
+        "--kubernetes-version 1.36",
+        "--feature-gates A=true",
+        "--cache-dir x",
+    ] {
         settings(&format!("version --from a {flag}"));
     }
 }
@@ -135,7 +159,11 @@ fn what_has_no_effect_with_files_is_refused_and_the_rest_is_not() {
 fn every_connection_flag_has_a_conflict_with_files() {
     let command = command_line();
     let connection = |arg: &&clap::Arg| arg.get_help_heading() == Some("Cluster connection");
-    let flags: Vec<_> = command.get_arguments().filter(connection).map(|arg| arg.get_id().as_str()).collect();
+    let flags: Vec<_> = command
+        .get_arguments()
+        .filter(connection)
+        .map(|arg| arg.get_id().as_str())
+        .collect();
     assert_eq!(flags, global::CONNECTION_FLAGS);
 }
 
@@ -148,11 +176,20 @@ fn flags_amount_to_settings() {
     assert!(matches!(settings.source, SourceSetting::Files(files) if files == ["a", "b"]));
     assert_eq!(settings.scope, Scope::Namespace("x".to_owned()));
     assert!(settings.strict && settings.output.quiet);
-    assert_eq!((settings.output.format, settings.output.color), (Format::Json, Color::Always));
+    assert_eq!(
+        (settings.output.format, settings.output.color),
+        (Format::Json, Color::Always)
+    );
     assert_eq!(settings.output.verbosity, 3);
     assert_eq!(settings.now.map(jiff::Timestamp::as_second), Some(1_785_585_600));
-    let gate = |name: &str, enabled| GateSetting { name: name.to_owned(), enabled };
-    assert_eq!(settings.versions.kubernetes, Some(MinorVersion { major: 1, minor: 36 }));
+    let gate = |name: &str, enabled| GateSetting {
+        name: name.to_owned(),
+        enabled,
+    };
+    assert_eq!(
+        settings.versions.kubernetes,
+        Some(MinorVersion { major: 1, minor: 36 })
+    );
     assert_eq!(settings.versions.gates, [gate("A", true), gate("B", false)]);
     assert_eq!(settings.versions.controller_manager_gates, [gate("C", true)]);
     assert_eq!(settings.versions.scheduler_gates, [gate("D", false)]);
@@ -199,15 +236,26 @@ fn connection_flags_mean_what_they_mean_to_kubectl() {
     assert_eq!(none, Connection::default());
     assert_eq!(connection("version --context a --context b").context, some("b"));
     assert_eq!(settings("version -n a -A").scope, Scope::All);
-    assert_eq!(settings("version -n a --all-namespaces=false").scope, Scope::Namespace("a".to_owned()));
+    assert_eq!(
+        settings("version -n a --all-namespaces=false").scope,
+        Scope::Namespace("a".to_owned())
+    );
     assert_eq!(settings("version --namespace=").scope, Scope::Unset);
 }
 
 #[test]
 fn completion_gets_its_words_as_they_are() {
     for line in ["__complete -n x --nope", "__complete"] {
-        let Ok(Invocation::Complete(words)) = parse_line(line) else { panic!("{line}") };
-        assert_eq!(words, line.split_whitespace().skip(1).map(OsString::from).collect::<Vec<_>>());
+        let Ok(Invocation::Complete(words)) = parse_line(line) else {
+            panic!("{line}")
+        };
+        assert_eq!(
+            words,
+            line.split_whitespace()
+                .skip(1)
+                .map(OsString::from)
+                .collect::<Vec<_>>()
+        );
     }
     assert!(parse_line("version __complete").is_err());
     let linked = parse(["/bin/kubectl_complete-dra", "cl"].map(OsString::from));
@@ -220,11 +268,18 @@ fn help_shows_only_flags_that_the_command_takes() {
     command.build();
     let visible = |subcommand: &str, flag: &str| {
         let subcommand = command.find_subcommand(subcommand).expect(subcommand);
-        let flag = subcommand.get_arguments().find(|arg| arg.get_id() == flag).expect(flag);
+        let flag = subcommand
+            .get_arguments()
+            .find(|arg| arg.get_id() == flag)
+            .expect(flag);
         !flag.is_hide_set()
     };
     assert!(visible("version", "output") && visible("version", "namespace"));
-    for (subcommand, flag) in [("version", "watch"), ("version", "sort_by"), ("completion", "output")] {
+    for (subcommand, flag) in [
+        ("version", "watch"),
+        ("version", "sort_by"),
+        ("completion", "output"),
+    ] {
         assert!(!visible(subcommand, flag), "{subcommand} {flag}");
     }
     let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();

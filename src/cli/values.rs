@@ -33,9 +33,8 @@ impl ValueEnum for Color {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::Auto => {
-                PossibleValue::new("auto").help("On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too")
-            }
+            Self::Auto => PossibleValue::new("auto")
+                .help("On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too"),
             Self::Always => PossibleValue::new("always").help("Always"),
             Self::Never => PossibleValue::new("never").help("Never"),
         })
@@ -56,9 +55,18 @@ pub(super) fn go_bool(text: &str) -> Option<bool> {
 /// Mirrors client-go `tools/clientcmd/helpers.go`, `ParseTimeout`, v0.37.1; a negative duration, which would end every
 /// request before it begins, is refused.
 pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
-    let seconds = text.strip_prefix('+').unwrap_or(text).parse::<u32>().ok().map(f64::from);
-    let duration = seconds.or_else(|| go_duration(text)).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "a number of seconds, or numbers with units as in 1s, 2m or 1h30m, is needed".to_owned())
+    let seconds = text
+        .strip_prefix('+')
+        .unwrap_or(text)
+        .parse::<u32>()
+        .ok()
+        .map(f64::from);
+    let duration = seconds
+        .or_else(|| go_duration(text))
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| {
+        "a number of seconds, or numbers with units as in 1s, 2m or 1h30m, is needed".to_owned()
+    })
 }
 
 /// The seconds of a Go duration, such as `1h30m`, `1.5s` or `300ms`.
@@ -77,7 +85,9 @@ fn go_duration(text: &str) -> Option<f64> {
     while !rest.is_empty() {
         let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (number, after) = rest.split_at(number_end);
-        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let unit_end = after
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(after.len());
         let (unit, after) = after.split_at(unit_end);
         let unit = match unit {
             "ns" => 1e-9,
@@ -102,16 +112,25 @@ pub(super) fn gate(text: &str) -> Result<GateSetting, String> {
         return Err(format!("`{name}` is not the name of a feature gate"));
     }
     let enabled = go_bool(value).ok_or_else(|| format!("`{value}` is neither true nor false"))?;
-    Ok(GateSetting { name: name.to_owned(), enabled })
+    Ok(GateSetting {
+        name: name.to_owned(),
+        enabled,
+    })
 }
 
 /// A release: `1.37`, `v1.37`, `v1.37.1`, `1.37.2-gke.1`. Only major and minor matter.
 pub(super) fn kubernetes_version(text: &str) -> Result<MinorVersion, String> {
     let parse = || {
         let mut parts = text.strip_prefix('v').unwrap_or(text).splitn(3, '.');
-        let mut number = || parts.next().filter(|part| part.bytes().all(|b| b.is_ascii_digit()));
+        let mut number = || {
+            parts
+                .next()
+                .filter(|part| part.bytes().all(|b| b.is_ascii_digit()))
+        };
         let (major, minor) = (number()?.parse().ok()?, number()?.parse().ok()?);
-        let patch_is_a_number = parts.next().is_none_or(|patch| patch.starts_with(|c: char| c.is_ascii_digit()));
+        let patch_is_a_number = parts
+            .next()
+            .is_none_or(|patch| patch.starts_with(|c: char| c.is_ascii_digit()));
         patch_is_a_number.then_some(MinorVersion { major, minor })
     };
     parse().ok_or_else(|| "a version such as 1.37 or v1.37.1 is needed".to_owned())
@@ -164,14 +183,31 @@ mod tests {
             let duration = request_timeout(text).expect(text);
             assert_eq!(duration.as_millis(), milliseconds, "{text}");
         }
-        for text in ["", "-1", "-1s", "s", "1x", "1 s", "1s2", "ten", "1e3s", "..s", "1d", "-", "99999999999999999999h"] {
+        for text in [
+            "",
+            "-1",
+            "-1s",
+            "s",
+            "1x",
+            "1 s",
+            "1s2",
+            "ten",
+            "1e3s",
+            "..s",
+            "1d",
+            "-",
+            "99999999999999999999h",
+        ] {
             assert!(request_timeout(text).is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn gates_are_read_as_components_read_them() {
-        let expected = |enabled| GateSetting { name: "DRADeviceTaints".to_owned(), enabled };
+        let expected = |enabled| GateSetting {
+            name: "DRADeviceTaints".to_owned(),
+            enabled,
+        };
         assert_eq!(gate("DRADeviceTaints=true"), Ok(expected(true)));
         assert_eq!(gate(" DRADeviceTaints = F"), Ok(expected(false)));
         for text in ["", "DRADeviceTaints", "=true", "A=yes", "A=", "A B=true"] {
@@ -182,9 +218,23 @@ mod tests {
     #[test]
     fn a_version_is_its_minor_release() {
         for text in ["1.37", "v1.37", "v1.37.1", "1.37.0-alpha.1", "1.37.2-gke.100+x"] {
-            assert_eq!(kubernetes_version(text), Ok(MinorVersion { major: 1, minor: 37 }), "{text}");
+            assert_eq!(
+                kubernetes_version(text),
+                Ok(MinorVersion { major: 1, minor: 37 }),
+                "{text}"
+            );
         }
-        for text in ["", "1", "v", "1.", "1.x", "1.37.x", "-1.37", "1.+37", "1.99999999999"] {
+        for text in [
+            "",
+            "1",
+            "v",
+            "1.",
+            "1.x",
+            "1.37.x",
+            "-1.37",
+            "1.+37",
+            "1.99999999999",
+        ] {
             assert!(kubernetes_version(text).is_err(), "{text:?}");
         }
     }
@@ -197,7 +247,10 @@ mod tests {
         for text in ["p:1", "ftp://p", "http://"] {
             assert!(proxy_url(text).is_err(), "{text:?}");
         }
-        assert_eq!(user_extra("scopes=a=b"), Ok(("scopes".to_owned(), "a=b".to_owned())));
+        assert_eq!(
+            user_extra("scopes=a=b"),
+            Ok(("scopes".to_owned(), "a=b".to_owned()))
+        );
         assert!(user_extra("scopes").is_err());
         assert!(instant("2026-08-01T12:00:00Z").is_ok());
         assert!(instant("yesterday").is_err());

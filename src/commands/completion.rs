@@ -23,7 +23,10 @@ const LOOKUPS: &[(&str, Lookup)] = &[];
 
 /// How to find names for an argument whose value is called `value_name`.
 pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {
-    LOOKUPS.iter().find(|(name, _)| *name == value_name).map(|(_, lookup)| *lookup)
+    LOOKUPS
+        .iter()
+        .find(|(name, _)| *name == value_name)
+        .map(|(_, lookup)| *lookup)
 }
 
 /// Print a completion script
@@ -46,22 +49,20 @@ enum Shell {
     Zsh,
     /// fish
     Fish,
-    /// PowerShell
-    #[value(name = "powershell")]
-    PowerShell,
+    /// powershell, on any system
+    Powershell,
     /// kubectl, which completes its plugins in every shell
     Kubectl,
 }
 
 const FOR_KUBECTL: &str = include_str!("../../completions/kubectl_complete-dra");
 
-pub(super) fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { shell } = args;
+pub(super) fn run(ctx: &Ctx, Args { shell }: Args) -> anyhow::Result<Outcome> {
     let script = match shell {
         Shell::Bash => script(clap_complete::Shell::Bash, ctx),
         Shell::Zsh => script(clap_complete::Shell::Zsh, ctx),
         Shell::Fish => script(clap_complete::Shell::Fish, ctx),
-        Shell::PowerShell => script(clap_complete::Shell::PowerShell, ctx),
+        Shell::Powershell => script(clap_complete::Shell::PowerShell, ctx),
         Shell::Kubectl => FOR_KUBECTL.to_owned(),
     };
     ctx.printer().text(&script)?;

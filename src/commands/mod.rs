@@ -66,13 +66,16 @@ commands! {
 /// A command with its arguments, ready to run.
 pub(crate) enum Job {
     /// Needs neither cluster nor files: runs without the cost of a runtime.
-    Here(Box<dyn FnOnce(&Ctx) -> anyhow::Result<Outcome>>),
+    Here(Box<dyn FnOnce(&Ctx) -> Result>),
     /// Waits for others, so it runs on a runtime and ends at Ctrl-C.
     Waiting(Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>),
 }
 
 /// The future of a command. It stays on one thread, so it need not be `Send`.
-pub(crate) type Waiting<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Outcome>> + 'c>>;
+pub(crate) type Waiting<'c> = Pin<Box<dyn Future<Output = Result> + 'c>>;
+
+/// What running a command comes to.
+pub(crate) type Result = anyhow::Result<Outcome>;
 
 /// Which of the global flags about output mean something to a command. The others are refused: a flag that is silently
 /// without effect is worse.
@@ -86,13 +89,25 @@ pub(crate) struct Accepts {
 
 impl Accepts {
     /// The command prints something that has no other form.
-    pub(crate) const NOTHING: Self = Self { formats: &[Format::Table], list: false, watch: false };
+    pub(crate) const NOTHING: Self = Self {
+        formats: &[Format::Table],
+        list: false,
+        watch: false,
+    };
     /// The command prints a report that is no list.
-    pub(crate) const REPORT: Self =
-        Self { formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml], ..Self::NOTHING };
+    pub(crate) const REPORT: Self = Self {
+        formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml],
+        ..Self::NOTHING
+    };
     /// The command prints a list with a name for each item.
     pub(crate) const LIST: Self = Self {
-        formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml, Format::Name],
+        formats: &[
+            Format::Table,
+            Format::Wide,
+            Format::Json,
+            Format::Yaml,
+            Format::Name,
+        ],
         list: true,
         watch: false,
     };
@@ -113,7 +128,7 @@ impl Accepts {
     }
 
     /// Refuses what the command called `name` could only ignore.
-    pub(crate) fn check(self, name: &str, settings: &Settings) -> Result<(), UsageError> {
+    pub(crate) fn check(self, name: &str, settings: &Settings) -> std::result::Result<(), UsageError> {
         let output = &settings.output;
         let flags = [
             ("--no-headers", "no_headers", output.no_headers),
@@ -122,11 +137,18 @@ impl Accepts {
             ("--watch", "watch", settings.watch),
             ("--output", "output", output.format != Format::default()),
         ];
-        if let Some((flag, ..)) = flags.into_iter().find(|(_, id, given)| *given && self.refuses(id)) {
-            return Err(UsageError::new(format!("`{flag}` has no meaning for `kubectl dra {name}`")));
+        if let Some((flag, ..)) = flags
+            .into_iter()
+            .find(|(_, id, given)| *given && self.refuses(id))
+        {
+            return Err(UsageError::new(format!(
+                "`{flag}` has no meaning for `kubectl dra {name}`"
+            )));
         }
         if !self.formats.contains(&output.format) {
-            return Err(UsageError::new(format!("`kubectl dra {name}` does not print names")));
+            return Err(UsageError::new(format!(
+                "`kubectl dra {name}` does not print names"
+            )));
         }
         Ok(())
     }

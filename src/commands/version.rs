@@ -51,15 +51,15 @@ impl Report for Versions {
         if let Some(commit) = client.git_commit {
             layout.field("Git Commit", commit);
         }
-        layout
-            .field("Platform", &client.platform)
-            .field("Kubernetes", format_args!("v{} to v{}", client.oldest_kubernetes, client.newest_kubernetes));
+        layout.field("Platform", &client.platform).field(
+            "Kubernetes",
+            format_args!("v{} to v{}", client.oldest_kubernetes, client.newest_kubernetes),
+        );
         layout.into()
     }
 }
 
-pub(super) fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { client: _ } = args;
+pub(super) fn run(ctx: &Ctx, Args { client: _ }: Args) -> anyhow::Result<Outcome> {
     ctx.print(Versions {
         client_version: ClientVersion {
             git_version: format!("v{}", env!("CARGO_PKG_VERSION")),

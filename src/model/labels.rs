@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Token::End | Token::Symbol(",") => Ok(""),
             Token::Word(_) => Ok(self.next().text()),
-            other => Err(unexpected(other, "a value")),
+            symbol @ Token::Symbol(_) => Err(unexpected(symbol, "a value")),
         }
     }
 

@@ -62,6 +62,11 @@ pub(super) struct Document<'a, R> {
 
 impl<'a, R: Report> Document<'a, R> {
     pub(super) fn new(envelope: &'a Envelope, report: &'a R) -> Self {
-        Self { api_version: API_VERSION, kind: R::KIND, envelope, report }
+        Self {
+            api_version: API_VERSION,
+            kind: R::KIND,
+            envelope,
+            report,
+        }
     }
 }

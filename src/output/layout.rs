@@ -44,7 +44,10 @@ impl Layout {
 
     /// `Key:  value` with the value in a tone.
     pub(crate) fn toned(&mut self, key: &str, tone: Tone, value: impl fmt::Display) -> &mut Self {
-        self.blocks.push(Block::Field { key: key.to_owned(), lines: vec![(tone, value.to_string())] });
+        self.blocks.push(Block::Field {
+            key: key.to_owned(),
+            lines: vec![(tone, value.to_string())],
+        });
         self
     }
 
@@ -57,12 +60,22 @@ impl Layout {
     }
 
     /// `Key:  value` with a line for each value, `<none>` when there is none.
-    pub(crate) fn list<T: fmt::Display>(&mut self, key: &str, values: impl IntoIterator<Item = T>) -> &mut Self {
-        let mut lines: Vec<_> = values.into_iter().map(|value| (Tone::Plain, value.to_string())).collect();
+    pub(crate) fn list<T: fmt::Display>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let mut lines: Vec<_> = values
+            .into_iter()
+            .map(|value| (Tone::Plain, value.to_string()))
+            .collect();
         if lines.is_empty() {
             lines.push((Tone::Plain, NONE.to_owned()));
         }
-        self.blocks.push(Block::Field { key: key.to_owned(), lines });
+        self.blocks.push(Block::Field {
+            key: key.to_owned(),
+            lines,
+        });
         self
     }
 
@@ -70,7 +83,10 @@ impl Layout {
     pub(crate) fn section(&mut self, title: &str, fill: impl FnOnce(&mut Self)) -> &mut Self {
         let mut body = Self::new();
         fill(&mut body);
-        self.blocks.push(Block::Section { title: title.to_owned(), body });
+        self.blocks.push(Block::Section {
+            title: title.to_owned(),
+            body,
+        });
         self
     }
 
@@ -89,7 +105,12 @@ impl Layout {
     }
 
     /// Writes the layout. `width` is that of the terminal, if the output is one.
-    pub(super) fn write(&self, out: &mut dyn io::Write, styles: Styles, width: Option<usize>) -> io::Result<()> {
+    pub(super) fn write(
+        &self,
+        out: &mut dyn io::Write,
+        styles: Styles,
+        width: Option<usize>,
+    ) -> io::Result<()> {
         Page { out, styles, width }.layout(self, 0)
     }
 }
@@ -133,14 +154,26 @@ impl Page<'_> {
     }
 
     /// The key before the first line of the values, space before the others.
-    fn field(&mut self, key: &str, lines: &[(Tone, String)], indent: usize, key_width: usize) -> io::Result<()> {
+    fn field(
+        &mut self,
+        key: &str,
+        lines: &[(Tone, String)],
+        indent: usize,
+        key_width: usize,
+    ) -> io::Result<()> {
         let mut key = format!("{key}:");
         for (tone, text) in lines {
             // A value of several lines keeps them, each below the first.
-            let lines: Vec<_> =
-                text.split('\n').flat_map(|line| self.wrapped(line, indent + key_width)).collect();
+            let lines: Vec<_> = text
+                .split('\n')
+                .flat_map(|line| self.wrapped(line, indent + key_width))
+                .collect();
             for line in lines {
-                let pad = if line.is_empty() { 0 } else { key_width.saturating_sub(width_of(&key)) };
+                let pad = if line.is_empty() {
+                    0
+                } else {
+                    key_width.saturating_sub(width_of(&key))
+                };
                 let line = self.styles.paint(*tone, &line).into_owned();
                 self.line(indent, &format!("{key}{:pad$}{line}", ""))?;
                 key.clear();
@@ -151,7 +184,13 @@ impl Page<'_> {
 
     fn table(&mut self, table: &Table, indent: usize) -> io::Result<()> {
         let mut text = Vec::new();
-        table.write(&mut text, self.styles, true, self.width.is_some(), &mut Widths::default())?;
+        table.write(
+            &mut text,
+            self.styles,
+            true,
+            self.width.is_some(),
+            &mut Widths::default(),
+        )?;
         for line in String::from_utf8_lossy(&text).lines() {
             self.line(indent, line)?;
         }
@@ -178,7 +217,9 @@ impl Page<'_> {
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Dynamic)
             .add_row([text.as_ref()])
-            .set_constraints([ColumnConstraint::Absolute(Width::Fixed(u16::try_from(left).unwrap_or(u16::MAX)))]);
+            .set_constraints([ColumnConstraint::Absolute(Width::Fixed(
+                u16::try_from(left).unwrap_or(u16::MAX),
+            ))]);
         if let Some(column) = table.column_mut(0) {
             column.set_padding((0, 0));
         }
@@ -198,7 +239,9 @@ mod tests {
 
     fn print(layout: &Layout, width: Option<usize>) -> String {
         let mut out = Vec::new();
-        layout.write(&mut out, Styles::PLAIN, width).expect("writing to memory");
+        layout
+            .write(&mut out, Styles::PLAIN, width)
+            .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
     }
 
@@ -242,7 +285,9 @@ lines.
     #[test]
     fn long_values_wrap_below_themselves_on_a_terminal_only() {
         let mut layout = Layout::new();
-        layout.field("Message", "cannot allocate all claims on this node\u{1b}[2J").field("Name", "gpu");
+        layout
+            .field("Message", "cannot allocate all claims on this node\u{1b}[2J")
+            .field("Name", "gpu");
         assert_eq!(
             print(&layout, Some(40)),
             "\

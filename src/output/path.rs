@@ -1,4 +1,4 @@
-//! The part of JSONPath that sorting needs: where in an item a value is.
+//! The part of `JSONPath` that sorting needs: where in an item a value is.
 
 use std::fmt;
 use std::str::FromStr;
@@ -49,7 +49,11 @@ fn find<'v>(steps: &[Step], value: &'v Value) -> Option<&'v Value> {
         Step::Index(index) => {
             let items = value.as_array()?;
             let from_end = usize::try_from(index.unsigned_abs()).ok()?;
-            let index = if *index < 0 { items.len().checked_sub(from_end)? } else { from_end };
+            let index = if *index < 0 {
+                items.len().checked_sub(from_end)?
+            } else {
+                from_end
+            };
             find(rest, items.get(index)?)
         }
         Step::Any => match value {
@@ -66,7 +70,9 @@ impl FromStr for Path {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let inner = match text.strip_prefix('{') {
-            Some(inner) => inner.strip_suffix('}').ok_or(PathError("`{` is not closed by `}`"))?,
+            Some(inner) => inner
+                .strip_suffix('}')
+                .ok_or(PathError("`{` is not closed by `}`"))?,
             None => text,
         };
         let mut rest = inner.strip_prefix('.').unwrap_or(inner);
@@ -76,7 +82,11 @@ impl FromStr for Path {
         let mut steps = Vec::new();
         loop {
             let step;
-            (step, rest) = if let Some(inside) = rest.strip_prefix('[') { bracket(inside)? } else { field(rest)? };
+            (step, rest) = if let Some(inside) = rest.strip_prefix('[') {
+                bracket(inside)?
+            } else {
+                field(rest)?
+            };
             steps.push(step);
             match rest.chars().next() {
                 None => return Ok(Self { steps }),
@@ -101,14 +111,18 @@ fn field(text: &str) -> Result<(Step, &str), PathError> {
             }
             '\\' => name.extend(chars.next().map(|(_, c)| c)),
             '{' | '}' | ']' | '(' | ')' | '?' | '@' | ',' | ' ' => {
-                return Err(PathError("only fields and indexes can be sorted by, no filters, unions or ranges"));
+                return Err(PathError(
+                    "only fields and indexes can be sorted by, no filters, unions or ranges",
+                ));
             }
             '*' if text.len() == 1 => return Ok((Step::Any, "")),
             c => name.push(c),
         }
     }
     if name.is_empty() {
-        return Err(PathError("there is an empty field name, or `..`, which stands for no single field"));
+        return Err(PathError(
+            "there is an empty field name, or `..`, which stands for no single field",
+        ));
     }
     Ok((Step::Field(name), &text[end..]))
 }
@@ -118,7 +132,9 @@ fn bracket(inside: &str) -> Result<(Step, &str), PathError> {
     const UNCLOSED: PathError = PathError("`[` is not closed by `]`");
     for quote in ['\'', '"'] {
         if let Some(quoted) = inside.strip_prefix(quote) {
-            let (name, rest) = quoted.split_once(quote).ok_or(PathError("a quoted name is not closed"))?;
+            let (name, rest) = quoted
+                .split_once(quote)
+                .ok_or(PathError("a quoted name is not closed"))?;
             let rest = rest.strip_prefix(']').ok_or(UNCLOSED)?;
             return Ok((Step::Field(name.to_owned()), rest));
         }
@@ -127,7 +143,9 @@ fn bracket(inside: &str) -> Result<(Step, &str), PathError> {
     if index == "*" {
         return Ok((Step::Any, rest));
     }
-    let index = index.parse().map_err(|_| PathError("between `[` and `]` must be a number, `*` or a quoted name"))?;
+    let index = index
+        .parse()
+        .map_err(|_| PathError("between `[` and `]` must be a number, `*` or a quoted name"))?;
     Ok((Step::Index(index), rest))
 }
 
@@ -176,7 +194,15 @@ mod tests {
             let parsed: Path = path.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
             assert_eq!(parsed.find(&item), Some(&expected), "{path}");
         }
-        for path in ["node", "nope", ".devices[2]", ".devices[-3]", ".name[0]", ".name.x", ".devices.driver"] {
+        for path in [
+            "node",
+            "nope",
+            ".devices[2]",
+            ".devices[-3]",
+            ".name[0]",
+            ".name.x",
+            ".devices.driver",
+        ] {
             let parsed: Path = path.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
             assert_eq!(parsed.find(&item), None, "{path}");
         }
@@ -185,8 +211,23 @@ mod tests {
     #[test]
     fn what_is_no_path_is_refused() {
         for path in [
-            "", ".", "{}", "{.name", "a..b", "a.", "[", "a[", "a[0", "a[x]", "a['x", "a['x'", "a[0]b",
-            "a[?(@.x)]", "{.a}{.b}", "a b", "{range .items[*]}",
+            "",
+            ".",
+            "{}",
+            "{.name",
+            "a..b",
+            "a.",
+            "[",
+            "a[",
+            "a[0",
+            "a[x]",
+            "a['x",
+            "a['x'",
+            "a[0]b",
+            "a[?(@.x)]",
+            "{.a}{.b}",
+            "a b",
+            "{range .items[*]}",
         ] {
             assert!(path.parse::<Path>().is_err(), "{path:?}");
         }

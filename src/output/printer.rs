@@ -52,7 +52,11 @@ struct Stream {
 
 impl Stream {
     fn new(writer: Box<dyn Write + Send>, terminal: bool, color: Color, wish: super::ColorWish) -> Self {
-        Self { writer: Mutex::new(writer), terminal, styles: Styles::decide(color, wish, terminal) }
+        Self {
+            writer: Mutex::new(writer),
+            terminal,
+            styles: Styles::decide(color, wish, terminal),
+        }
     }
 
     /// Writes with a buffer around the stream: stdout's own is flushed at each line feed.
@@ -70,7 +74,12 @@ impl Printer {
         Self::on(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
     }
 
-    fn on(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, options: Options, terminal: Terminal) -> Self {
+    fn on(
+        out: Box<dyn Write + Send>,
+        err: Box<dyn Write + Send>,
+        options: Options,
+        terminal: Terminal,
+    ) -> Self {
         let lines = Lines::new(terminal.stderr && !options.quiet && options.verbosity == 0);
         Self {
             out: Stream::new(out, terminal.stdout, options.color, terminal.wish),
@@ -90,7 +99,9 @@ impl Printer {
             Format::Wide => self.view(&report, Detail::Wide),
             Format::Json => self.document(|out| json::to_writer(out, &Document::new(envelope, &report))),
             Format::Yaml => self.document(|out| yaml::to_writer(out, &Document::new(envelope, &report))),
-            Format::Name => self.stdout(|out| report.names().iter().try_for_each(|name| writeln!(out, "{name}"))),
+            Format::Name => {
+                self.stdout(|out| report.names().iter().try_for_each(|name| writeln!(out, "{name}")))
+            }
         }
     }
 
@@ -134,7 +145,9 @@ impl Printer {
     }
 
     fn stdout(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
-        self.lines.aside(|| self.out.write(write)).map_err(PrintError::Write)
+        self.lines
+            .aside(|| self.out.write(write))
+            .map_err(PrintError::Write)
     }
 
     /// Tells the user something on stderr that is no part of the report.
@@ -175,9 +188,17 @@ impl Printer {
     }
 
     fn stderr(&self, label: Option<(Tone, &str)>, text: &str) {
-        let text = if self.err.terminal { sanitize::for_terminal(text) } else { text.into() };
+        let text = if self.err.terminal {
+            sanitize::for_terminal(text)
+        } else {
+            text.into()
+        };
         let write = |out: &mut dyn Write| match label {
-            Some((tone, label)) => writeln!(out, "{} {text}", self.err.styles.paint(tone, &format!("{label}:"))),
+            Some((tone, label)) => writeln!(
+                out,
+                "{} {text}",
+                self.err.styles.paint(tone, &format!("{label}:"))
+            ),
             None => writeln!(out, "{text}"),
         };
         // There is no other place to say that stderr cannot be written to, and the report is not at fault.
@@ -243,8 +264,11 @@ mod tests {
         }
     }
 
-    const COLUMNS: &[Column] =
-        &[Column::new("NAME", ".name"), Column::new("SIZE", ".size"), Column::wide("NOTE", ".note")];
+    const COLUMNS: &[Column] = &[
+        Column::new("NAME", ".name"),
+        Column::new("SIZE", ".size"),
+        Column::wide("NOTE", ".note"),
+    ];
 
     #[derive(Serialize, Clone)]
     struct Boxes {
@@ -272,7 +296,10 @@ mod tests {
         }
 
         fn names(&self) -> Vec<String> {
-            self.items.iter().map(|item| format!("box/{}", item.name)).collect()
+            self.items
+                .iter()
+                .map(|item| format!("box/{}", item.name))
+                .collect()
         }
 
         fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
@@ -287,8 +314,16 @@ mod tests {
     fn boxes() -> Boxes {
         Boxes {
             items: vec![
-                Item { name: "b", size: 10, note: "x" },
-                Item { name: "a", size: 9, note: "\u{9b}31m" },
+                Item {
+                    name: "b",
+                    size: 10,
+                    note: "x",
+                },
+                Item {
+                    name: "a",
+                    size: 9,
+                    note: "\u{9b}31m",
+                },
             ],
         }
     }
@@ -304,7 +339,9 @@ mod tests {
                 component: "kube-scheduler".to_owned(),
                 evidence: "Flag".to_owned(),
             }],
-            source: Some(Source::Files { names: vec!["x.yaml".to_owned()] }),
+            source: Some(Source::Files {
+                names: vec!["x.yaml".to_owned()],
+            }),
             warnings: vec!["half a pool".to_owned()],
         };
         printer.report(&envelope, report).expect("memory can be written");
@@ -312,18 +349,33 @@ mod tests {
     }
 
     fn with(format: Format) -> Options {
-        Options { format, ..Options::default() }
+        Options {
+            format,
+            ..Options::default()
+        }
     }
 
     #[test]
     fn each_format_prints_the_same_items_in_the_order_asked_for() {
-        let sorted = |format| Options { sort_by: Some("size".parse().expect("a column")), ..with(format) };
+        let sorted = |format| Options {
+            sort_by: Some("size".parse().expect("a column")),
+            ..with(format)
+        };
         for (options, expected) in [
             (with(Format::Table), "NAME   SIZE\nb      10\na      9\n"),
             (sorted(Format::Table), "NAME   SIZE\na      9\nb      10\n"),
-            (with(Format::Wide), "NAME   SIZE   NOTE\nb      10     x\na      9      \u{9b}31m\n"),
+            (
+                with(Format::Wide),
+                "NAME   SIZE   NOTE\nb      10     x\na      9      \u{9b}31m\n",
+            ),
             (sorted(Format::Name), "box/a\nbox/b\n"),
-            (Options { no_headers: true, ..with(Format::Table) }, "b     10\na     9\n"),
+            (
+                Options {
+                    no_headers: true,
+                    ..with(Format::Table)
+                },
+                "b     10\na     9\n",
+            ),
         ] {
             let (out, err) = print(options.clone(), Terminal::default(), boxes());
             assert_eq!(out, expected, "{options:?}");
@@ -339,7 +391,11 @@ mod tests {
 
     #[test]
     fn a_document_begins_with_its_envelope() {
-        let (json, _) = print(with(Format::Json), Terminal::default(), Boxes { items: Vec::new() });
+        let (json, _) = print(
+            with(Format::Json),
+            Terminal::default(),
+            Boxes { items: Vec::new() },
+        );
         assert_eq!(
             json,
             r#"{
@@ -373,16 +429,33 @@ mod tests {
     fn an_empty_list_says_so_on_stderr_unless_quiet() {
         let empty = Boxes { items: Vec::new() };
         let (out, err) = print(with(Format::Table), Terminal::default(), empty.clone());
-        assert_eq!((out.as_str(), err.as_str()), ("", "No boxes found in namespace `attic`\n"));
-        let (out, err) = print(Options { quiet: true, ..with(Format::Table) }, Terminal::default(), empty);
+        assert_eq!(
+            (out.as_str(), err.as_str()),
+            ("", "No boxes found in namespace `attic`\n")
+        );
+        let (out, err) = print(
+            Options {
+                quiet: true,
+                ..with(Format::Table)
+            },
+            Terminal::default(),
+            empty,
+        );
         assert_eq!((out.as_str(), err.as_str()), ("", ""));
     }
 
     #[test]
     fn on_a_terminal_no_format_passes_control_characters_on() {
-        let terminal = Terminal { stdout: true, stderr: true, ..Terminal::default() };
+        let terminal = Terminal {
+            stdout: true,
+            stderr: true,
+            ..Terminal::default()
+        };
         for format in [Format::Wide, Format::Json, Format::Yaml] {
-            let options = Options { color: Color::Never, ..with(format) };
+            let options = Options {
+                color: Color::Never,
+                ..with(format)
+            };
             let (out, _) = print(options, terminal, boxes());
             assert!(!out.contains('\u{9b}'), "{format:?}: {out:?}");
             assert!(out.to_lowercase().contains("9b"), "{format:?}: {out:?}");
@@ -391,11 +464,21 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_known_by_its_cause_in_every_format() {
-        for format in [Format::Table, Format::Wide, Format::Json, Format::Yaml, Format::Name] {
+        for format in [
+            Format::Table,
+            Format::Wide,
+            Format::Json,
+            Format::Yaml,
+            Format::Name,
+        ] {
             let err = Box::new(Memory::default());
             let printer = Printer::on(Box::new(Closed), err, with(format), Terminal::default());
-            let error = printer.report(&Envelope::default(), boxes()).expect_err("nobody reads");
-            let PrintError::Write(cause) = error else { panic!("{format:?}: {error:?}") };
+            let error = printer
+                .report(&Envelope::default(), boxes())
+                .expect_err("nobody reads");
+            let PrintError::Write(cause) = error else {
+                panic!("{format:?}: {error:?}")
+            };
             assert_eq!(cause.kind(), io::ErrorKind::BrokenPipe, "{format:?}");
         }
     }
@@ -403,10 +486,20 @@ mod tests {
     #[test]
     fn an_error_comes_with_its_hints_below() {
         let err = Memory::default();
-        let printer =
-            Printer::on(Box::new(io::sink()), Box::new(err.clone()), Options::default(), Terminal::default());
-        printer.error("cannot read `x`", &["look there".to_owned(), "or there".to_owned()]);
+        let printer = Printer::on(
+            Box::new(io::sink()),
+            Box::new(err.clone()),
+            Options::default(),
+            Terminal::default(),
+        );
+        printer.error(
+            "cannot read `x`",
+            &["look there".to_owned(), "or there".to_owned()],
+        );
         printer.warning("half");
-        assert_eq!(err.text(), "error: cannot read `x`\n\nhint: look there\nhint: or there\nwarning: half\n");
+        assert_eq!(
+            err.text(),
+            "error: cannot read `x`\n\nhint: look there\nhint: or there\nwarning: half\n"
+        );
     }
 }

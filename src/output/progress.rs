@@ -22,8 +22,15 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(visible: bool) -> Self {
-        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self { lines: MultiProgress::with_draw_target(target), visible }
+        let target = if visible {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self {
+            lines: MultiProgress::with_draw_target(target),
+            visible,
+        }
     }
 
     /// Runs `write` with the lines out of its way.
@@ -56,7 +63,10 @@ impl Lines {
                 lines.add(shown).enable_steady_tick(REDRAW);
             }
         });
-        Progress { bar, waiting: Some((sender, thread)) }
+        Progress {
+            bar,
+            waiting: Some((sender, thread)),
+        }
     }
 }
 

@@ -39,7 +39,10 @@ pub(super) fn breaks_rows(text: &str) -> bool {
 }
 
 fn breaks_a_row(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\t' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        c,
+        '\n' | '\r' | '\t' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 fn is_dangerous(c: char) -> bool {
@@ -102,7 +105,10 @@ mod tests {
 
     #[test]
     fn a_cell_is_one_line_everywhere() {
-        assert_eq!(for_cell("a\nb\tc\r\u{b}\u{85}\u{1b}"), "a\\nb\\tc\\r^K\\u{85}\u{1b}");
+        assert_eq!(
+            for_cell("a\nb\tc\r\u{b}\u{85}\u{1b}"),
+            "a\\nb\\tc\\r^K\\u{85}\u{1b}"
+        );
     }
 
     #[test]
@@ -110,7 +116,10 @@ mod tests {
         let text = serde_json::to_string("\u{9b}31m\u{202e}").expect("a string");
         let shown = for_document(&text);
         assert_eq!(shown, "\"\\u009b31m\\u202e\"");
-        assert_eq!(serde_json::from_str::<String>(&shown).expect("still JSON"), "\u{9b}31m\u{202e}");
+        assert_eq!(
+            serde_json::from_str::<String>(&shown).expect("still JSON"),
+            "\u{9b}31m\u{202e}"
+        );
     }
 
     proptest! {

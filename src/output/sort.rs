@@ -29,7 +29,10 @@ pub(crate) enum SortError {
     NotSortable(&'static str),
     /// Neither a column nor a field of any item.
     #[error("cannot sort by `{text}`: no column is called so, and no item has such a field")]
-    NoSuchField { text: String, columns: Vec<&'static str> },
+    NoSuchField {
+        text: String,
+        columns: Vec<&'static str>,
+    },
 }
 
 impl FromStr for SortBy {
@@ -37,29 +40,47 @@ impl FromStr for SortBy {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // Every name of a column is a path too, syntactically.
-        Ok(Self { text: text.to_owned(), path: text.parse()? })
+        Ok(Self {
+            text: text.to_owned(),
+            path: text.parse()?,
+        })
     }
 }
 
 impl SortBy {
     /// Sorts `items`, which are shown in `columns`.
     pub(crate) fn sort<T: Serialize>(&self, items: &mut Vec<T>, columns: &[Column]) -> Result<(), SortError> {
-        let column = columns.iter().find(|column| column.header.eq_ignore_ascii_case(&self.text));
+        let column = columns
+            .iter()
+            .find(|column| column.header.eq_ignore_ascii_case(&self.text));
         let of_column = column.and_then(|column| column.path.parse::<Path>().ok());
         let path = of_column.as_ref().unwrap_or(&self.path);
         let mut keys: Vec<Option<Value>> = items
             .iter()
-            .map(|item| serde_json::to_value(item).ok().and_then(|item| path.find(&item).cloned()))
+            .map(|item| {
+                serde_json::to_value(item)
+                    .ok()
+                    .and_then(|item| path.find(&item).cloned())
+            })
             .collect();
         // A column that is empty today is no mistake of the user; a field that nobody has is.
-        let known = column.is_some() || columns.iter().any(|column| column.path.parse().as_ref() == Ok(path));
+        let known = column.is_some()
+            || columns
+                .iter()
+                .any(|column| column.path.parse().as_ref() == Ok(path));
         if !known && !items.is_empty() && keys.iter().all(Option::is_none) {
             let columns = columns.iter().map(|column| column.header).collect();
-            return Err(SortError::NoSuchField { text: self.text.clone(), columns });
+            return Err(SortError::NoSuchField {
+                text: self.text.clone(),
+                columns,
+            });
         }
         let reading = Reading::of(&keys);
-        let mut keyed: Vec<(Option<Key>, T)> =
-            keys.drain(..).map(|key| key.map(|key| reading.key(key))).zip(items.drain(..)).collect();
+        let mut keyed: Vec<(Option<Key>, T)> = keys
+            .drain(..)
+            .map(|key| key.map(|key| reading.key(key)))
+            .zip(items.drain(..))
+            .collect();
         keyed.sort_by(|(a, _), (b, _)| match (a, b) {
             (Some(a), Some(b)) => a.compare(b),
             (a, b) => b.is_some().cmp(&a.is_some()),
@@ -120,7 +141,10 @@ impl Key {
             (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
             (Self::Number(a), Self::Number(b)) => match (a.as_i128(), b.as_i128()) {
                 (Some(a), Some(b)) => a.cmp(&b),
-                _ => a.as_f64().unwrap_or_default().total_cmp(&b.as_f64().unwrap_or_default()),
+                _ => a
+                    .as_f64()
+                    .unwrap_or_default()
+                    .total_cmp(&b.as_f64().unwrap_or_default()),
             },
             (Self::Quantity(a), Self::Quantity(b)) => a.total_cmp(b),
             (Self::Time(a), Self::Time(b)) => a.cmp(b),
@@ -168,7 +192,9 @@ fn quantity(text: &str) -> Option<f64> {
         ("P", 1e15),
         ("E", 1e18),
     ];
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.')))
+        .unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
     // What Rust reads beyond this, `inf` and `nan`, has letters.
     if !number.contains(|c: char| c.is_ascii_digit()) {
@@ -202,7 +228,12 @@ mod tests {
             .map(|(at, x)| json!({"x": x, "at": at}))
             .collect();
         by.sort(&mut items, COLUMNS).expect("a field");
-        let position = |item: &Value| item["at"].as_u64().and_then(|at| usize::try_from(at).ok()).expect("a position");
+        let position = |item: &Value| {
+            item["at"]
+                .as_u64()
+                .and_then(|at| usize::try_from(at).ok())
+                .expect("a position")
+        };
         items.iter().map(position).collect()
     }
 
@@ -210,10 +241,26 @@ mod tests {
     fn values_are_compared_as_what_they_are() {
         for (what, values, expected) in [
             ("numbers", json!([10, 9, -1, 2.5]), vec![2, 3, 1, 0]),
-            ("big numbers", json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64]), vec![1, 0]),
-            ("quantities", json!(["1Gi", "500Mi", "2", "100m", "1e3", "1G"]), vec![3, 2, 4, 1, 5, 0]),
+            (
+                "big numbers",
+                json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64]),
+                vec![1, 0],
+            ),
+            (
+                "quantities",
+                json!(["1Gi", "500Mi", "2", "100m", "1e3", "1G"]),
+                vec![3, 2, 4, 1, 5, 0],
+            ),
             ("numbers as text", json!(["10", "9"]), vec![1, 0]),
-            ("times", json!(["2026-01-02T00:00:00Z", "2026-01-02T00:30:00+01:00", "2025-01-01T00:00:00.5Z"]), vec![2, 1, 0]),
+            (
+                "times",
+                json!([
+                    "2026-01-02T00:00:00Z",
+                    "2026-01-02T00:30:00+01:00",
+                    "2025-01-01T00:00:00.5Z"
+                ]),
+                vec![2, 1, 0],
+            ),
             ("text", json!(["b", "B", "a10", "a9"]), vec![1, 2, 3, 0]),
             ("text and quantities", json!(["b", "10", "9"]), vec![1, 2, 0]),
             ("truth", json!([true, false]), vec![1, 0]),
@@ -221,7 +268,9 @@ mod tests {
             ("types", json!(["a", 1, true, [1]]), vec![2, 1, 3, 0]),
             ("equal ones stay", json!(["a", "a", "a"]), vec![0, 1, 2]),
         ] {
-            let Value::Array(values) = values else { panic!("{what}: a list") };
+            let Value::Array(values) = values else {
+                panic!("{what}: a list")
+            };
             assert_eq!(order(values), expected, "{what}");
         }
     }
@@ -229,9 +278,18 @@ mod tests {
     #[test]
     fn a_column_sorts_by_its_field_even_when_nothing_is_in_it() {
         let mut items = vec![json!({"name": "b"}), json!({"name": "a"})];
-        for (text, first) in [("NAME", "a"), ("name", "a"), (".metadata.name", "a"), ("AGE", "b"), (".created", "b")] {
+        for (text, first) in [
+            ("NAME", "a"),
+            ("name", "a"),
+            (".metadata.name", "a"),
+            ("AGE", "b"),
+            (".created", "b"),
+        ] {
             items.sort_by_key(|item| std::cmp::Reverse(item["name"].to_string()));
-            text.parse::<SortBy>().expect(text).sort(&mut items, COLUMNS).expect(text);
+            text.parse::<SortBy>()
+                .expect(text)
+                .sort(&mut items, COLUMNS)
+                .expect(text);
             assert_eq!(items[0]["name"], first, "{text}");
         }
     }
@@ -239,8 +297,16 @@ mod tests {
     #[test]
     fn a_field_that_no_item_has_is_an_error_unless_there_is_no_item() {
         let by: SortBy = ".nope".parse().expect("a path");
-        let error = by.sort(&mut vec![json!({"name": "b"})], COLUMNS).expect_err("no such field");
-        assert_eq!(error, SortError::NoSuchField { text: ".nope".to_owned(), columns: vec!["NAME", "AGE"] });
+        let error = by
+            .sort(&mut vec![json!({"name": "b"})], COLUMNS)
+            .expect_err("no such field");
+        assert_eq!(
+            error,
+            SortError::NoSuchField {
+                text: ".nope".to_owned(),
+                columns: vec!["NAME", "AGE"]
+            }
+        );
         assert_eq!(by.sort::<Value>(&mut Vec::new(), COLUMNS), Ok(()));
     }
 

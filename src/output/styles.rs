@@ -104,10 +104,23 @@ mod tests {
 
     #[test]
     fn the_flag_wins_over_the_environment_and_the_environment_over_the_terminal() {
-        let quiet = ColorWish { no_color: true, ..ColorWish::default() };
-        let force = ColorWish { force: true, ..ColorWish::default() };
-        let both = ColorWish { no_color: true, force: true, dumb: false };
-        let dumb = ColorWish { dumb: true, ..ColorWish::default() };
+        let quiet = ColorWish {
+            no_color: true,
+            ..ColorWish::default()
+        };
+        let force = ColorWish {
+            force: true,
+            ..ColorWish::default()
+        };
+        let both = ColorWish {
+            no_color: true,
+            force: true,
+            dumb: false,
+        };
+        let dumb = ColorWish {
+            dumb: true,
+            ..ColorWish::default()
+        };
         let unset = ColorWish::default();
         for (color, wish, terminal, expected) in [
             (Color::Auto, unset, true, true),
@@ -121,7 +134,10 @@ mod tests {
             (Color::Never, force, true, false),
         ] {
             let styles = Styles::decide(color, wish, terminal);
-            assert_eq!(styles.enabled, expected, "{color:?} {wish:?} terminal: {terminal}");
+            assert_eq!(
+                styles.enabled, expected,
+                "{color:?} {wish:?} terminal: {terminal}"
+            );
         }
     }
 

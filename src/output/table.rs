@@ -29,12 +29,20 @@ pub(crate) struct Column {
 impl Column {
     /// A column of every table.
     pub(crate) const fn new(header: &'static str, path: &'static str) -> Self {
-        Self { header, path, wide: false }
+        Self {
+            header,
+            path,
+            wide: false,
+        }
     }
 
     /// A column of `-o wide` only.
     pub(crate) const fn wide(header: &'static str, path: &'static str) -> Self {
-        Self { header, path, wide: true }
+        Self {
+            header,
+            path,
+            wide: true,
+        }
     }
 }
 
@@ -61,8 +69,14 @@ pub(crate) struct Row<'t> {
 impl Table {
     /// An empty table with those of `columns` that `detail` shows.
     pub(crate) fn new(columns: &'static [Column], detail: Detail) -> Self {
-        let mut table =
-            Self { columns, detail, shown: 0, text: String::new(), ends: Vec::new(), tones: Vec::new() };
+        let mut table = Self {
+            columns,
+            detail,
+            shown: 0,
+            text: String::new(),
+            ends: Vec::new(),
+            tones: Vec::new(),
+        };
         table.shown = columns.iter().filter(|column| table.shows(column)).count();
         table
     }
@@ -75,7 +89,10 @@ impl Table {
     pub(crate) fn row(&mut self, fill: impl FnOnce(&mut Row<'_>)) {
         let mut row = Row { table: self, next: 0 };
         fill(&mut row);
-        debug_assert!(row.next <= row.table.columns.len(), "a row has more cells than there are columns");
+        debug_assert!(
+            row.next <= row.table.columns.len(),
+            "a row has more cells than there are columns"
+        );
         while row.next < row.table.columns.len() {
             row.cell("");
         }
@@ -127,7 +144,12 @@ impl Table {
         let mut start = 0;
         for _ in 0..self.rows() {
             for width in &widths.0 {
-                line.cell(&self.text[start..self.ends[cell]], self.tones[cell], *width, styles);
+                line.cell(
+                    &self.text[start..self.ends[cell]],
+                    self.tones[cell],
+                    *width,
+                    styles,
+                );
                 start = self.ends[cell];
                 cell += 1;
             }
@@ -142,7 +164,8 @@ impl Table {
         copy.tones.clone_from(&self.tones);
         let mut start = 0;
         for end in &self.ends {
-            copy.text.push_str(&sanitize::for_terminal(&self.text[start..*end]));
+            copy.text
+                .push_str(&sanitize::for_terminal(&self.text[start..*end]));
             copy.ends.push(copy.text.len());
             start = *end;
         }
@@ -191,7 +214,10 @@ impl Row<'_> {
     /// `write` is not called for a column that is not shown.
     fn put(&mut self, tone: Tone, write: impl FnOnce(&mut String)) -> &mut Self {
         let table = &mut *self.table;
-        let shown = table.columns.get(self.next).is_some_and(|column| table.shows(column));
+        let shown = table
+            .columns
+            .get(self.next)
+            .is_some_and(|column| table.shows(column));
         self.next += 1;
         if shown {
             let start = table.text.len();
@@ -259,8 +285,11 @@ mod tests {
     use super::super::styles::{Color, ColorWish};
     use super::*;
 
-    const COLUMNS: &[Column] =
-        &[Column::new("NAME", ".name"), Column::wide("UID", ".uid"), Column::new("NODES", ".nodes")];
+    const COLUMNS: &[Column] = &[
+        Column::new("NAME", ".name"),
+        Column::wide("UID", ".uid"),
+        Column::new("NODES", ".nodes"),
+    ];
 
     fn print(table: &Table, headers: bool, terminal: bool) -> String {
         let mut out = Vec::new();
@@ -291,7 +320,10 @@ mod tests {
             print(&two_rows(Detail::Wide), true, false),
             "NAME          UID      NODES\na-long-name   12       n1,n2\nb             <none>   <none>\n"
         );
-        assert_eq!(print(&two_rows(Detail::Normal), false, false), "a-long-name   n1,n2\nb             <none>\n");
+        assert_eq!(
+            print(&two_rows(Detail::Normal), false, false),
+            "a-long-name   n1,n2\nb             <none>\n"
+        );
     }
 
     #[test]
@@ -315,7 +347,10 @@ mod tests {
         table.row(|row| {
             row.cell("größe").cell("").cell("\u{202e}x");
         });
-        assert_eq!(print(&table, false, false), "a\\nb    \u{1b}[2J\ngröße   \u{202e}x\n");
+        assert_eq!(
+            print(&table, false, false),
+            "a\\nb    \u{1b}[2J\ngröße   \u{202e}x\n"
+        );
         assert_eq!(print(&table, false, true), "a\\nb    ^[[2J\ngröße   \\u{202e}x\n");
     }
 
@@ -327,7 +362,9 @@ mod tests {
         });
         let mut out = Vec::new();
         let styles = Styles::decide(Color::Always, ColorWish::default(), false);
-        table.write(&mut out, styles, true, true, &mut Widths::default()).expect("writing to memory");
+        table
+            .write(&mut out, styles, true, true, &mut Widths::default())
+            .expect("writing to memory");
         assert_eq!(
             String::from_utf8(out).expect("UTF-8"),
             "\u{1b}[1mNAME\u{1b}[0m   \u{1b}[1mNODES\u{1b}[0m\n\u{1b}[31mgone\u{1b}[0m   x\n"
@@ -338,13 +375,17 @@ mod tests {
     fn a_watch_keeps_its_widths() {
         let mut widths = Widths::default();
         let mut out = Vec::new();
-        two_rows(Detail::Normal).write(&mut out, Styles::PLAIN, true, false, &mut widths).expect("memory");
+        two_rows(Detail::Normal)
+            .write(&mut out, Styles::PLAIN, true, false, &mut widths)
+            .expect("memory");
         let mut later = Table::new(COLUMNS, Detail::Normal);
         later.row(|row| {
             row.cell("c").cell("").cell("n3");
         });
         out.clear();
-        later.write(&mut out, Styles::PLAIN, false, false, &mut widths).expect("memory");
+        later
+            .write(&mut out, Styles::PLAIN, false, false, &mut widths)
+            .expect("memory");
         assert_eq!(out, b"c             n3\n");
     }
 

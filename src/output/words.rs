@@ -11,7 +11,10 @@ pub(crate) const UNKNOWN: &str = "<unknown>";
 
 /// The age at `now` of what was created at `then`, as in kubectl's AGE column.
 pub(crate) fn age(now: Timestamp, then: Option<Timestamp>) -> String {
-    then.map_or_else(|| UNKNOWN.to_owned(), |then| human_duration(now.duration_since(then)))
+    then.map_or_else(
+        || UNKNOWN.to_owned(),
+        |then| human_duration(now.duration_since(then)),
+    )
 }
 
 /// A duration in two or three significant figures: `90s`, `5m10s`, `3h`, `2d4h`, `2y35d`.
@@ -27,7 +30,11 @@ pub(crate) fn human_duration(duration: SignedDuration) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let (days, years) = (hours / 24, hours / 24 / 365);
     let two = |whole: i64, unit: &str, part: i64, small: &str| {
-        if part == 0 { format!("{whole}{unit}") } else { format!("{whole}{unit}{part}{small}") }
+        if part == 0 {
+            format!("{whole}{unit}")
+        } else {
+            format!("{whole}{unit}{part}{small}")
+        }
     };
     match () {
         () if seconds < 120 => format!("{seconds}s"),
@@ -115,7 +122,11 @@ mod tests {
             (8 * year + 364 * day, "8y"),
             (9 * year, "9y"),
         ] {
-            assert_eq!(human_duration(SignedDuration::from_secs(seconds)), expected, "{seconds}");
+            assert_eq!(
+                human_duration(SignedDuration::from_secs(seconds)),
+                expected,
+                "{seconds}"
+            );
         }
         // Half a second short of two into the future still counts as now, as truncation has it.
         assert_eq!(human_duration(SignedDuration::from_millis(-1_999)), "0s");
@@ -136,6 +147,9 @@ mod tests {
         assert_eq!(list_or_none::<&str>([]), "<none>");
         assert_eq!(list_or_none(["a", "b"]), "a,b");
         assert_eq!(age(Timestamp::UNIX_EPOCH, None), "<unknown>");
-        assert_eq!(none_found("claims", Some("x")), "No claims found in namespace `x`");
+        assert_eq!(
+            none_found("claims", Some("x")),
+            "No claims found in namespace `x`"
+        );
     }
 }

@@ -35,25 +35,67 @@ mod tests {
     #[test]
     fn text_that_looks_like_something_else_is_quoted() {
         for word in [
-            "yes", "on", "n", "Off", "null", "~", "true", "0x1F", "0o17", "017", "1e3", "1_000", "1.10", "1:30",
-            "2026-01-01", ".inf", "", " a", "a: b", "#", "=", "<<", "-", "*x", "&x", "!x", "{}", "@x", "%x", "a #b",
+            "yes",
+            "on",
+            "n",
+            "Off",
+            "null",
+            "~",
+            "true",
+            "0x1F",
+            "0o17",
+            "017",
+            "1e3",
+            "1_000",
+            "1.10",
+            "1:30",
+            "2026-01-01",
+            ".inf",
+            "",
+            " a",
+            "a: b",
+            "#",
+            "=",
+            "<<",
+            "-",
+            "*x",
+            "&x",
+            "!x",
+            "{}",
+            "@x",
+            "%x",
+            "a #b",
         ] {
             let line = yaml(&[word].as_slice());
             let quoted = line.trim_end().strip_prefix("- ").expect("an item");
-            assert!(quoted.starts_with(['"', '\'']) && quoted.ends_with(['"', '\'']), "{word:?}: {line}");
+            assert!(
+                quoted.starts_with(['"', '\'']) && quoted.ends_with(['"', '\'']),
+                "{word:?}: {line}"
+            );
         }
     }
 
     #[test]
     fn documents_look_like_kubectls() {
         let long = "word ".repeat(60);
-        let value = serde_json::json!({"a": [{"b": 1, "c": []}, {"d": {}}], "e": long.trim(), "f": {"g": true}});
-        let expected = format!("a:\n- b: 1\n  c: []\n- d: {{}}\ne: {}\nf:\n  g: true\n", long.trim());
+        let value =
+            serde_json::json!({"a": [{"b": 1, "c": []}, {"d": {}}], "e": long.trim(), "f": {"g": true}});
+        let expected = format!(
+            "a:\n- b: 1\n  c: []\n- d: {{}}\ne: {}\nf:\n  g: true\n",
+            long.trim()
+        );
         assert_eq!(yaml(&value), expected);
     }
 
     fn json() -> impl Strategy<Value = serde_json::Value> {
-        let text = || prop_oneof!["[ -~]{0,12}", "[a-z0-9:.#-]{0,8}", "(a|\n| |\t){0,5}", any::<String>()];
+        let text = || {
+            prop_oneof![
+                "[ -~]{0,12}",
+                "[a-z0-9:.#-]{0,8}",
+                "(a|\n| |\t){0,5}",
+                any::<String>()
+            ]
+        };
         let leaf = prop_oneof![
             Just(serde_json::Value::Null),
             any::<bool>().prop_map(Into::into),

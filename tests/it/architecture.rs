@@ -4,8 +4,9 @@
 //! its row names and the outside crates it brings, and the pure core may not touch the world at all. Code that is only
 //! compiled for tests is free.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+use crate::support::rust_source::{paths, without_comments_and_texts, without_tests};
 
 /// What a directory or a file at the top of `src` may use.
 struct Row {
@@ -26,12 +27,36 @@ enum Kind {
     Printing,
 }
 
+impl Row {
+    fn must_not_use(&self, name: &str) -> bool {
+        name != self.name && TABLE.iter().any(|row| row.name == name) && !self.uses.contains(&name)
+    }
+
+    fn allowed(&self) -> String {
+        if self.uses.is_empty() {
+            return "nothing of ours".to_owned();
+        }
+        let quoted: Vec<_> = self.uses.iter().map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    }
+}
+
 const fn pure(name: &'static str, uses: &'static [&'static str], crates: &'static [&'static str]) -> Row {
-    Row { name, uses, crates, kind: Kind::Pure }
+    Row {
+        name,
+        uses,
+        crates,
+        kind: Kind::Pure,
+    }
 }
 
 const fn shell(name: &'static str, uses: &'static [&'static str], crates: &'static [&'static str]) -> Row {
-    Row { name, uses, crates, kind: Kind::Shell }
+    Row {
+        name,
+        uses,
+        crates,
+        kind: Kind::Shell,
+    }
 }
 
 /// Crates that bring nothing from outside with them.
@@ -40,7 +65,11 @@ const EVERYWHERE: &[&str] = &["jiff", "memchr", "serde", "serde_json", "thiserro
 /// The table, pure core above, shell below. Rows only use rows above them.
 const TABLE: &[Row] = &[
     pure("model", &[], &[]),
-    pure("cel", &["model"], &["cel", "regex", "regex_automata", "regex_syntax"]),
+    pure(
+        "cel",
+        &["model"],
+        &["cel", "regex", "regex_automata", "regex_syntax"],
+    ),
     pure("allocator", &["model", "cel"], &[]),
     pure("reservation", &["model"], &[]),
     pure("eviction", &["model", "reservation"], &[]),
@@ -48,50 +77,129 @@ const TABLE: &[Row] = &[
     pure("controllers", &["model", "reservation", "eviction"], &[]),
     pure(
         "simulation",
-        &["model", "cel", "allocator", "reservation", "eviction", "scheduling", "controllers"],
+        &[
+            "model",
+            "cel",
+            "allocator",
+            "reservation",
+            "eviction",
+            "scheduling",
+            "controllers",
+        ],
         &[],
     ),
-    pure("inspect", &["model", "cel", "allocator", "reservation", "eviction", "scheduling"], &[]),
+    pure(
+        "inspect",
+        &[
+            "model",
+            "cel",
+            "allocator",
+            "reservation",
+            "eviction",
+            "scheduling",
+        ],
+        &[],
+    ),
     shell(
         "sources",
         &["model"],
         &[
-            "anyhow", "bytes", "flate2", "futures", "http", "k8s_openapi", "kube", "serde_saphyr", "tokio", "zstd",
+            "anyhow",
+            "bytes",
+            "flate2",
+            "futures",
+            "http",
+            "k8s_openapi",
+            "kube",
+            "serde_saphyr",
+            "tokio",
+            "zstd",
         ],
     ),
-    shell("runtime", &["model", "controllers", "sources"], &["anyhow", "futures", "http", "k8s_openapi", "kube", "tokio"]),
+    shell(
+        "runtime",
+        &["model", "controllers", "sources"],
+        &["anyhow", "futures", "http", "k8s_openapi", "kube", "tokio"],
+    ),
     Row {
         name: "output",
         uses: &[],
         crates: &[
-            "colored", "comfy_table", "dialoguer", "indicatif", "serde_saphyr", "terminal_size", "unicode_width",
+            "colored",
+            "comfy_table",
+            "dialoguer",
+            "indicatif",
+            "serde_saphyr",
+            "terminal_size",
+            "unicode_width",
         ],
         kind: Kind::Printing,
     },
     shell(
         "error",
-        &["model", "cel", "allocator", "reservation", "eviction", "scheduling", "inspect", "sources", "output"],
+        &[
+            "model",
+            "cel",
+            "allocator",
+            "reservation",
+            "eviction",
+            "scheduling",
+            "inspect",
+            "sources",
+            "output",
+        ],
         &["anyhow", "clap"],
     ),
-    shell("context", &["model", "sources", "output", "error"], &["anyhow", "clap", "kube"]),
+    shell(
+        "context",
+        &["model", "sources", "output", "error"],
+        &["anyhow", "clap", "kube"],
+    ),
     shell(
         "commands",
         &[
-            "model", "cel", "allocator", "reservation", "eviction", "scheduling", "controllers", "simulation", "inspect",
-            "sources", "runtime", "output", "error", "context",
+            "model",
+            "cel",
+            "allocator",
+            "reservation",
+            "eviction",
+            "scheduling",
+            "controllers",
+            "simulation",
+            "inspect",
+            "sources",
+            "runtime",
+            "output",
+            "error",
+            "context",
         ],
         &["anyhow", "clap", "clap_complete"],
     ),
-    shell("cli", &["model", "output", "error", "context", "commands"], &["anyhow", "clap"]),
-    shell("lib", &["output", "error", "context", "commands", "cli"], &["anyhow", "clap", "tokio"]),
+    shell(
+        "cli",
+        &["model", "output", "error", "context", "commands"],
+        &["anyhow", "clap"],
+    ),
+    shell(
+        "lib",
+        &["output", "error", "context", "commands", "cli"],
+        &["anyhow", "clap", "tokio"],
+    ),
     // The binary is a crate of its own, which sees the library only.
     shell("main", &[], &["kubectl_dra"]),
 ];
 
 /// What the pure core must not name.
 const WORLD: &[&str] = &[
-    "std::env", "std::fs", "std::io", "std::net", "std::process", "std::time::Instant", "std::time::SystemTime",
-    "Timestamp::now", "Zoned::now",
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::process",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "Timestamp::now",
+    "Zoned::now",
 ];
 
 const PRINTING: &[&str] = &["print!", "println!", "eprint!", "eprintln!", "dbg!"];
@@ -108,16 +216,27 @@ fn every_file_keeps_to_its_directorys_row() {
 
 #[test]
 fn every_file_opens_with_what_it_is_for() {
-    let silent: Vec<_> =
-        sources().into_iter().filter(|file| !file.text.starts_with("//! ")).map(|file| file.name).collect();
-    assert!(silent.is_empty(), "no `//!` in the first line: {}", silent.join(", "));
+    let silent: Vec<_> = sources()
+        .into_iter()
+        .filter(|file| !file.text.starts_with("//! "))
+        .map(|file| file.name)
+        .collect();
+    assert!(
+        silent.is_empty(),
+        "no `//!` in the first line: {}",
+        silent.join(", ")
+    );
 }
 
 #[test]
 fn rows_only_use_rows_above_them() {
     for (index, row) in TABLE.iter().enumerate() {
         for used in row.uses {
-            assert!(TABLE[..index].iter().any(|above| above.name == *used), "`{}` uses `{used}`", row.name);
+            assert!(
+                TABLE[..index].iter().any(|above| above.name == *used),
+                "`{}` uses `{used}`",
+                row.name
+            );
         }
     }
 }
@@ -127,31 +246,107 @@ fn what_the_table_forbids_is_found() {
     let crates = dependencies();
     for (file, text, expected) in [
         ("eviction/a.rs", "use crate::model::Str;", ""),
-        ("eviction/a.rs", "use crate::cel::Program;", "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`"),
-        ("model/a.rs", "fn f() {\n    crate::output::age()\n}", "model/a.rs:2: `model` may use nothing of ours, not `output`"),
-        ("eviction/a.rs", "use crate::{\n    model::{Str, cel},\n    scheduling,\n};", "eviction/a.rs:3: `eviction` may use `model`, `reservation`, not `scheduling`"),
-        ("eviction/a.rs", "// crate::cel\n/* crate::cel */ let s = \"crate::cel\"; let r = r#\"crate::cel\"#; let c = '\"';", ""),
-        ("eviction/a.rs", "let c = '\"'; crate::cel::f(); let d = '\"';", "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`"),
-        ("eviction/a.rs", "fn f<'a>(x: &'a str) { crate::cel::f() }", "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`"),
-        ("eviction/a.rs", "#[cfg(test)]\nmod tests {\n    use crate::cel::x;\n}", ""),
-        ("eviction/a.rs", "#[cfg(test)]\nmod tests;\nuse crate::cel::x;", "eviction/a.rs:3: `eviction` may use `model`, `reservation`, not `cel`"),
+        (
+            "eviction/a.rs",
+            "use crate::cel::Program;",
+            "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`",
+        ),
+        (
+            "model/a.rs",
+            "fn f() {\n    crate::output::age()\n}",
+            "model/a.rs:2: `model` may use nothing of ours, not `output`",
+        ),
+        (
+            "eviction/a.rs",
+            "use crate::{\n    model::{Str, cel},\n    scheduling,\n};",
+            "eviction/a.rs:3: `eviction` may use `model`, `reservation`, not `scheduling`",
+        ),
+        (
+            "eviction/a.rs",
+            "// crate::cel\n/* crate::cel */ let s = \"crate::cel\"; let r = r#\"crate::cel\"#; let c = '\"';",
+            "",
+        ),
+        (
+            "eviction/a.rs",
+            "let c = '\"'; crate::cel::f(); let d = '\"';",
+            "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`",
+        ),
+        (
+            "eviction/a.rs",
+            "fn f<'a>(x: &'a str) { crate::cel::f() }",
+            "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`",
+        ),
+        (
+            "eviction/a.rs",
+            "#[cfg(test)]\nmod tests {\n    use crate::cel::x;\n}",
+            "",
+        ),
+        (
+            "eviction/a.rs",
+            "#[cfg(test)]\nmod tests;\nuse crate::cel::x;",
+            "eviction/a.rs:3: `eviction` may use `model`, `reservation`, not `cel`",
+        ),
         ("eviction/tests.rs", "use crate::cel::x;", ""),
         ("eviction/tests/b.rs", "use crate::cel::x;", ""),
-        ("eviction/a.rs", "use super::super::cel;", "eviction/a.rs:1: say `crate::…` instead of climbing out with `super::super`"),
-        ("model/a.rs", "use kube::Client;", "model/a.rs:1: `model` must not use the crate `kube`"),
-        ("model/a.rs", "#[derive(clap::Args)]", "model/a.rs:1: `model` must not use the crate `clap`"),
+        (
+            "eviction/a.rs",
+            "use super::super::cel;",
+            "eviction/a.rs:1: say `crate::…` instead of climbing out with `super::super`",
+        ),
+        (
+            "model/a.rs",
+            "use kube::Client;",
+            "model/a.rs:1: `model` must not use the crate `kube`",
+        ),
+        (
+            "model/a.rs",
+            "#[derive(clap::Args)]",
+            "model/a.rs:1: `model` must not use the crate `clap`",
+        ),
         ("model/a.rs", "let kube = 1; other::kube::x();", ""),
         ("model/a.rs", "use serde::Deserialize;", ""),
         ("sources/live.rs", "use kube::Client;", ""),
-        ("commands/a.rs", "use comfy_table::Table;", "commands/a.rs:1: `commands` must not use the crate `comfy_table`"),
-        ("commands/a.rs", "println!(\"x\");", "commands/a.rs:1: `println!` is for `output` only"),
-        ("commands/a.rs", "eprintln!(\"x\");", "commands/a.rs:1: `eprintln!` is for `output` only"),
+        (
+            "commands/a.rs",
+            "use comfy_table::Table;",
+            "commands/a.rs:1: `commands` must not use the crate `comfy_table`",
+        ),
+        (
+            "commands/a.rs",
+            "println!(\"x\");",
+            "commands/a.rs:1: `println!` is for `output` only",
+        ),
+        (
+            "commands/a.rs",
+            "eprintln!(\"x\");",
+            "commands/a.rs:1: `eprintln!` is for `output` only",
+        ),
         ("output/a.rs", "println!(\"x\");", ""),
-        ("model/a.rs", "let x = std::fs::read(p);", "model/a.rs:1: the pure core must not use `std::fs`"),
-        ("model/a.rs", "use std::{collections::BTreeMap, io};", "model/a.rs:1: the pure core must not use `std::io`"),
-        ("model/a.rs", "let now = Timestamp::now();", "model/a.rs:1: the pure core must not use `Timestamp::now`"),
-        ("commands/a.rs", "std::process::exit(1)", "commands/a.rs:1: only `main` ends the process"),
-        ("nowhere/a.rs", "", "nowhere/a.rs:1: `nowhere` is not in the table of tests/it/architecture.rs"),
+        (
+            "model/a.rs",
+            "let x = std::fs::read(p);",
+            "model/a.rs:1: the pure core must not use `std::fs`",
+        ),
+        (
+            "model/a.rs",
+            "use std::{collections::BTreeMap, io};",
+            "model/a.rs:1: the pure core must not use `std::io`",
+        ),
+        (
+            "model/a.rs",
+            "let now = Timestamp::now();",
+            "model/a.rs:1: the pure core must not use `Timestamp::now`",
+        ),
+        (
+            "commands/a.rs",
+            "std::process::exit(1)",
+            "commands/a.rs:1: only `main` ends the process",
+        ),
+        (
+            "nowhere/a.rs",
+            "",
+            "nowhere/a.rs:1: `nowhere` is not in the table of tests/it/architecture.rs",
+        ),
     ] {
         let found = violations_in(file, text, &crates).join("\n");
         assert_eq!(found, expected, "{file}: {text}");
@@ -169,16 +364,24 @@ fn sources() -> Vec<Source> {
     let mut found = Vec::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let entries =
+            std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
         paths.sort();
         for path in paths {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(&root).expect("a path below src").display().to_string();
+                let name = path
+                    .strip_prefix(&root)
+                    .expect("a path below src")
+                    .display()
+                    .to_string();
                 let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-                found.push(Source { name: name.replace('\\', "/"), text });
+                found.push(Source {
+                    name: name.replace('\\', "/"),
+                    text,
+                });
             }
         }
     }
@@ -189,7 +392,10 @@ fn sources() -> Vec<Source> {
 fn dependencies() -> Vec<String> {
     let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
     let manifest = manifest.expect("the manifest is there");
-    let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+    let lines = manifest
+        .lines()
+        .skip_while(|line| *line != "[dependencies]")
+        .skip(1);
     lines
         .take_while(|line| !line.starts_with('['))
         .filter_map(|line| line.split_once(" = "))
@@ -202,7 +408,9 @@ fn violations_in(file: &str, text: &str, crates: &[String]) -> Vec<String> {
     let name = first.strip_suffix(".rs").unwrap_or(first);
     let is_test = file.ends_with("/tests.rs") || file.contains("/tests/");
     let Some(row) = TABLE.iter().find(|row| row.name == name) else {
-        return vec![format!("{file}:1: `{name}` is not in the table of tests/it/architecture.rs")];
+        return vec![format!(
+            "{file}:1: `{name}` is not in the table of tests/it/architecture.rs"
+        )];
     };
     if is_test {
         return Vec::new();
@@ -216,25 +424,26 @@ fn violations_in(file: &str, text: &str, crates: &[String]) -> Vec<String> {
     for path in paths(&code) {
         let segments: Vec<&str> = path.text.split("::").collect();
         match segments[..] {
-            ["crate", used, ..] if used != row.name && TABLE.iter().any(|row| row.name == used) => {
-                if !row.uses.contains(&used) {
-                    let allowed = row.uses.iter().fold(String::new(), |mut list, name| {
-                        let comma = if list.is_empty() { "" } else { ", " };
-                        let _ = write!(list, "{comma}`{name}`");
-                        list
-                    });
-                    let allowed = if allowed.is_empty() { "nothing of ours".to_owned() } else { allowed };
-                    report(path.at, format!("`{}` may use {allowed}, not `{used}`", row.name));
-                }
+            ["crate", used, ..] if row.must_not_use(used) => {
+                report(
+                    path.at,
+                    format!("`{}` may use {}, not `{used}`", row.name, row.allowed()),
+                );
             }
             ["super", "super", ..] => {
-                report(path.at, "say `crate::…` instead of climbing out with `super::super`".to_owned());
+                report(
+                    path.at,
+                    "say `crate::…` instead of climbing out with `super::super`".to_owned(),
+                );
             }
             // A single word is a module or a variable, unless it is imported.
             [krate, ref inside @ ..] if crates.iter().any(|name| name == krate) => {
                 let named = !inside.is_empty() || code[..path.at].trim_end().ends_with("use");
                 if named && !row.crates.contains(&krate) && !EVERYWHERE.contains(&krate) {
-                    report(path.at, format!("`{}` must not use the crate `{krate}`", row.name));
+                    report(
+                        path.at,
+                        format!("`{}` must not use the crate `{krate}`", row.name),
+                    );
                 }
             }
             _ => {}
@@ -243,7 +452,10 @@ fn violations_in(file: &str, text: &str, crates: &[String]) -> Vec<String> {
             report(path.at, "only `main` ends the process".to_owned());
         } else if row.kind == Kind::Pure {
             for world in WORLD {
-                let inside = path.text.strip_prefix(world).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+                let inside = path
+                    .text
+                    .strip_prefix(world)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
                 if inside || (path.text.ends_with(world) && !world.starts_with("std")) {
                     report(path.at, format!("the pure core must not use `{world}`"));
                 }
@@ -264,175 +476,4 @@ fn violations_in(file: &str, text: &str, crates: &[String]) -> Vec<String> {
         }
     }
     violations
-}
-
-/// A path in code, with the braces of a `use` spelled out.
-struct CodePath {
-    at: usize,
-    text: String,
-}
-
-/// All paths in `code`: `a::b::c`, and for `a::{b, c::d}` both `a::b` and `a::c::d`.
-fn paths(code: &str) -> Vec<CodePath> {
-    let mut found = Vec::new();
-    let mut rest = 0;
-    while let Some(start) = code[rest..].find(is_word).map(|at| rest + at) {
-        let continues = code[..start].trim_end().ends_with("::") || code[..start].ends_with(['.', '\'']);
-        let end = path_at(code, start, "", &mut found);
-        if continues {
-            // The end of a path that began with something else, as in `<T as X>::f` or `x.f`.
-            found.retain(|path| path.at < start);
-        }
-        rest = end;
-    }
-    found
-}
-
-/// Reads one path from `start` on and returns where it ends.
-fn path_at(code: &str, start: usize, prefix: &str, found: &mut Vec<CodePath>) -> usize {
-    let mut text = prefix.to_owned();
-    let mut at = start;
-    loop {
-        let end = code[at..].find(|c| !is_word(c)).map_or(code.len(), |end| at + end);
-        text.push_str(&code[at..end]);
-        let after = code[end..].trim_start();
-        let Some(behind) = after.strip_prefix("::") else {
-            found.push(CodePath { at: start, text });
-            return end;
-        };
-        let next = behind.trim_start();
-        let next_at = code.len() - next.len();
-        if next.starts_with('{') {
-            return group_at(code, next_at + 1, &format!("{text}::"), found);
-        }
-        if !next.starts_with(is_word) {
-            found.push(CodePath { at: start, text });
-            return code.len() - behind.len();
-        }
-        text.push_str("::");
-        at = next_at;
-    }
-}
-
-/// Reads the paths of a braced group, whose inside begins at `start`, and returns where it ends.
-fn group_at(code: &str, start: usize, prefix: &str, found: &mut Vec<CodePath>) -> usize {
-    let mut at = start;
-    while let Some(next) = code[at..].find(|c| is_word(c) || c == '}').map(|next| at + next) {
-        if code[next..].starts_with('}') {
-            return next + 1;
-        }
-        at = path_at(code, next, prefix, found);
-    }
-    code.len()
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// `text` with comments and the insides of texts blanked, and every line where it was.
-fn without_comments_and_texts(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            comment_length(rest)
-        } else if c == '"' {
-            quoted_length(rest)
-        } else if c == 'r' && !code.ends_with(is_word) && raw_text_length(rest).is_some() {
-            raw_text_length(rest).unwrap_or_default()
-        } else if c == '\'' {
-            character_length(rest)
-        } else {
-            code.push(c);
-            rest = &rest[c.len_utf8()..];
-            continue;
-        };
-        let (blanked, after) = rest.split_at(length);
-        code.extend(blanked.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
-        rest = after;
-    }
-    code
-}
-
-fn comment_length(text: &str) -> usize {
-    let mut depth = 0;
-    let mut at = 0;
-    while at < text.len() {
-        if text[at..].starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if text[at..].starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    text.len()
-}
-
-fn quoted_length(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-fn raw_text_length(text: &str) -> Option<usize> {
-    let hashes = text[1..].chars().take_while(|c| *c == '#').count();
-    let inside = text[1 + hashes..].strip_prefix('"')?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    Some(inside.find(&end).map_or(text.len(), |at| 2 + hashes + at + end.len()))
-}
-
-/// The length of a character literal, or of the quote of a lifetime.
-fn character_length(text: &str) -> usize {
-    let mut chars = text.char_indices().skip(1);
-    match chars.next() {
-        Some((_, '\\')) => {
-            let escaped = chars.next().map_or(text.len(), |(at, c)| at + c.len_utf8());
-            text[escaped..].find('\'').map_or(text.len(), |end| escaped + end + 1)
-        }
-        Some(_) => match chars.next() {
-            Some((at, '\'')) => at + 1,
-            _ => 1,
-        },
-        None => 1,
-    }
-}
-
-/// `code` with the items blanked that stand behind `#[cfg(test)]`.
-fn without_tests(code: &str) -> String {
-    const MARK: &str = "#[cfg(test)]";
-    let mut kept = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(at) = rest.find(MARK) {
-        kept.push_str(&rest[..at]);
-        let mut depth = 0;
-        let item_end = rest[at..].char_indices().find_map(|(end, c)| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            (depth == 0 && matches!(c, '}' | ';')).then_some(at + end + 1)
-        });
-        let end = item_end.unwrap_or(rest.len());
-        kept.extend(rest[at..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
-        rest = &rest[end..];
-    }
-    kept.push_str(rest);
-    kept
 }

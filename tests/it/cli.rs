@@ -90,16 +90,40 @@ fn the_long_help_shows_every_flag_and_the_exit_codes() {
     let help = String::from_utf8(output.stdout).expect("the program prints UTF-8");
     assert_eq!(output.status.code(), Some(0));
     for flag in [
-        "--kubeconfig", "--context", "--cluster", "--user", "--server", "--tls-server-name",
-        "--insecure-skip-tls-verify", "--certificate-authority", "--client-certificate", "--client-key", "--token",
-        "--username", "--password", "--as ", "--as-uid", "--as-group", "--as-user-extra", "--request-timeout",
-        "--proxy-url", "--disable-compression", "--kubernetes-version", "--feature-gates",
-        "--scheduler-feature-gates", "--kcm-feature-gates", "--apiserver-feature-gates", "--kubelet-feature-gates",
+        "--kubeconfig",
+        "--context",
+        "--cluster",
+        "--user",
+        "--server",
+        "--tls-server-name",
+        "--insecure-skip-tls-verify",
+        "--certificate-authority",
+        "--client-certificate",
+        "--client-key",
+        "--token",
+        "--username",
+        "--password",
+        "--as ",
+        "--as-uid",
+        "--as-group",
+        "--as-user-extra",
+        "--request-timeout",
+        "--proxy-url",
+        "--disable-compression",
+        "--kubernetes-version",
+        "--feature-gates",
+        "--scheduler-feature-gates",
+        "--kcm-feature-gates",
+        "--apiserver-feature-gates",
+        "--kubelet-feature-gates",
         "130  interrupted",
     ] {
         assert!(help.contains(flag), "{flag} is not in\n{help}");
     }
-    assert!(!help.contains("--cache-dir"), "a flag that does nothing is shown in\n{help}");
+    assert!(
+        !help.contains("--cache-dir"),
+        "a flag that does nothing is shown in\n{help}"
+    );
 }
 
 #[test]
@@ -164,7 +188,12 @@ fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
 
 #[test]
 fn a_reader_that_has_enough_is_no_failure() {
-    for args in [&["--help"][..], &["completion", "bash"], &["version", "-o", "json"], &["__complete", ""]] {
+    for args in [
+        &["--help"][..],
+        &["completion", "bash"],
+        &["version", "-o", "json"],
+        &["__complete", ""],
+    ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
             .args(args)
             .stdout(Stdio::piped())
@@ -174,15 +203,27 @@ fn a_reader_that_has_enough_is_no_failure() {
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("the program ends");
         // It may have been done before the pipe was closed; then too the code is 0 and nothing is said.
-        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args:?}");
+        assert_eq!(
+            (output.status.code(), output.stderr.as_slice()),
+            (Some(0), &b""[..]),
+            "{args:?}"
+        );
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
-    for args in [&["version"][..], &["version", "-o", "json"], &["completion", "zsh"], &["-h"]] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    for args in [
+        &["version"][..],
+        &["version", "-o", "json"],
+        &["completion", "zsh"],
+        &["-h"],
+    ] {
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("Linux has it");
         let output = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
             .args(args)
             .stdout(full)
@@ -204,7 +245,9 @@ fn colour_is_only_there_when_it_is_wanted() {
     let coloured = |dra: Dra| dra.output().stderr.contains(&0x1b);
     assert!(!coloured(Dra::new(wrong)));
     assert!(coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "1")));
-    assert!(!coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")));
+    assert!(!coloured(
+        Dra::new(wrong).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")
+    ));
     assert!(!coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "0")));
 }
 
@@ -227,7 +270,10 @@ fn committed_completions_are_those_that_the_program_prints() {
 #[cfg(unix)]
 #[test]
 fn kubectls_completion_script_gives_candidates_and_a_directive() {
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_kubectl-dra")).parent().expect("a folder").display();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_kubectl-dra"))
+        .parent()
+        .expect("a folder")
+        .display();
     let path = format!("{folder}:/usr/bin:/bin");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/kubectl_complete-dra");
     dra_snapshot!(Dra::program(script, &["-n", "x", "ver"]).env("PATH", &path), @r"

@@ -37,14 +37,22 @@ impl Dra {
     pub(crate) fn program(program: &str, args: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new(program);
-        command.args(args).env_clear().env("HOME", home.path()).env("KUBECONFIG", home.path().join("no-kubeconfig"));
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", home.path())
+            .env("KUBECONFIG", home.path().join("no-kubeconfig"));
         // Windows programs do not start without the second one.
         for name in ["PATH", "SYSTEMROOT"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
         }
-        Self { command, stdin: Vec::new(), home }
+        Self {
+            command,
+            stdin: Vec::new(),
+            home,
+        }
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -52,7 +60,10 @@ impl Dra {
         self
     }
 
-    #[expect(dead_code, reason = "the first command that reads standard input is still to come")]
+    #[expect(
+        dead_code,
+        reason = "the first command that reads standard input is still to come"
+    )]
     pub(crate) fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
         self.stdin = text.into();
         self
@@ -60,7 +71,11 @@ impl Dra {
 
     /// Runs the program and waits for its end.
     pub(crate) fn output(mut self) -> Output {
-        let pipes = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let pipes = self
+            .command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = pipes.spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         let text = std::mem::take(&mut self.stdin);
@@ -77,19 +92,34 @@ impl Dra {
     /// What a user sees, without what differs from run to run.
     pub(crate) fn snapshot(self) -> String {
         let home = self.home.path().display().to_string();
-        let Output { status, stdout, stderr } = self.output();
-        let code = status.code().map_or_else(|| status.to_string(), |code| code.to_string());
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self.output();
+        let code = status
+            .code()
+            .map_or_else(|| status.to_string(), |code| code.to_string());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program prints UTF-8");
-        format!("exit_code: {code}\n----- stdout -----\n{}\n----- stderr -----\n{}", text(stdout), text(stderr))
-            .replace(&home, "[HOME]")
-            .replace(concat!("v", env!("CARGO_PKG_VERSION")), "v[VERSION]")
-            .replace(concat!("kubectl-dra ", env!("CARGO_PKG_VERSION")), "kubectl-dra [VERSION]")
-            .replace(&platform(), "[PLATFORM]")
+        format!(
+            "exit_code: {code}\n----- stdout -----\n{}\n----- stderr -----\n{}",
+            text(stdout),
+            text(stderr)
+        )
+        .replace(&home, "[HOME]")
+        .replace(concat!("v", env!("CARGO_PKG_VERSION")), "v[VERSION]")
+        .replace(
+            concat!("kubectl-dra ", env!("CARGO_PKG_VERSION")),
+            "kubectl-dra [VERSION]",
+        )
+        .replace(&platform(), "[PLATFORM]")
     }
 }
 
 fn platform() -> String {
     let os = std::env::consts::OS.replace("macos", "darwin");
-    let arch = std::env::consts::ARCH.replace("x86_64", "amd64").replace("aarch64", "arm64");
+    let arch = std::env::consts::ARCH
+        .replace("x86_64", "amd64")
+        .replace("aarch64", "arm64");
     format!("{os}/{arch}")
 }

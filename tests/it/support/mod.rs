@@ -1,9 +1,10 @@
-//! What tests share: running programs, snapshots of what they print, schemas, the test cluster, waiting.
+//! What tests share: running programs, snapshots of what they print, schemas, source text, the test cluster, waiting.
 
 pub(crate) mod cluster;
 pub(crate) mod command;
 pub(crate) mod generated;
 pub(crate) mod go;
 pub(crate) mod process;
+pub(crate) mod rust_source;
 pub(crate) mod schema;
 pub(crate) mod wait;

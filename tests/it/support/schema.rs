@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jsonschema::{Registry, Validator};
+use jsonschema::{Registry, RegistryBuilder, Validator};
 use serde_json::Value;
 
 /// Fails unless a JSON report is valid under `docs/schema/KIND.json`, KIND being its own.
@@ -25,22 +25,27 @@ pub(crate) use assert_schema;
 /// Fails unless the report in `json` is valid, and returns it.
 pub(crate) fn assert_valid(json: &str) -> Value {
     let report: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error} in {json:?}"));
-    let kind = report["kind"].as_str().unwrap_or_else(|| panic!("no kind in {json}"));
+    let kind = report["kind"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no kind in {json}"));
     let errors: Vec<_> = validator(kind)
         .iter_errors(&report)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
-    assert!(errors.is_empty(), "a {kind} is not what docs/schema/{kind}.json says:\n{}", errors.join("\n"));
+    assert!(
+        errors.is_empty(),
+        "a {kind} is not what docs/schema/{kind}.json says:\n{}",
+        errors.join("\n")
+    );
     report
 }
 
 /// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`.
 fn validator(kind: &str) -> Validator {
-    let mut registry = Registry::new();
-    for name in ["envelope"] {
-        registry = registry.add(uri(name), read(name)).expect("a schema with a good address");
-    }
-    let registry = registry.prepare().expect("schemas that refer to each other rightly");
+    let registry = Registry::new()
+        .add(uri("envelope"), read("envelope"))
+        .and_then(RegistryBuilder::prepare)
+        .expect("a schema with a good address");
     jsonschema::options()
         .with_registry(&registry)
         .with_base_uri(uri(kind))
@@ -53,7 +58,9 @@ fn uri(name: &str) -> String {
 }
 
 fn read(name: &str) -> Value {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(format!("{name}.json"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs/schema")
+        .join(format!("{name}.json"));
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
