@@ -14,6 +14,7 @@
 //! [`main`] ties them together: every way in which the process can end is in it.
 
 pub mod eviction;
+pub mod inspect;
 pub mod model;
 pub mod reservation;
 

@@ -146,18 +146,6 @@ impl<'a> Taints<'a> {
             });
         published.into_iter().flatten().chain(rules)
     }
-
-    /// Devices that their driver tainted, with their slices, by identity.
-    pub fn published(&self) -> impl Iterator<Item = (&DeviceId, &'a Arc<Slice>, &'a Device)> {
-        self.published
-            .iter()
-            .map(|(id, (slice, device))| (id, *slice, *device))
-    }
-
-    /// All rules, by name.
-    pub fn rules(&self) -> &[&'a Arc<TaintRule>] {
-        &self.rules
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,297 @@
+//! Who holds which device, and what that leaves of shared counters and capacity.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::model::{AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Pool, Quantity, Str};
+
+/// A claim that has a device, with the part of its allocation that says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Holder<'a> {
+    /// The claim.
+    pub claim: &'a Arc<Claim>,
+    /// The device in its allocation.
+    pub result: &'a AllocatedDevice,
+}
+
+impl Holder<'_> {
+    /// Whether the claim takes something from others. Admin access only looks on: mirrors `allocateddevices.go`,
+    /// `foreachAllocatedDevice`, v1.37.1.
+    pub fn takes(&self) -> bool {
+        !self.result.admin_access
+    }
+}
+
+/// Whether a device can still be given out, as far as claims decide it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum DeviceState {
+    /// No claim holds it, apart from admin access.
+    Free,
+    /// A claim holds all of it.
+    Allocated,
+    /// Claims hold shares of it.
+    Shared,
+    /// Claims could not be read.
+    Unknown,
+}
+
+impl DeviceState {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Free => "Free",
+            Self::Allocated => "Allocated",
+            Self::Shared => "Shared",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+/// Why the scheduler does not give out a device although nobody holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Unavailable {
+    /// Other devices use up the counters that it needs.
+    CountersExhausted,
+    /// Slices of its pool are missing.
+    PoolIncomplete,
+    /// Two devices of its pool have the same name.
+    PoolInvalid,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CountersExhausted => "CountersExhausted",
+            Self::PoolIncomplete => "PoolIncomplete",
+            Self::PoolInvalid => "PoolInvalid",
+        })
+    }
+}
+
+/// All allocated devices with their holders.
+#[derive(Debug)]
+pub struct Inventory<'a> {
+    cluster: &'a Cluster,
+    /// Only looked up in, never walked: its order cannot reach a result.
+    held: HashMap<DeviceId, Vec<Holder<'a>>>,
+    gap: Option<&'a Gap>,
+}
+
+impl<'a> Inventory<'a> {
+    /// What the claims of `cluster` hold.
+    pub fn of(cluster: &'a Cluster) -> Self {
+        let mut held: HashMap<DeviceId, Vec<Holder<'a>>> = HashMap::new();
+        for claim in cluster.claims() {
+            for result in claim.results() {
+                held.entry(result.id())
+                    .or_default()
+                    .push(Holder { claim, result });
+            }
+        }
+        Self {
+            cluster,
+            held,
+            gap: cluster.gap(Kind::ResourceClaim, ""),
+        }
+    }
+
+    /// What keeps the holders from being known.
+    pub fn gap(&self) -> Option<&'a Gap> {
+        self.gap
+    }
+
+    /// The cluster.
+    pub fn cluster(&self) -> &'a Cluster {
+        self.cluster
+    }
+
+    /// Who has the device: by namespace and name of the claim, once for each share.
+    pub fn holders(&self, device: &DeviceId) -> &[Holder<'a>] {
+        self.held.get(device).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the device counts as allocated for counters. Mirrors `allocatedstate.go`, `IsDeviceAllocated`, v1.37.1.
+    pub fn is_allocated(&self, device: &DeviceId) -> bool {
+        self.holders(device).iter().any(Holder::takes)
+    }
+
+    /// The state of the device. One holder without a share has all of it, whatever the others have.
+    pub fn state(&self, device: &DeviceId) -> DeviceState {
+        let mut takers = self
+            .holders(device)
+            .iter()
+            .filter(|holder| holder.takes())
+            .peekable();
+        if takers.peek().is_none() {
+            return if self.gap.is_some() {
+                DeviceState::Unknown
+            } else {
+                DeviceState::Free
+            };
+        }
+        if takers.any(|holder| holder.result.share_id.is_none()) {
+            DeviceState::Allocated
+        } else {
+            DeviceState::Shared
+        }
+    }
+
+    /// Devices that claims hold and no slice of the newest generation publishes, in order.
+    pub fn unpublished(&self) -> Vec<DeviceId> {
+        let mut rest: Vec<&DeviceId> = self.held.keys().collect();
+        rest.sort();
+        // Sorted by pool, so each pool is looked up once.
+        let mut missing = Vec::new();
+        for of_pool in rest.chunk_by(|a, b| (&a.driver, &a.pool) == (&b.driver, &b.pool)) {
+            let pool = of_pool.first().and_then(|id| self.cluster.pool(&id.pool_id()));
+            let published: std::collections::HashSet<&Str> = pool
+                .iter()
+                .flat_map(Pool::devices)
+                .map(|(_, device)| &device.name)
+                .collect();
+            let unknown = of_pool.iter().filter(|id| !published.contains(&id.device));
+            missing.extend(unknown.map(|id| (*id).clone()));
+        }
+        missing
+    }
+
+    /// What is left of the pool's shared counters.
+    pub fn counters(&self, pool: &Pool<'_>) -> PoolCounters {
+        PoolCounters::of(pool, |device| self.is_allocated(device))
+    }
+
+    /// Why the device of `pool` cannot be given out, if nobody holds it: every reason, in order.
+    pub fn unavailable(&self, pool: &PoolFacts, id: &DeviceId, device: &Device) -> Vec<Unavailable> {
+        let mut reasons = Vec::new();
+        if self.is_allocated(id) {
+            return reasons;
+        }
+        // Claims that are not known could only take more.
+        if !pool.counters.suffice(device) {
+            reasons.push(Unavailable::CountersExhausted);
+        }
+        if !pool.is_complete {
+            reasons.push(Unavailable::PoolIncomplete);
+        }
+        if !pool.is_valid {
+            reasons.push(Unavailable::PoolInvalid);
+        }
+        reasons
+    }
+
+    /// What decides about all devices of `pool`.
+    pub fn pool_facts(&self, pool: &Pool<'_>) -> PoolFacts {
+        PoolFacts {
+            counters: self.counters(pool),
+            is_complete: pool.is_complete(),
+            is_valid: pool.duplicate_devices().is_empty(),
+        }
+    }
+}
+
+/// What decides about all devices of a pool.
+#[derive(Clone, Debug)]
+pub struct PoolFacts {
+    /// Its counters.
+    pub counters: PoolCounters,
+    /// All slices are there.
+    pub is_complete: bool,
+    /// Every name is there once.
+    pub is_valid: bool,
+}
+
+/// What there is of a counter and what is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterBalance {
+    /// What there is.
+    pub total: Quantity,
+    /// What allocated devices leave; negative when they overdraw it.
+    pub remaining: Quantity,
+}
+
+/// The shared counters of a pool, by counter set and name.
+#[derive(Clone, Debug, Default)]
+pub struct PoolCounters(BTreeMap<(Str, Str), CounterBalance>);
+
+impl PoolCounters {
+    /// The counters of `pool`, less what each of its allocated devices consumes. A device counts once, however many hold it.
+    ///
+    /// Mirrors `allocator_incubating.go`, `checkAvailableCounters`, v1.37.1: only published devices consume, and what a device takes
+    /// of counters that do not exist is ignored.
+    pub fn of(pool: &Pool<'_>, is_allocated: impl Fn(&DeviceId) -> bool) -> Self {
+        let mut counters = BTreeMap::new();
+        for slice in &pool.slices {
+            for set in &slice.spec.shared_counters {
+                for (name, counter) in &set.counters {
+                    let balance = CounterBalance {
+                        total: counter.value.clone(),
+                        remaining: counter.value.clone(),
+                    };
+                    counters.insert((set.name.clone(), name.clone()), balance);
+                }
+            }
+        }
+        if counters.is_empty() {
+            return Self(counters);
+        }
+        for (_, device) in pool.devices() {
+            if device.consumes_counters.is_empty() || !is_allocated(&pool.device_id(&device.name)) {
+                continue;
+            }
+            for consumption in &device.consumes_counters {
+                for (name, counter) in &consumption.counters {
+                    if let Some(balance) = counters.get_mut(&(consumption.counter_set.clone(), name.clone()))
+                    {
+                        balance.remaining.sub(&counter.value);
+                    }
+                }
+            }
+        }
+        Self(counters)
+    }
+
+    /// Every counter, by set and name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Str, &Str, &CounterBalance)> {
+        self.0.iter().map(|((set, name), balance)| (set, name, balance))
+    }
+
+    /// The counters that `device` consumes, with what it takes of each.
+    pub fn of_device<'s>(
+        &'s self,
+        device: &'s Device,
+    ) -> impl Iterator<Item = (&'s Str, &'s Str, &'s CounterBalance)> {
+        device.consumes_counters.iter().flat_map(|consumption| {
+            consumption.counters.iter().filter_map(|(name, _)| {
+                let key = (consumption.counter_set.clone(), name.clone());
+                let balance = self.0.get(&key)?;
+                Some((&consumption.counter_set, name, balance))
+            })
+        })
+    }
+
+    /// Whether what is left is enough for `device`. Mirrors `checkAvailableCounters`: a device that consumes counters is refused when
+    /// any counter of its pool is overdrawn, also one that it does not need.
+    pub fn suffice(&self, device: &Device) -> bool {
+        if device.consumes_counters.is_empty() {
+            return true;
+        }
+        let mut wanted: BTreeMap<(&Str, &Str), Quantity> = BTreeMap::new();
+        for consumption in &device.consumes_counters {
+            for (name, counter) in &consumption.counters {
+                wanted
+                    .entry((&consumption.counter_set, name))
+                    .and_modify(|sum| sum.add(&counter.value))
+                    .or_insert_with(|| counter.value.clone());
+            }
+        }
+        self.0
+            .iter()
+            .all(|((set, name), balance)| match wanted.get(&(set, name)) {
+                Some(amount) => balance.remaining >= *amount,
+                None => balance.remaining.sign() >= 0,
+            })
+    }
+}

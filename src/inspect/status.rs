@@ -1,0 +1,294 @@
+//! `kubectl dra status`: a cluster on one screen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::devices::node_selection;
+use super::{DeviceState, Health, HealthIndex, Inventory, Selection, Warnings};
+use crate::eviction::Taints;
+use crate::model::{Cluster, Component, Evidence, Gate, Kind, NodeSelector, Pool, Str};
+use crate::reservation::ClaimState;
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// By name.
+    pub drivers: Vec<DriverStatus>,
+    /// Claims of the namespaces that were looked at; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<ClaimCounts>,
+    /// Releases of the kubelets, oldest first.
+    pub kubelets: Vec<KubeletCount>,
+    /// Whether the version of Kubernetes is only assumed.
+    #[serde(skip)]
+    pub version_is_assumed: bool,
+    /// The version.
+    #[serde(skip)]
+    pub version: String,
+    /// Gates of which more is known than the default.
+    #[serde(skip)]
+    pub gates: Vec<GateLine>,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// One driver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DriverStatus {
+    /// Its name.
+    pub driver: Str,
+    /// Nodes that reach a device of it.
+    pub nodes: usize,
+    /// Pools that it publishes.
+    pub pools: usize,
+    /// Pools of which slices are missing.
+    pub incomplete_pools: usize,
+    /// Its published devices.
+    pub devices: DeviceCounts,
+}
+
+/// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceCounts {
+    /// All that are published.
+    pub total: usize,
+    /// A claim holds all of it.
+    pub allocated: usize,
+    /// Claims hold shares of it.
+    pub shared: usize,
+    /// Nobody holds it, and it can be given out.
+    pub free: usize,
+    /// Nobody holds it, but it cannot be given out: counters are used up, or its pool is incomplete or invalid.
+    pub unavailable: usize,
+    /// Whether anybody holds it is unknown.
+    pub unknown: usize,
+    /// With a taint.
+    pub tainted: usize,
+    /// Reported to be broken.
+    pub unhealthy: usize,
+    /// Held, but not published. Not part of the total.
+    pub unpublished: usize,
+}
+
+/// Numbers of claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClaimCounts {
+    /// All.
+    pub total: usize,
+    /// Those of each state that occurs.
+    pub states: Vec<StateCount>,
+}
+
+/// Number of claims in one state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StateCount {
+    /// The state in kubectl's words.
+    pub state: ClaimState,
+    /// How many.
+    pub count: usize,
+}
+
+/// Number of kubelets of one release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KubeletCount {
+    /// The release, as the kubelet writes it.
+    pub version: Str,
+    /// How many nodes run it.
+    pub nodes: usize,
+}
+
+/// A gate of one component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateLine {
+    /// The gate.
+    pub gate: Gate,
+    /// The component.
+    pub component: Component,
+    /// Whether it is on.
+    pub enabled: bool,
+    /// How that is known.
+    pub evidence: Evidence,
+}
+
+/// Kinds that the report is made from.
+pub const STATUS_NEEDS: [Kind; 5] = [
+    Kind::Node,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaim,
+    Kind::Pod,
+];
+
+/// The status of `cluster`. Of `selection` the namespace and labels choose the claims that are counted by state.
+pub fn status(cluster: &Cluster, selection: &Selection) -> ClusterStatus {
+    let environment = cluster.environment();
+    let mut warnings = Warnings::default();
+    for (kind, what) in [
+        (Kind::ResourceSlice, "devices are unknown"),
+        (Kind::ResourceClaim, "claims and free devices are unknown"),
+        (Kind::Pod, "the health of devices in use is unknown"),
+        (Kind::DeviceTaintRule, "taints of rules are unknown"),
+        (Kind::Node, "nodes are known only as far as slices name them"),
+    ] {
+        if let Some(gap) = cluster.gap(kind, "") {
+            warnings.unknown(what, gap);
+        }
+    }
+    let mut gates = Vec::new();
+    for (component, gate, _) in &environment.gates {
+        let state = environment.gate(*component, *gate);
+        let line = GateLine {
+            gate: *gate,
+            component: *component,
+            enabled: state.enabled,
+            evidence: state.evidence,
+        };
+        if !gates.contains(&line) {
+            gates.push(line);
+        }
+    }
+    gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
+    ClusterStatus {
+        drivers: drivers(cluster),
+        claims: cluster
+            .gap(
+                Kind::ResourceClaim,
+                selection.namespace.as_deref().unwrap_or_default(),
+            )
+            .is_none()
+            .then(|| claims(cluster, selection)),
+        kubelets: kubelets(cluster),
+        version_is_assumed: environment.git_version.is_none(),
+        version: environment
+            .git_version
+            .clone()
+            .unwrap_or_else(|| format!("v{}", environment.version)),
+        gates,
+        warnings,
+    }
+}
+
+fn claims(cluster: &Cluster, selection: &Selection) -> ClaimCounts {
+    let mut counts: BTreeMap<ClaimState, usize> = BTreeMap::new();
+    for claim in selection.claims(cluster) {
+        *counts.entry(ClaimState::of(claim)).or_default() += 1;
+    }
+    ClaimCounts {
+        total: counts.values().sum(),
+        states: counts
+            .into_iter()
+            .map(|(state, count)| StateCount { state, count })
+            .collect(),
+    }
+}
+
+fn kubelets(cluster: &Cluster) -> Vec<KubeletCount> {
+    let mut counts: BTreeMap<&Str, usize> = BTreeMap::new();
+    for node in cluster.nodes() {
+        let version = &node.status.node_info.kubelet_version;
+        if !version.is_empty() {
+            *counts.entry(version).or_default() += 1;
+        }
+    }
+    let mut kubelets: Vec<_> = counts
+        .into_iter()
+        .map(|(version, nodes)| KubeletCount {
+            version: version.clone(),
+            nodes,
+        })
+        .collect();
+    kubelets.sort_by_cached_key(|count| count.version.parse::<crate::model::Version>().ok());
+    kubelets
+}
+
+fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
+    let inventory = Inventory::of(cluster);
+    let taints = Taints::of(cluster);
+    let health = HealthIndex::of(cluster);
+    let mut drivers: BTreeMap<Str, (DriverStatus, BTreeSet<Str>)> = BTreeMap::new();
+    let new = |driver: &Str| {
+        let status = DriverStatus {
+            driver: driver.clone(),
+            nodes: 0,
+            pools: 0,
+            incomplete_pools: 0,
+            devices: DeviceCounts::default(),
+        };
+        (status, BTreeSet::new())
+    };
+    for pool in cluster.pools() {
+        let (status, nodes) = drivers
+            .entry(pool.id.driver.clone())
+            .or_insert_with(|| new(&pool.id.driver));
+        status.pools += 1;
+        status.incomplete_pools += usize::from(!pool.is_complete());
+        add_nodes(cluster, &pool, nodes);
+        let facts = inventory.pool_facts(&pool);
+        for (_, device) in pool.devices() {
+            let id = pool.device_id(&device.name);
+            let counts = &mut status.devices;
+            counts.total += 1;
+            match inventory.state(&id) {
+                DeviceState::Allocated => counts.allocated += 1,
+                DeviceState::Shared => counts.shared += 1,
+                DeviceState::Unknown => counts.unknown += 1,
+                DeviceState::Free if inventory.unavailable(&facts, &id, device).is_empty() => {
+                    counts.free += 1
+                }
+                DeviceState::Free => counts.unavailable += 1,
+            }
+            counts.tainted += usize::from(taints.of_device(&id).next().is_some());
+            counts.unhealthy += usize::from(health.health(&inventory, &id) == Some(Health::Unhealthy));
+        }
+    }
+    for id in inventory.unpublished() {
+        let (status, _) = drivers
+            .entry(id.driver.clone())
+            .or_insert_with(|| new(&id.driver));
+        status.devices.unpublished += 1;
+    }
+    drivers
+        .into_values()
+        .map(|(status, nodes)| DriverStatus {
+            nodes: nodes.len(),
+            ..status
+        })
+        .collect()
+}
+
+/// Adds the nodes that reach a device of the pool: named ones, and those of the cluster that a selector matches.
+fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>) {
+    // Devices of a pool mostly share a selector, which is evaluated once.
+    let mut last: Option<&NodeSelector> = None;
+    let mut all = false;
+    for (slice, device) in pool.devices() {
+        match node_selection(slice, device) {
+            (Some(name), _, _) => {
+                if !nodes.contains(name) {
+                    nodes.insert(name.clone());
+                }
+            }
+            (None, _, true) => all = true,
+            (None, Some(selector), false) if last != Some(selector) => {
+                last = Some(selector);
+                if let Some(name) = selector.single_node() {
+                    nodes.insert(name.clone());
+                    continue;
+                }
+                let matching = cluster
+                    .nodes()
+                    .filter(|node| selector.matches(&node.metadata).unwrap_or(false));
+                nodes.extend(matching.map(|node| node.metadata.name.clone()));
+            }
+            _ => {}
+        }
+    }
+    if all {
+        nodes.extend(cluster.nodes().map(|node| node.metadata.name.clone()));
+    }
+}

@@ -1,0 +1,313 @@
+//! `kubectl dra taints`: every taint, with the devices, claims and pods that it is about and who tolerates it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{DeviceReference, Inventory, ObjectReference, Selection, Warnings};
+use crate::eviction::{NO_EXECUTE, Tolerance, due, rule_matches, tolerance, tolerates};
+use crate::model::{
+    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, Slice, Str, Taint, Time, Toleration,
+};
+use crate::reservation::users;
+
+/// The report.
+#[derive(Debug, Serialize)]
+pub struct TaintList {
+    /// Taints of rules by the rule's name, then those of slices by driver, pool, slice and device.
+    pub items: Vec<TaintItem>,
+    /// The time that ages count from.
+    #[serde(skip)]
+    pub now: Time,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// Where a taint comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum TaintSource {
+    /// The driver, in a ResourceSlice.
+    Slice,
+    /// A DeviceTaintRule.
+    Rule,
+}
+
+/// One taint: of a rule, or of the devices of one slice that have it since the same time.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaintItem {
+    /// Where it comes from.
+    pub source: TaintSource,
+    /// The rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Str>,
+    /// The slice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Str>,
+    /// Its key.
+    pub key: Str,
+    /// Its value.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub value: Str,
+    /// Its effect.
+    pub effect: Str,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_added: Option<Time>,
+    /// Devices that have it: published ones, and with a rule also those that are only held.
+    pub devices: Vec<DeviceReference>,
+    /// Claims that hold one of them, by namespace and name.
+    pub claims: Vec<Tolerated>,
+    /// Pods that use such a claim, by namespace and name; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods: Option<Vec<Tolerated>>,
+}
+
+/// An object that a taint is about, and whether it tolerates it.
+///
+/// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
+/// controller sees it; with another effect, which evicts nobody, the seconds of a toleration mean nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Tolerated {
+    /// The object.
+    #[serde(flatten)]
+    pub object: ObjectReference,
+    /// Whether it tolerates the taint.
+    pub tolerated: Tolerates,
+    /// Until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// Whether a taint is tolerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Tolerates {
+    /// It is not.
+    No,
+    /// For some time.
+    Until,
+    /// For good.
+    Forever,
+}
+
+/// Kinds that the report is made from.
+pub const TAINTS_NEEDS: [Kind; 4] = [
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaim,
+    Kind::Pod,
+];
+
+/// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
+pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList {
+    let mut listing = Listing {
+        cluster,
+        selection,
+        inventory: Inventory::of(cluster),
+        warnings: Warnings::default(),
+    };
+    listing.warn();
+    let mut items = Vec::new();
+    let devices = all_devices(cluster, &listing.inventory);
+    for rule in cluster.rules() {
+        if !selection.has_labels(&rule.metadata) {
+            continue;
+        }
+        let chosen = devices.iter().filter(|device| rule_matches(rule, device));
+        let item = TaintItem {
+            rule: Some(rule.metadata.name.clone()),
+            ..listing.item(TaintSource::Rule, &rule.spec.taint, chosen)
+        };
+        items.push(item);
+    }
+    for (slice, taint, devices) in published(cluster, selection) {
+        let item = TaintItem {
+            slice: Some(slice.metadata.name.clone()),
+            ..listing.item(TaintSource::Slice, taint, devices.iter())
+        };
+        items.push(item);
+    }
+    TaintList {
+        items,
+        now,
+        warnings: listing.warnings,
+    }
+}
+
+/// Published devices by pool and place, and behind those of a pool the ones that are only held.
+fn all_devices(cluster: &Cluster, inventory: &Inventory<'_>) -> Vec<DeviceId> {
+    let mut devices: Vec<DeviceId> = Vec::new();
+    for pool in cluster.pools() {
+        devices.extend(pool.devices().map(|(_, device)| pool.device_id(&device.name)));
+    }
+    devices.extend(inventory.unpublished());
+    // Stable: within a pool the order stays.
+    devices.sort_by(|a, b| (&a.driver, &a.pool).cmp(&(&b.driver, &b.pool)));
+    devices
+}
+
+/// Taints of slices, in the order of the slices: those of one slice that are equal are one.
+fn published<'a>(
+    cluster: &'a Cluster,
+    selection: &Selection,
+) -> Vec<(&'a Arc<Slice>, &'a Taint, Vec<DeviceId>)> {
+    let mut found = Vec::new();
+    for pool in cluster.pools() {
+        for slice in &pool.slices {
+            if !selection.has_labels(&slice.metadata) {
+                continue;
+            }
+            let mut of_slice: Vec<(&Taint, Vec<DeviceId>)> = Vec::new();
+            for device in &slice.spec.devices {
+                let id = pool.device_id(&device.name);
+                for taint in &device.taints {
+                    match of_slice.iter_mut().find(|(known, _)| *known == taint) {
+                        // A device may have the same taint twice.
+                        Some((_, devices)) if devices.last() == Some(&id) => {}
+                        Some((_, devices)) => devices.push(id.clone()),
+                        None => of_slice.push((taint, vec![id.clone()])),
+                    }
+                }
+            }
+            found.extend(
+                of_slice
+                    .into_iter()
+                    .map(|(taint, devices)| (*slice, taint, devices)),
+            );
+        }
+    }
+    found
+}
+
+struct Listing<'a> {
+    cluster: &'a Cluster,
+    selection: &'a Selection,
+    inventory: Inventory<'a>,
+    warnings: Warnings,
+}
+
+impl Listing<'_> {
+    fn warn(&mut self) {
+        for (kind, what) in [
+            (Kind::ResourceSlice, "taints of slices are unknown"),
+            (Kind::DeviceTaintRule, "taints of rules are unknown"),
+            (
+                Kind::ResourceClaim,
+                "which claims hold tainted devices is unknown",
+            ),
+            (Kind::Pod, "which pods use tainted devices is unknown"),
+        ] {
+            if let Some(gap) = self.cluster.gap(kind, "") {
+                self.warnings.unknown(what, gap);
+            }
+        }
+        let environment = self.cluster.environment();
+        let rules = environment.gate(Component::ControllerManager, Gate::DRADeviceTaintRules);
+        if !rules.enabled && self.cluster.count(Kind::DeviceTaintRule) > 0 {
+            self.warnings.add(format!(
+                "{} is off in kube-controller-manager ({}): its rules evict nobody",
+                Gate::DRADeviceTaintRules,
+                rules.evidence
+            ));
+        }
+    }
+
+    fn item<'d>(
+        &self,
+        source: TaintSource,
+        taint: &Taint,
+        devices: impl Iterator<Item = &'d DeviceId>,
+    ) -> TaintItem {
+        let mut references = Vec::new();
+        let mut claims: BTreeMap<Key, (&Claim, Tolerance)> = BTreeMap::new();
+        for device in devices {
+            references.push(DeviceReference::from(device.clone()));
+            for holder in self.inventory.holders(device) {
+                let metadata = &holder.claim.metadata;
+                let elsewhere = |wanted: &Str| *wanted != metadata.namespace;
+                if self.selection.namespace.as_ref().is_some_and(elsewhere) {
+                    continue;
+                }
+                let own = tolerated_by(taint, &holder.result.tolerations);
+                claims
+                    .entry(metadata.key())
+                    .and_modify(|(_, least)| *least = lesser(*least, own))
+                    .or_insert((holder.claim, own));
+            }
+        }
+        let mut pods: Option<BTreeMap<Key, (&Meta, Tolerance)>> = Some(BTreeMap::new());
+        for (claim, tolerance) in claims.values() {
+            match (users(self.cluster, claim), &mut pods) {
+                (Ok(users), Some(pods)) => {
+                    for pod in users {
+                        pods.entry(pod.key())
+                            .and_modify(|(_, least)| *least = lesser(*least, *tolerance))
+                            .or_insert((&pod.metadata, *tolerance));
+                    }
+                }
+                _ => pods = None,
+            }
+        }
+        let tolerated = |metadata: &Meta, tolerance: Tolerance| Tolerated::of(metadata, taint, tolerance);
+        TaintItem {
+            source,
+            rule: None,
+            slice: None,
+            key: taint.key.clone(),
+            value: taint.value.clone(),
+            effect: taint.effect.clone(),
+            time_added: taint.time_added,
+            devices: references,
+            claims: claims
+                .values()
+                .map(|(claim, least)| tolerated(&claim.metadata, *least))
+                .collect(),
+            pods: pods.map(|pods| {
+                pods.values()
+                    .map(|(metadata, least)| tolerated(metadata, *least))
+                    .collect()
+            }),
+        }
+    }
+}
+
+/// How an allocation with these tolerations tolerates the taint, whatever its effect.
+fn tolerated_by(taint: &Taint, tolerations: &[Toleration]) -> Tolerance {
+    if taint.effect == NO_EXECUTE {
+        tolerance(taint, tolerations)
+    } else if tolerations.iter().any(|toleration| tolerates(toleration, taint)) {
+        Tolerance::Forever
+    } else {
+        Tolerance::Not
+    }
+}
+
+/// The tolerance that ends first.
+fn lesser(a: Tolerance, b: Tolerance) -> Tolerance {
+    let ends = |tolerance: Tolerance| match tolerance {
+        Tolerance::Not => (0, 0),
+        Tolerance::For(nanoseconds) => (0, nanoseconds),
+        Tolerance::Forever => (1, 0),
+    };
+    if ends(b) < ends(a) { b } else { a }
+}
+
+impl Tolerated {
+    fn of(metadata: &Meta, taint: &Taint, tolerance: Tolerance) -> Self {
+        let (tolerated, until) = match tolerance {
+            Tolerance::Not => (Tolerates::No, None),
+            Tolerance::Forever => (Tolerates::Forever, None),
+            Tolerance::For(_) => (
+                Tolerates::Until,
+                taint.time_added.and_then(|added| due(added, tolerance)),
+            ),
+        };
+        Self {
+            object: ObjectReference::of(metadata),
+            tolerated,
+            until,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A small cluster for the tests of reports, written object by object.
+
+use serde_json::{Value, json};
+
+use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, Time};
+
+/// Collects objects of a test's cluster.
+#[derive(Default)]
+pub(super) struct World {
+    builder: ClusterBuilder,
+    environment: Environment,
+}
+
+pub(super) fn now() -> Time {
+    "2026-11-21T12:00:00Z".parse().unwrap()
+}
+
+impl World {
+    pub(super) fn with(mut self, kind: Kind, object: &Value) -> Self {
+        let object = Object::from_json(kind, object.to_string().as_bytes()).unwrap();
+        self.builder.add(object);
+        self
+    }
+
+    pub(super) fn claim(self, name: &str, spec: &Value, status: &Value) -> Self {
+        self.with(
+            Kind::ResourceClaim,
+            &json!({
+                "metadata": {"namespace": "n", "name": name, "uid": format!("{name}-uid"),
+                             "creationTimestamp": "2026-11-21T11:00:00Z"},
+                "spec": spec, "status": status,
+            }),
+        )
+    }
+
+    /// A running pod that names the claims.
+    pub(super) fn pod(self, name: &str, claims: &[&str]) -> Self {
+        self.pod_with(name, claims, &json!({"phase": "Running"}))
+    }
+
+    pub(super) fn pod_with(self, name: &str, claims: &[&str], status: &Value) -> Self {
+        let claims: Vec<_> = claims
+            .iter()
+            .map(|claim| json!({"name": claim, "resourceClaimName": claim}))
+            .collect();
+        self.with(
+            Kind::Pod,
+            &json!({
+                "metadata": {"namespace": "n", "name": name, "uid": format!("{name}-uid")},
+                "spec": {"nodeName": "node-1", "resourceClaims": claims},
+                "status": status,
+            }),
+        )
+    }
+
+    /// The only slice of the pool `pool` of driver `d` on the node of the same name.
+    pub(super) fn slice(self, pool: &str, devices: &Value) -> Self {
+        self.slice_with(pool, &json!({"nodeName": pool, "devices": devices}))
+    }
+
+    pub(super) fn slice_with(self, pool: &str, more: &Value) -> Self {
+        let mut spec = json!({
+            "driver": "d", "pool": {"name": pool, "generation": 1, "resourceSliceCount": 1},
+        });
+        for (key, value) in more.as_object().unwrap() {
+            spec[key] = value.clone();
+        }
+        self.with(
+            Kind::ResourceSlice,
+            &json!({"metadata": {"name": format!("{pool}-slice")}, "spec": spec}),
+        )
+    }
+
+    pub(super) fn rule(self, name: &str, selector: &Value, effect: &str) -> Self {
+        let mut spec = json!({
+            "taint": {"key": name, "effect": effect, "timeAdded": "2026-11-21T11:30:00Z"},
+        });
+        if !selector.is_null() {
+            spec["deviceSelector"] = selector.clone();
+        }
+        self.with(
+            Kind::DeviceTaintRule,
+            &json!({"metadata": {"name": name}, "spec": spec}),
+        )
+    }
+
+    pub(super) fn class(self, name: &str) -> Self {
+        self.with(Kind::DeviceClass, &json!({"metadata": {"name": name}}))
+    }
+
+    pub(super) fn node(self, name: &str, labels: &Value) -> Self {
+        self.with(Kind::Node, &json!({"metadata": {"name": name, "labels": labels}}))
+    }
+
+    /// Objects of `kind` could not be read.
+    pub(super) fn without(mut self, kind: Kind) -> Self {
+        self.environment.gaps.push(Gap {
+            kind,
+            namespace: crate::model::Str::default(),
+            reason: "forbidden".to_owned(),
+        });
+        self
+    }
+
+    pub(super) fn build(self) -> Cluster {
+        self.builder.build(self.environment).0
+    }
+}
+
+/// The status of a claim that holds `devices` of pool `node-1` on that node, for pods of these names.
+pub(super) fn holding(devices: &[&str], pods: &[&str]) -> Value {
+    let results: Vec<_> = devices
+        .iter()
+        .map(|device| json!({"request": "r", "driver": "d", "pool": "node-1", "device": device}))
+        .collect();
+    status(&json!(results), pods)
+}
+
+/// The status of a claim with these results on node `node-1`, for pods of these names.
+pub(super) fn status(results: &Value, pods: &[&str]) -> Value {
+    let entries: Vec<_> = pods
+        .iter()
+        .map(|pod| json!({"resource": "pods", "name": pod, "uid": format!("{pod}-uid")}))
+        .collect();
+    json!({
+        "allocation": {
+            "devices": {"results": results},
+            "nodeSelector": {"nodeSelectorTerms": [
+                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}]},
+        },
+        "reservedFor": entries,
+    })
+}
+
+/// The report as it is serialized, without the header of every report.
+pub(super) fn json_of(report: &impl serde::Serialize) -> Value {
+    serde_json::to_value(report).unwrap()
+}
+
+/// The texts of the warnings.
+pub(super) fn texts(warnings: &super::Warnings) -> Vec<&str> {
+    warnings.iter().collect()
+}

@@ -1,0 +1,83 @@
+//! What a report cannot say, said once.
+
+use crate::model::{Gap, Str};
+
+/// Warnings in the order in which they came up, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings(Vec<String>);
+
+impl Warnings {
+    /// Adds a warning, unless it is there already.
+    pub fn add(&mut self, warning: String) {
+        if !self.0.contains(&warning) {
+            self.0.push(warning);
+        }
+    }
+
+    /// Says that `what` is unknown because of `gap`.
+    pub fn unknown(&mut self, what: &str, gap: &Gap) {
+        self.add(format!("{what}: {}", Missing(gap)));
+    }
+
+    /// Adds all of `other`.
+    pub fn extend(&mut self, other: Self) {
+        for warning in other.0 {
+            self.add(warning);
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A gap as a sentence without a full stop.
+struct Missing<'a>(&'a Gap);
+
+impl std::fmt::Display for Missing<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Gap {
+            kind,
+            namespace,
+            reason,
+        } = self.0;
+        write!(f, "{} ", kind.plural())?;
+        if *namespace != Str::default() {
+            write!(f, "of namespace `{namespace}` ")?;
+        }
+        write!(f, "could not be read: {reason}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+
+    #[test]
+    fn a_gap_is_told_once_with_what_depends_on_it() {
+        let mut warnings = Warnings::default();
+        let gap = |namespace: &str| Gap {
+            kind: Kind::Pod,
+            namespace: namespace.into(),
+            reason: "forbidden".to_owned(),
+        };
+        warnings.unknown("who uses the claims is unknown", &gap("team"));
+        warnings.unknown("who uses the claims is unknown", &gap("team"));
+        warnings.unknown("health is unknown", &gap(""));
+        let texts: Vec<_> = warnings.iter().collect();
+        assert_eq!(
+            texts,
+            [
+                "who uses the claims is unknown: pods of namespace `team` could not be read: forbidden",
+                "health is unknown: pods could not be read: forbidden",
+            ]
+        );
+    }
+}
