@@ -268,3 +268,145 @@ fn condition_report(claim: &Claim, condition: &Condition, health: Health) -> Hea
             .join(": "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::testing::{World, holding, status};
+    use super::*;
+
+    fn answers(world: World, devices: &[&str]) -> Vec<Option<Health>> {
+        let cluster = world.build();
+        let inventory = Inventory::of(&cluster);
+        let index = HealthIndex::of(&cluster);
+        devices
+            .iter()
+            .map(|device| {
+                let id = DeviceId {
+                    driver: "d".into(),
+                    pool: "node-1".into(),
+                    device: (*device).into(),
+                };
+                index.health(&inventory, &id)
+            })
+            .collect()
+    }
+
+    /// A pod with the claim `c`, for which the kubelet reports this under `name`.
+    fn reporting(name: &str, resources: &Value) -> World {
+        World::default()
+            .claim("c", &json!({}), &holding(&["g0", "g1"], &["p"]))
+            .pod_with(
+                "p",
+                &["c"],
+                &json!({"phase": "Running", "containerStatuses": [{"name": "main",
+                    "allocatedResourcesStatus": [{"name": name, "resources": resources}]}]}),
+            )
+    }
+
+    #[test]
+    fn a_kubelet_speaks_of_devices_by_name_or_of_all_alike() {
+        let (good, bad, unknown) = (
+            Some(Health::Healthy),
+            Some(Health::Unhealthy),
+            Some(Health::Unknown),
+        );
+        let of = |id: &str, health: &str| json!({"resourceID": id, "health": health});
+        for (resources, expected) in [
+            (
+                json!([of("d/node-1/g0", "Healthy"), of("d/node-1/g1", "Unhealthy")]),
+                [good, bad],
+            ),
+            // The second can only be the other device.
+            (
+                json!([of("d/node-1/g0", "Healthy"), of("v.com/gpu=1", "Unhealthy")]),
+                [good, bad],
+            ),
+            (
+                json!([of("v.com/gpu=0", "Healthy"), of("v.com/gpu=1", "Healthy")]),
+                [good, good],
+            ),
+            // Which is which?
+            (
+                json!([of("v.com/gpu=0", "Healthy"), of("v.com/gpu=1", "Unhealthy")]),
+                [unknown, unknown],
+            ),
+            // Two devices behind one identifier: only the first one was told.
+            (json!([of("v.com/gpu=all", "Healthy")]), [unknown, unknown]),
+            (json!([of("d/node-1/g0", "Odd")]), [unknown, None]),
+        ] {
+            assert_eq!(
+                answers(reporting("claim:c", &resources), &["g0", "g1"]),
+                expected,
+                "{resources}"
+            );
+        }
+        let one = json!([of("v.com/gpu=0", "Unhealthy")]);
+        assert_eq!(answers(reporting("claim:c/r", &one), &["g0"]), [unknown]);
+        assert_eq!(answers(reporting("claim:c/other", &one), &["g0"]), [None]);
+        assert_eq!(answers(reporting("claim:x", &one), &["g0"]), [None]);
+        assert_eq!(answers(reporting("nvidia.com/gpu", &one), &["g0"]), [None]);
+    }
+
+    #[test]
+    fn drivers_report_by_conditions_and_bindings_must_arrive() {
+        let results = json!([
+            {"request": "r", "driver": "d", "pool": "node-1", "device": "g0"},
+            {"request": "r", "driver": "d", "pool": "node-1", "device": "g1",
+             "bindingConditions": ["attached"], "bindingFailureConditions": ["broken"]},
+        ]);
+        let condition =
+            |type_: &str, status: &str| json!({"type": type_, "status": status, "reason": "Because"});
+        for (first, second, expected) in [
+            (json!([]), json!([]), [None, Some(Health::BindingPending)]),
+            (
+                json!([condition("Ready", "True")]),
+                json!([condition("attached", "False")]),
+                [Some(Health::Healthy), Some(Health::BindingPending)],
+            ),
+            (
+                json!([condition("Ready", "False"), condition("Healthy", "True")]),
+                json!([condition("attached", "True")]),
+                [Some(Health::Unhealthy), None],
+            ),
+            (
+                json!([condition("Ready", "Unknown"), condition("Lit", "False")]),
+                json!([condition("attached", "True"), condition("broken", "True")]),
+                [Some(Health::Unknown), Some(Health::BindingFailed)],
+            ),
+        ] {
+            let mut status = status(&results, &[]);
+            status["devices"] = json!([
+                {"driver": "d", "pool": "node-1", "device": "g0", "conditions": first},
+                {"driver": "d", "pool": "node-1", "device": "g1", "conditions": second},
+            ]);
+            let world = World::default().claim("c", &json!({}), &status);
+            assert_eq!(answers(world, &["g0", "g1"]), expected, "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn unread_pods_leave_devices_in_use_unknown() {
+        let world = World::default()
+            .claim("c", &json!({}), &holding(&["g0"], &["p"]))
+            .without(Kind::Pod);
+        assert_eq!(answers(world, &["g0", "g1"]), [Some(Health::Unknown), None]);
+    }
+
+    #[test]
+    fn a_report_names_who_says_it() {
+        let resources = json!([{"resourceID": "d/node-1/g0", "health": "Unhealthy", "message": "too hot"}]);
+        let cluster = reporting("claim:c", &resources).build();
+        let index = HealthIndex::of(&cluster);
+        let id = cluster.claims().next().unwrap().results()[0].id();
+        assert_eq!(
+            index.reports(&id),
+            [HealthReport {
+                health: Health::Unhealthy,
+                reporter: "pod/n/p container main".to_owned(),
+                message: "too hot".to_owned(),
+            }]
+        );
+    }
+}

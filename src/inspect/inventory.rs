@@ -295,3 +295,186 @@ impl PoolCounters {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::testing::{World, holding, status};
+    use super::*;
+
+    fn id(device: &str) -> DeviceId {
+        DeviceId {
+            driver: "d".into(),
+            pool: "node-1".into(),
+            device: device.into(),
+        }
+    }
+
+    fn result(device: &str, more: &Value) -> Value {
+        let mut result = json!({"request": "r", "driver": "d", "pool": "node-1", "device": device});
+        for (key, value) in more.as_object().unwrap() {
+            result[key] = value.clone();
+        }
+        result
+    }
+
+    #[test]
+    fn the_state_of_a_device_is_that_of_its_holders() {
+        let share = |id: &str| json!({"shareID": id});
+        let cluster = World::default()
+            .slice("node-1", &json!([{"name": "free"}, {"name": "held"}]))
+            .claim("a", &json!({}), &holding(&["held", "twice", "both"], &[]))
+            .claim("b", &json!({}), &holding(&["twice"], &[]))
+            .claim(
+                "c",
+                &json!({}),
+                &status(
+                    &json!([
+                        result("looked-at", &json!({"adminAccess": true})),
+                        result("held", &json!({"adminAccess": true})),
+                        result("shared", &share("1")),
+                        result("shared", &share("2")),
+                        result("both", &share("3")),
+                    ]),
+                    &[],
+                ),
+            )
+            .build();
+        let inventory = Inventory::of(&cluster);
+        for (device, state, holders) in [
+            ("free", DeviceState::Free, 0),
+            ("looked-at", DeviceState::Free, 1),
+            ("held", DeviceState::Allocated, 2),
+            ("twice", DeviceState::Allocated, 2),
+            ("shared", DeviceState::Shared, 2),
+            ("both", DeviceState::Allocated, 2),
+        ] {
+            assert_eq!(inventory.state(&id(device)), state, "{device}");
+            assert_eq!(inventory.holders(&id(device)).len(), holders, "{device}");
+        }
+        let names: Vec<_> = inventory
+            .unpublished()
+            .iter()
+            .map(|id| id.device.to_string())
+            .collect();
+        assert_eq!(names, ["both", "looked-at", "shared", "twice"]);
+    }
+
+    #[test]
+    fn without_all_claims_only_holding_is_certain() {
+        let cluster = World::default()
+            .claim("a", &json!({}), &holding(&["held"], &[]))
+            .without(Kind::ResourceClaim)
+            .build();
+        let inventory = Inventory::of(&cluster);
+        assert_eq!(inventory.state(&id("held")), DeviceState::Allocated);
+        assert_eq!(inventory.state(&id("other")), DeviceState::Unknown);
+    }
+
+    /// A pool with two counter sets and devices that consume the first one.
+    fn partitioned(held: &[&str]) -> Cluster {
+        let consumes = |amount: &str| json!([{"counterSet": "s", "counters": {"memory": {"value": amount}, "odd": {"value": "1"}}}]);
+        World::default()
+            .slice_with(
+                "node-1",
+                &json!({
+                    "nodeName": "node-1",
+                    "sharedCounters": [
+                        {"name": "s", "counters": {"memory": {"value": "80Gi"}}},
+                        {"name": "t", "counters": {"slots": {"value": "2"}}}],
+                    "devices": [
+                        {"name": "whole", "consumesCounters": consumes("80Gi")},
+                        {"name": "half", "consumesCounters": consumes("40Gi")},
+                        {"name": "most", "consumesCounters": consumes("60Gi")},
+                        {"name": "other", "consumesCounters":
+                            [{"counterSet": "t", "counters": {"slots": {"value": "1"}}}]},
+                        {"name": "plain"}],
+                }),
+            )
+            .claim("a", &json!({}), &holding(held, &[]))
+            // Looking on takes nothing.
+            .claim(
+                "b",
+                &json!({}),
+                &status(&json!([result("whole", &json!({"adminAccess": true}))]), &[]),
+            )
+            .build()
+    }
+
+    fn exhausted(held: &[&str]) -> (String, Vec<String>) {
+        let cluster = partitioned(held);
+        let inventory = Inventory::of(&cluster);
+        let pool = cluster.pools().next().unwrap();
+        let facts = inventory.pool_facts(&pool);
+        let balances: Vec<_> = facts
+            .counters
+            .iter()
+            .map(|(set, name, balance)| format!("{set}/{name}={}/{}", balance.remaining, balance.total))
+            .collect();
+        let refused = pool
+            .devices()
+            .filter(|(_, device)| {
+                let id = pool.device_id(&device.name);
+                inventory.unavailable(&facts, &id, device) == [Unavailable::CountersExhausted]
+            })
+            .map(|(_, device)| device.name.to_string())
+            .collect();
+        (balances.join(" "), refused)
+    }
+
+    #[test]
+    fn allocated_devices_use_up_counters_as_upstream_counts() {
+        assert_eq!(
+            exhausted(&[]),
+            ("s/memory=80Gi/80Gi t/slots=2/2".to_owned(), vec![])
+        );
+        assert_eq!(
+            exhausted(&["half"]),
+            (
+                "s/memory=40Gi/80Gi t/slots=2/2".to_owned(),
+                vec!["whole".to_owned(), "most".to_owned()]
+            )
+        );
+        // An overdrawn counter blocks whatever consumes counters of the pool, of another set too.
+        assert_eq!(
+            exhausted(&["half", "most"]),
+            (
+                "s/memory=-20Gi/80Gi t/slots=2/2".to_owned(),
+                vec!["whole".to_owned(), "other".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn pools_that_are_not_whole_keep_their_devices_back() {
+        let pool = |count: u32, devices: &Value| {
+            World::default()
+                .slice_with(
+                    "node-1",
+                    &json!({
+                        "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": count},
+                        "devices": devices,
+                    }),
+                )
+                .build()
+        };
+        for (cluster, expected) in [
+            (pool(1, &json!([{"name": "x"}])), vec![]),
+            (
+                pool(2, &json!([{"name": "x"}])),
+                vec![Unavailable::PoolIncomplete],
+            ),
+            (
+                pool(1, &json!([{"name": "x"}, {"name": "y"}, {"name": "y"}])),
+                vec![Unavailable::PoolInvalid],
+            ),
+        ] {
+            let inventory = Inventory::of(&cluster);
+            let pool = cluster.pools().next().unwrap();
+            let facts = inventory.pool_facts(&pool);
+            let (_, device) = pool.device("x").unwrap();
+            assert_eq!(inventory.unavailable(&facts, &id("x"), device), expected);
+        }
+    }
+}

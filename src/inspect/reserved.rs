@@ -201,3 +201,112 @@ fn add_missing(cluster: &Cluster, claim: &Claim, report: &mut ReservationList) {
         pod_uid: pod.metadata.uid.clone(),
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{World, holding, json_of, texts};
+    use super::*;
+
+    #[test]
+    fn entries_are_judged_and_pods_without_one_are_found() {
+        let mut status = holding(&["g0"], &["a", "gone"]);
+        let foreign = json!({"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "v"});
+        status["reservedFor"].as_array_mut().unwrap().push(foreign);
+        let cluster = World::default()
+            .claim("c", &json!({}), &status)
+            .pod("a", &["c"])
+            .pod("b", &["c"])
+            .pod_with("ended", &["c"], &json!({"phase": "Failed"}))
+            .build();
+        let report = reserved(&cluster, &Selection::default());
+        let common = |resource: &str, name: &str, uid: &str| {
+            json!({"namespace": "n", "claim": "c", "claimUID": "c-uid", "apiGroup": "", "resource": resource,
+                   "name": name, "uid": uid})
+        };
+        let item = |mut common: serde_json::Value, status: &str, consumer: bool| {
+            common["status"] = json!(status);
+            common["consumer"] = json!(consumer);
+            common
+        };
+        let mut job = item(common("jobs", "j", "v"), "UnknownKind", true);
+        job["apiGroup"] = json!("batch");
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "items": [
+                    item(common("pods", "a", "a-uid"), "Running", true),
+                    item(common("pods", "gone", "gone-uid"), "Gone", false),
+                    job,
+                ],
+                "missing": [{"namespace": "n", "claim": "c", "pod": "b", "podUID": "b-uid"}],
+            })
+        );
+        assert!(report.warnings.is_empty());
+    }
+
+    #[test]
+    fn the_entry_of_a_group_covers_its_members_whatever_the_gates() {
+        let group =
+            json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "u"}]);
+        let member = |name: &str, group: &str| {
+            json!({
+                "metadata": {"namespace": "n", "name": name, "uid": name},
+                "spec": {"nodeName": "node-1", "schedulingGroup": {"podGroupName": group},
+                         "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]},
+            })
+        };
+        let cluster = World::default()
+            .claim("c", &json!({}), &json!({"allocation": {}, "reservedFor": group}))
+            .with(Kind::Pod, &member("inside", "g"))
+            .with(Kind::Pod, &member("outside", "h"))
+            .build();
+        let report = reserved(&cluster, &Selection::default());
+        let missing: Vec<_> = report.missing.iter().map(|item| item.pod.as_str()).collect();
+        assert_eq!(missing, ["outside"]);
+        assert_eq!(
+            texts(&report.warnings),
+            [
+                "PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known"
+            ]
+        );
+    }
+
+    #[test]
+    fn without_pods_nothing_is_accused() {
+        let cluster = World::default()
+            .claim("c", &json!({}), &holding(&["g0"], &["a"]))
+            .without(Kind::Pod)
+            .build();
+        let report = reserved(&cluster, &Selection::default());
+        let json = json_of(&report);
+        assert_eq!(json["items"][0]["status"], "Unknown");
+        assert!(json["items"][0].get("consumer").is_none());
+        assert_eq!(json["missing"], json!([]));
+        assert_eq!(
+            texts(&report.warnings),
+            [
+                "what some reservations are is unknown: pods could not be read: forbidden",
+                "pods without a reservation are not listed: pods could not be read: forbidden",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_claim_for_any_pod_lacks_no_entry() {
+        let cluster = World::default()
+            .claim(
+                "c",
+                &json!({}),
+                &json!({"allocation": {"reservedForAnyPod": true}}),
+            )
+            .pod("a", &["c"])
+            .build();
+        let json = json_of(&reserved(&cluster, &Selection::default()));
+        assert_eq!(
+            json,
+            json!({"items": [], "missing": [], "anyPod": [{"namespace": "n", "claim": "c", "claimUID": "c-uid"}]})
+        );
+    }
+}
