@@ -1,20 +1,15 @@
 //! `kubectl dra devices`: every device with its holders, what is left of it, its taints and its health.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::claim_filter::names_device;
-use super::inventory::PoolFacts;
+use super::nodes::{node_of, reaches};
 use super::{
-    CounterBalance, DeviceState, Health, HealthIndex, HealthReport, Holder, Inventory, Match, Unavailable,
-    Warnings, classes,
+    CapacityItem, ClaimNode, ClassError, CounterBalance, CounterItem, DeviceItem, DeviceNode, DeviceState,
+    DeviceTaintItem, HealthIndex, HolderItem, Inventory, Match, PoolFacts, Warnings, classes,
 };
-use crate::eviction::{DeviceTaint, Origin, Taints};
-use crate::model::{
-    Class, Cluster, Device, DeviceId, Kind, Meta, NodeSelector, Pool, Quantity, Slice, Str, Time,
-};
-use crate::reservation::users;
+use crate::eviction::Taints;
+use crate::model::{Class, Cluster, Device, DeviceId, Kind, Meta, Pool, Quantity, Slice, Str};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -24,199 +19,6 @@ pub struct DeviceList {
     /// What could not be found out.
     #[serde(skip)]
     pub warnings: Warnings,
-}
-
-/// One device.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeviceItem {
-    /// Its driver.
-    pub driver: Str,
-    /// Its pool.
-    pub pool: Str,
-    /// Its name in the pool.
-    pub device: Str,
-    /// The only node that reaches it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<Str>,
-    /// Which nodes reach it, where it is not one.
-    #[serde(skip)]
-    pub nodes: DeviceNode,
-    /// Classes it belongs to, by name.
-    pub classes: Vec<Str>,
-    /// Classes whose selectors fail on it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub class_errors: Vec<ClassError>,
-    /// Whether claims hold it.
-    pub state: DeviceState,
-    /// Why it is not given out although nobody holds it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unavailable: Vec<Unavailable>,
-    /// False for a device that is held, but that no slice of the newest generation publishes.
-    pub published: bool,
-    /// Who holds it, by namespace and name.
-    pub claims: Vec<HolderItem>,
-    /// Its taints: those of its slice, then those of rules.
-    pub taints: Vec<DeviceTaintItem>,
-    /// How it is; absent when nobody reports it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub health: Option<Health>,
-    /// Every report, worst first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub health_reports: Vec<HealthReport>,
-    /// What it has, and what is left where several claims may share it. By name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    pub capacity: Vec<(Str, CapacityItem)>,
-    /// What is left of the shared counters that it consumes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub counters: Vec<CounterItem>,
-}
-
-/// Which nodes reach a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceNode {
-    /// One: see [`DeviceItem::node`].
-    One,
-    /// All.
-    Any,
-    /// Those that a selector matches.
-    Several,
-    /// Nothing says.
-    Unknown,
-}
-
-/// A class whose selectors fail on a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ClassError {
-    /// The class.
-    pub class: Str,
-    /// The error.
-    pub error: String,
-}
-
-/// A claim that has a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HolderItem {
-    /// Namespace of the claim.
-    pub namespace: Str,
-    /// Its name.
-    pub name: Str,
-    /// Its UID.
-    pub uid: Str,
-    /// The request that got the device.
-    pub request: Str,
-    /// Which share of the device.
-    #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
-    pub share_id: Option<Str>,
-    /// What the share takes, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    pub consumed_capacity: Vec<(Str, Quantity)>,
-    /// It only looks on.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub admin_access: bool,
-    /// Pods for which the claim holds it, by name; absent when unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pods: Option<Vec<PodItem>>,
-}
-
-/// A pod in the claim's namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PodItem {
-    /// Its name.
-    pub name: Str,
-    /// Its UID.
-    pub uid: Str,
-}
-
-/// A taint of a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeviceTaintItem {
-    /// Its key.
-    pub key: Str,
-    /// Its value.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub value: Str,
-    /// Its effect.
-    pub effect: Str,
-    /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_added: Option<Time>,
-    /// The rule that it comes from; absent when the slice has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Str>,
-}
-
-impl DeviceTaintItem {
-    fn of(tainted: &DeviceTaint<'_>) -> Self {
-        let taint = tainted.taint;
-        Self {
-            key: taint.key.clone(),
-            value: taint.value.clone(),
-            effect: taint.effect.clone(),
-            time_added: taint.time_added,
-            rule: match tainted.origin {
-                Origin::Rule(rule) => Some(rule.metadata.name.clone()),
-                Origin::Slice { .. } => None,
-            },
-        }
-    }
-}
-
-impl fmt::Display for DeviceTaintItem {
-    /// `key=value:effect`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.key)?;
-        if !self.value.is_empty() {
-            write!(f, "={}", self.value)?;
-        }
-        write!(f, ":{}", self.effect)
-    }
-}
-
-/// A capacity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CapacityItem {
-    /// What the device has.
-    pub total: Quantity,
-    /// What its shares leave; absent for a device that only one claim can hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub remaining: Option<Quantity>,
-}
-
-/// A shared counter that a device consumes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CounterItem {
-    /// Its set.
-    pub counter_set: Str,
-    /// Its name.
-    pub name: Str,
-    /// What there is.
-    pub total: Quantity,
-    /// What allocated devices leave of it.
-    pub remaining: Quantity,
-}
-
-fn by_name<T: Serialize, S: serde::Serializer>(pairs: &[(Str, T)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
-}
-
-impl DeviceItem {
-    /// Which device it is.
-    pub fn id(&self) -> DeviceId {
-        DeviceId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-            device: self.device.clone(),
-        }
-    }
-
-    /// Whether the scheduler could give it out: nobody holds it and nothing keeps it back. Taints are for each claim to tolerate.
-    pub fn is_free(&self) -> bool {
-        self.state == DeviceState::Free && self.unavailable.is_empty()
-    }
 }
 
 /// Which devices to list. The default lists all.
@@ -245,16 +47,22 @@ pub const DEVICES_NEEDS: [Kind; 5] = [
 
 /// The devices of `cluster` that pass `filter` and `selects`. `matches` evaluates the selectors of a class.
 ///
-/// `selects` is asked last, as it is the most expensive; a device that is not published is not asked about.
+/// `selects` is asked last, as it is the most expensive. With it a device that is not published, of which nothing is known, is not
+/// listed.
 pub fn devices(
     cluster: &Cluster,
     filter: &DeviceFilter,
     matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    mut selects: impl FnMut(&Slice, &Device) -> bool,
+    selects: Option<&dyn Fn(&Slice, &Device) -> bool>,
 ) -> DeviceList {
     let mut listing = Listing::new(cluster, filter);
     let mut items = Vec::new();
-    let mut unpublished = listing.inventory.unpublished().into_iter().peekable();
+    let unpublished = if selects.is_some() {
+        Vec::new()
+    } else {
+        listing.inventory.unpublished()
+    };
+    let mut unpublished = unpublished.into_iter().peekable();
     for pool in cluster.pools() {
         // Those of pools that nobody publishes any more come where their pool would.
         while let Some(id) = unpublished.next_if(|id| id.pool_id() < pool.id) {
@@ -263,7 +71,7 @@ pub fn devices(
         let facts = listing.inventory.pool_facts(&pool);
         for (slice, device) in pool.devices() {
             if let Some(item) = listing.published(&pool, &facts, slice, device, matches)
-                && selects(slice, device)
+                && selects.is_none_or(|selects| selects(slice, device))
             {
                 items.push(item);
             }
@@ -402,8 +210,8 @@ impl<'a> Listing<'a> {
         let holders = self.inventory.holders(&id);
         let node = holders
             .first()
-            .and_then(|holder| match super::ClaimNode::of(holder.claim) {
-                super::ClaimNode::One(name) => Some(name.clone()),
+            .and_then(|holder| match ClaimNode::of(holder.claim) {
+                ClaimNode::One(name) => Some(name.clone()),
                 _ => None,
             });
         let elsewhere = self
@@ -438,7 +246,7 @@ impl<'a> Listing<'a> {
             .inventory
             .holders(&id)
             .iter()
-            .map(|holder| holder_item(self.inventory.cluster(), holder))
+            .map(|holder| HolderItem::of(self.inventory.cluster(), holder))
             .collect();
         let health = self.health.health(&self.inventory, &id);
         let health_reports = self.health.reports(&id).to_vec();
@@ -497,64 +305,263 @@ impl<'a> Listing<'a> {
     }
 }
 
-fn holder_item(cluster: &Cluster, holder: &Holder<'_>) -> HolderItem {
-    let Holder { claim, result } = holder;
-    let pods = users(cluster, claim).ok().map(|pods| {
-        pods.iter()
-            .map(|pod| PodItem {
-                name: pod.metadata.name.clone(),
-                uid: pod.metadata.uid.clone(),
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::Health;
+    use super::super::testing::{World, holding, json_of, status, texts};
+    use super::*;
+
+    /// Devices belong to the class that is named as they are; the class `odd` cannot be evaluated.
+    fn by_name(class: &Class, _: &Slice, device: &Device) -> Match {
+        match class.metadata.name.as_str() {
+            "odd" => Match::Error("no such key".to_owned()),
+            name if device.name.starts_with(name) => Match::Yes,
+            _ => Match::No,
+        }
+    }
+
+    fn list(cluster: &Cluster, filter: &DeviceFilter) -> DeviceList {
+        devices(cluster, filter, &by_name, None)
+    }
+
+    fn names(list: &DeviceList) -> Vec<String> {
+        list.items.iter().map(|item| item.id().to_string()).collect()
+    }
+
+    #[test]
+    fn an_item_has_the_promised_fields() {
+        let cluster = World::default()
+            .class("g")
+            .class("odd")
+            .slice(
+                "node-1",
+                &json!([{"name": "g0", "taints": [{"key": "k", "value": "v", "effect": "NoSchedule",
+                                                   "timeAdded": "2026-11-21T11:00:00Z"}],
+                         "capacity": {"memory": {"value": "80Gi"}}}]),
+            )
+            .rule("drain", &json!({}), "NoExecute")
+            .claim("c", &json!({}), &holding(&["g0"], &["p"]))
+            .pod("p", &["c"])
+            .build();
+        assert_eq!(
+            json_of(&list(&cluster, &DeviceFilter::default())),
+            json!({"items": [{
+                "driver": "d", "pool": "node-1", "device": "g0", "node": "node-1",
+                "classes": ["g"], "classErrors": [{"class": "odd", "error": "no such key"}],
+                "state": "Allocated", "published": true,
+                "claims": [{"namespace": "n", "name": "c", "uid": "c-uid", "request": "r",
+                            "pods": [{"name": "p", "uid": "p-uid"}]}],
+                "taints": [{"key": "k", "value": "v", "effect": "NoSchedule", "timeAdded": "2026-11-21T11:00:00Z"},
+                           {"key": "drain", "effect": "NoExecute", "timeAdded": "2026-11-21T11:30:00Z",
+                            "rule": "drain"}],
+                "capacity": {"memory": {"total": "80Gi"}},
+            }]})
+        );
+    }
+
+    #[test]
+    fn shares_leave_what_they_do_not_take() {
+        let share = |id: &str, amount: &str| {
+            json!({"request": "r", "driver": "d", "pool": "node-1", "device": "x", "shareID": id,
+                   "consumedCapacity": {"bandwidth": amount}})
+        };
+        let world = |results: &Value| {
+            World::default()
+                .slice(
+                    "node-1",
+                    &json!([{"name": "x", "allowMultipleAllocations": true,
+                             "capacity": {"bandwidth": {"value": "10G"}, "vfs": {"value": "4"}}}]),
+                )
+                .claim("c", &json!({}), &status(results, &[]))
+                .build()
+        };
+        let capacity = |results: &Value| {
+            let list = list(&world(results), &DeviceFilter::default());
+            (list.items[0].state, json_of(&list.items[0].capacity))
+        };
+        let of = |bandwidth: &str, vfs: &str| json!([["bandwidth", {"total": "10G", "remaining": bandwidth}], ["vfs", {"total": "4", "remaining": vfs}]]);
+        assert_eq!(capacity(&json!([])), (DeviceState::Free, of("10G", "4")));
+        assert_eq!(
+            capacity(&json!([share("1", "3G"), share("2", "2500M")])),
+            (DeviceState::Shared, of("4500M", "4"))
+        );
+        // A holder without a share has everything.
+        let whole = json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "x"}]);
+        assert_eq!(capacity(&whole), (DeviceState::Allocated, of("0", "0")));
+    }
+
+    #[test]
+    fn devices_come_by_pool_and_place_and_held_ones_are_never_lost() {
+        let held = |pool: &str, device: &str| {
+            status(
+                &json!([{"request": "r", "driver": "d", "pool": pool, "device": device}]),
+                &[],
+            )
+        };
+        let cluster = World::default()
+            .slice("b", &json!([{"name": "g2"}, {"name": "g10"}, {"name": "g1"}]))
+            .slice("d", &json!([{"name": "g0"}]))
+            .claim("1", &json!({}), &held("a", "old"))
+            .claim("2", &json!({}), &held("b", "g0"))
+            .claim("3", &json!({}), &held("c", "old"))
+            .claim("4", &json!({}), &held("e", "old"))
+            .build();
+        let report = list(&cluster, &DeviceFilter::default());
+        assert_eq!(
+            names(&report),
+            [
+                "d/a/old", "d/b/g2", "d/b/g10", "d/b/g1", "d/b/g0", "d/c/old", "d/d/g0", "d/e/old"
+            ]
+        );
+        let unpublished: Vec<_> = report
+            .items
+            .iter()
+            .filter(|item| !item.published)
+            .map(|item| {
+                (
+                    item.device.as_str(),
+                    item.node.as_ref().map(Str::as_str),
+                    item.state,
+                )
             })
-            .collect()
-    });
-    HolderItem {
-        namespace: claim.metadata.namespace.clone(),
-        name: claim.metadata.name.clone(),
-        uid: claim.metadata.uid.clone(),
-        request: result.request.clone(),
-        share_id: result.share_id.clone(),
-        consumed_capacity: result.consumed_capacity.clone(),
-        admin_access: result.admin_access,
-        pods,
+            .collect();
+        let allocated = DeviceState::Allocated;
+        assert_eq!(
+            unpublished,
+            [
+                ("old", Some("node-1"), allocated),
+                ("g0", Some("node-1"), allocated),
+                ("old", Some("node-1"), allocated),
+                ("old", Some("node-1"), allocated),
+            ]
+        );
     }
-}
 
-/// The node that alone reaches the device, or which do.
-fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNode) {
-    let (name, selector, all) = node_selection(slice, device);
-    if all && name.is_none() {
-        (None, DeviceNode::Any)
-    } else if let Some(name) = name.or_else(|| selector?.single_node()) {
-        (Some(name.clone()), DeviceNode::One)
-    } else if selector.is_some() {
-        (None, DeviceNode::Several)
-    } else {
-        (None, DeviceNode::Unknown)
+    #[test]
+    fn devices_are_chosen_by_name_class_state_taint_and_node() {
+        let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "zone", "operator": "In", "values": ["a"]}]}]});
+        let cluster = World::default()
+            .class("g")
+            .slice("node-1", &json!([{"name": "g0"}, {"name": "g1"}, {"name": "h0"}]))
+            .slice_with(
+                "fabric",
+                &json!({"nodeSelector": zone, "devices": [{"name": "g0"}]}),
+            )
+            .slice_with("open", &json!({"allNodes": true, "devices": [{"name": "g0"}]}))
+            .slice_with(
+                "mixed",
+                &json!({"perDeviceNodeSelection": true, "devices": [
+                    {"name": "h0", "nodeName": "node-2"}, {"name": "h1", "allNodes": true}, {"name": "h2"}]}),
+            )
+            .rule("drain", &json!({"pool": "node-1", "device": "g1"}), "NoExecute")
+            .claim("c", &json!({}), &holding(&["g0", "gone"], &[]))
+            .node("node-1", &json!({"zone": "a"}))
+            .node("node-2", &json!({}))
+            .build();
+        let base = DeviceFilter::default;
+        for (filter, expected) in [
+            (
+                DeviceFilter {
+                    names: vec!["g1".to_owned(), "d/open/g0".to_owned(), "node-1/gone".to_owned()],
+                    ..base()
+                },
+                vec!["d/node-1/g1", "d/node-1/gone", "d/open/g0"],
+            ),
+            (
+                DeviceFilter {
+                    class: Some("g".into()),
+                    ..base()
+                },
+                vec!["d/fabric/g0", "d/node-1/g0", "d/node-1/g1", "d/open/g0"],
+            ),
+            (
+                DeviceFilter {
+                    free: true,
+                    node: Some("node-1".into()),
+                    ..base()
+                },
+                vec![
+                    "d/fabric/g0",
+                    "d/mixed/h1",
+                    "d/node-1/g1",
+                    "d/node-1/h0",
+                    "d/open/g0",
+                ],
+            ),
+            (
+                DeviceFilter {
+                    node: Some("node-2".into()),
+                    ..base()
+                },
+                vec!["d/mixed/h0", "d/mixed/h1", "d/open/g0"],
+            ),
+            (
+                DeviceFilter {
+                    tainted: true,
+                    ..base()
+                },
+                vec!["d/node-1/g1"],
+            ),
+        ] {
+            assert_eq!(names(&list(&cluster, &filter)), expected, "{filter:?}");
+        }
+        let nodes: Vec<_> = list(&cluster, &base())
+            .items
+            .iter()
+            .map(|item| (item.pool.to_string(), item.nodes))
+            .collect();
+        assert_eq!(
+            nodes,
+            [
+                ("fabric".to_owned(), DeviceNode::Several),
+                ("mixed".to_owned(), DeviceNode::One),
+                ("mixed".to_owned(), DeviceNode::Any),
+                ("mixed".to_owned(), DeviceNode::Unknown),
+                ("node-1".to_owned(), DeviceNode::One),
+                ("node-1".to_owned(), DeviceNode::One),
+                ("node-1".to_owned(), DeviceNode::One),
+                ("node-1".to_owned(), DeviceNode::One),
+                ("open".to_owned(), DeviceNode::Any),
+            ]
+        );
+        let chosen = devices(
+            &cluster,
+            &base(),
+            &by_name,
+            Some(&|_, device| device.name == "h0"),
+        );
+        assert_eq!(names(&chosen), ["d/mixed/h0", "d/node-1/h0"]);
     }
-}
 
-/// Node name, selector and all-nodes flag that decide for the device. An empty name is none.
-pub(super) fn node_selection<'a>(
-    slice: &'a Slice,
-    device: &'a Device,
-) -> (Option<&'a Str>, Option<&'a NodeSelector>, bool) {
-    let (name, selector, all) = if slice.spec.per_device_node_selection {
-        (&device.node_name, &device.node_selector, device.all_nodes)
-    } else {
-        let spec = &slice.spec;
-        (&spec.node_name, &spec.node_selector, spec.all_nodes)
-    };
-    let name = name.as_ref().filter(|name| !name.is_empty());
-    (name, selector.as_ref(), all)
-}
-
-/// Whether the device can be used on the node. Mirrors `pools_incubating.go`, `NodeMatches`, v1.37.1; what cannot be evaluated
-/// reaches no node.
-pub(super) fn reaches(node: &Meta, slice: &Slice, device: &Device) -> bool {
-    match node_selection(slice, device) {
-        (Some(name), _, _) => *name == node.name,
-        (None, _, true) => true,
-        (None, Some(selector), false) => selector.matches(node).unwrap_or(false),
-        (None, None, false) => false,
+    #[test]
+    fn what_could_not_be_read_is_unknown() {
+        let world = || {
+            World::default()
+                .slice("node-1", &json!([{"name": "g0"}, {"name": "g1"}]))
+                .claim("c", &json!({}), &holding(&["g0"], &["p"]))
+        };
+        let no_pods = list(&world().without(Kind::Pod).build(), &DeviceFilter::default());
+        assert_eq!(no_pods.items[0].claims[0].pods, None);
+        assert_eq!(no_pods.items[0].health, Some(Health::Unknown));
+        assert_eq!(no_pods.items[1].health, None);
+        let no_claims = list(
+            &world().without(Kind::ResourceClaim).build(),
+            &DeviceFilter::default(),
+        );
+        let states: Vec<_> = no_claims.items.iter().map(|item| item.state).collect();
+        assert_eq!(states, [DeviceState::Allocated, DeviceState::Unknown]);
+        assert_eq!(
+            texts(&no_claims.warnings),
+            ["whether a device is free is unknown: resourceclaims could not be read: forbidden"]
+        );
+        let free = DeviceFilter {
+            free: true,
+            ..DeviceFilter::default()
+        };
+        let unsure = list(&world().without(Kind::ResourceClaim).build(), &free);
+        assert!(unsure.items.is_empty());
     }
 }

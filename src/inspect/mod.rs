@@ -4,11 +4,14 @@
 //! as a table is the command's business. What could not be read makes a value unknown, and a warning of the report says why.
 
 mod claim_filter;
+mod claim_item;
 mod claims;
 mod classes;
+mod device_item;
 mod devices;
 mod health;
 mod inventory;
+mod nodes;
 mod references;
 mod reserved;
 mod select;
@@ -17,14 +20,16 @@ mod taints;
 mod warnings;
 
 pub use claim_filter::{ClaimFilter, PodFilter, StateFilter, StateFilterError};
-pub use claims::{ClaimItem, ClaimList, ClaimNode, claims};
+pub use claim_item::{ClaimItem, ClaimNode};
+pub use claims::{ClaimList, claims};
 pub use classes::{DeviceClasses, Match, classes};
-pub use devices::{
-    CapacityItem, ClassError, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceNode,
-    DeviceTaintItem, HolderItem, PodItem, devices,
+pub use device_item::{
+    CapacityItem, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HolderItem, PodItem,
 };
+pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
 pub use health::{Health, HealthIndex, HealthReport};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
+pub use nodes::DeviceNode;
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;

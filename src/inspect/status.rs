@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::devices::node_selection;
+use super::nodes::{node_selection, slice_selection};
 use super::{DeviceState, Health, HealthIndex, Inventory, Selection, Warnings};
 use crate::eviction::Taints;
 use crate::model::{Cluster, Component, Evidence, Gate, Kind, NodeSelector, Pool, Str};
@@ -261,34 +261,139 @@ fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
         .collect()
 }
 
-/// Adds the nodes that reach a device of the pool: named ones, and those of the cluster that a selector matches.
+/// Adds the nodes that slices of the pool are for: named ones, and those of the cluster that a selector matches.
 fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>) {
     // Devices of a pool mostly share a selector, which is evaluated once.
     let mut last: Option<&NodeSelector> = None;
     let mut all = false;
-    for (slice, device) in pool.devices() {
-        match node_selection(slice, device) {
-            (Some(name), _, _) => {
-                if !nodes.contains(name) {
-                    nodes.insert(name.clone());
-                }
+    let mut add = |(name, selector, any): (Option<&Str>, Option<&'_ NodeSelector>, bool)| {
+        if let Some(name) = name.or_else(|| selector.filter(|_| !any)?.single_node()) {
+            if !nodes.contains(name) {
+                nodes.insert(name.clone());
             }
-            (None, _, true) => all = true,
-            (None, Some(selector), false) if last != Some(selector) => {
-                last = Some(selector);
-                if let Some(name) = selector.single_node() {
-                    nodes.insert(name.clone());
-                    continue;
-                }
-                let matching = cluster
-                    .nodes()
-                    .filter(|node| selector.matches(&node.metadata).unwrap_or(false));
-                nodes.extend(matching.map(|node| node.metadata.name.clone()));
+        } else if any {
+            all = true;
+        } else if let Some(selector) = selector {
+            let matching = cluster
+                .nodes()
+                .filter(|node| selector.matches(&node.metadata).unwrap_or(false));
+            nodes.extend(matching.map(|node| node.metadata.name.clone()));
+        }
+    };
+    for slice in &pool.slices {
+        if !slice.spec.per_device_node_selection {
+            add(slice_selection(slice));
+            continue;
+        }
+        for device in &slice.spec.devices {
+            let (name, selector, any) = node_selection(slice, device);
+            if selector.is_none() || selector != last {
+                add((name, selector, any));
             }
-            _ => {}
+            last = selector;
         }
     }
     if all {
         nodes.extend(cluster.nodes().map(|node| node.metadata.name.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{World, holding, json_of, status as holding_results, texts};
+    use super::*;
+
+    #[test]
+    fn devices_and_claims_are_counted_by_state() {
+        let share =
+            json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "shared", "shareID": "1"}]);
+        let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "zone", "operator": "Exists"}]}]});
+        let cluster = World::default()
+            .node("node-1", &json!({"zone": "a"}))
+            .node("node-2", &json!({}))
+            .slice(
+                "node-1",
+                &json!([{"name": "held"}, {"name": "shared"}, {"name": "free"}, {"name": "broken"}]),
+            )
+            .slice_with(
+                "half",
+                &json!({
+                    "pool": {"name": "half", "generation": 1, "resourceSliceCount": 2},
+                    "nodeSelector": zone, "devices": [{"name": "x"}],
+                }),
+            )
+            .slice_with("other", &json!({"driver": "e", "allNodes": true, "devices": []}))
+            .rule("drain", &json!({"device": "held"}), "NoExecute")
+            .claim("1", &json!({}), &holding(&["held", "gone"], &["p"]))
+            .claim("2", &json!({}), &holding_results(&share, &[]))
+            .claim("3", &json!({}), &json!({}))
+            .claim(
+                "4",
+                &json!({}),
+                &json!({
+                    "allocation": {"devices": {"results": [
+                        {"request": "r", "driver": "d", "pool": "node-1", "device": "broken"}]}},
+                    "devices": [{"driver": "d", "pool": "node-1", "device": "broken",
+                                 "conditions": [{"type": "Ready", "status": "False"}]}],
+                }),
+            )
+            .build();
+        let report = status(&cluster, &Selection::default());
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "drivers": [
+                    {"driver": "d", "nodes": 1, "pools": 2, "incompletePools": 1, "devices": {
+                        "total": 5, "allocated": 2, "shared": 1, "free": 1, "unavailable": 1, "unknown": 0,
+                        "tainted": 1, "unhealthy": 1, "unpublished": 1}},
+                    {"driver": "e", "nodes": 2, "pools": 1, "incompletePools": 0, "devices": {
+                        "total": 0, "allocated": 0, "shared": 0, "free": 0, "unavailable": 0, "unknown": 0,
+                        "tainted": 0, "unhealthy": 0, "unpublished": 0}},
+                ],
+                "claims": {"total": 4, "states": [
+                    {"state": "pending", "count": 1},
+                    {"state": "allocated", "count": 2},
+                    {"state": "allocated,reserved", "count": 1}]},
+                "kubelets": [],
+            })
+        );
+        assert!(report.version_is_assumed);
+    }
+
+    #[test]
+    fn claims_that_were_not_read_are_not_counted() {
+        let cluster = World::default()
+            .slice("node-1", &json!([{"name": "a"}]))
+            .without(Kind::ResourceClaim)
+            .build();
+        let report = status(&cluster, &Selection::default());
+        assert_eq!(report.claims, None);
+        assert_eq!(
+            (report.drivers[0].devices.unknown, report.drivers[0].devices.free),
+            (1, 0)
+        );
+        assert_eq!(
+            texts(&report.warnings),
+            ["claims and free devices are unknown: resourceclaims could not be read: forbidden"]
+        );
+    }
+
+    #[test]
+    fn kubelets_are_counted_by_release() {
+        let node = |name: &str, version: &str| json!({"metadata": {"name": name}, "status": {"nodeInfo": {"kubeletVersion": version}}});
+        let cluster = World::default()
+            .with(Kind::Node, &node("a", "v1.37.1"))
+            .with(Kind::Node, &node("b", "v1.9.0"))
+            .with(Kind::Node, &node("c", "v1.37.1"))
+            .with(Kind::Node, &node("d", ""))
+            .build();
+        let counts: Vec<_> = kubelets(&cluster)
+            .into_iter()
+            .map(|count| (count.version.to_string(), count.nodes))
+            .collect();
+        assert_eq!(counts, [("v1.9.0".to_owned(), 1), ("v1.37.1".to_owned(), 2)]);
     }
 }

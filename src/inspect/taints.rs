@@ -311,3 +311,155 @@ impl Tolerated {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::testing::{World, json_of, now, status, texts};
+    use super::*;
+
+    fn result(device: &str, tolerations: &Value) -> Value {
+        json!({"request": "r", "driver": "d", "pool": "node-1", "device": device, "tolerations": tolerations})
+    }
+
+    fn tainted(name: &str) -> Value {
+        json!({"name": name, "taints": [
+            {"key": "k", "effect": "NoExecute", "timeAdded": "2026-11-21T11:00:00Z"},
+            {"key": "l", "effect": "NoSchedule", "timeAdded": "2026-11-21T11:00:00Z"}]})
+    }
+
+    #[test]
+    fn a_row_says_who_tolerates_the_taint_until_when() {
+        let for_good = json!([{"operator": "Exists", "effect": "NoExecute"}]);
+        let for_a_minute =
+            json!([{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]);
+        let placed = json!([{"operator": "Exists"}]);
+        let cluster = World::default()
+            .slice(
+                "node-1",
+                &json!([tainted("a"), tainted("b"), tainted("c"), {"name": "d"}]),
+            )
+            .claim(
+                "1",
+                &json!({}),
+                &status(&json!([result("a", &for_good)]), &["good"]),
+            )
+            .claim(
+                "2",
+                &json!({}),
+                &status(&json!([result("b", &for_a_minute)]), &["good", "both"]),
+            )
+            .claim("3", &json!({}), &status(&json!([result("c", &placed)]), &[]))
+            .pod("good", &["1"])
+            .pod("both", &["1", "2"])
+            .build();
+        let report = taints(&cluster, &Selection::default(), now());
+        let tolerated = |name: &str, tolerated: &str| json!({"namespace": "n", "name": name, "uid": format!("{name}-uid"), "tolerated": tolerated});
+        let mut second = tolerated("2", "Until");
+        second["until"] = json!("2026-11-21T11:01:00Z");
+        let mut both = tolerated("both", "Until");
+        both["until"] = json!("2026-11-21T11:01:00Z");
+        let device = |name: &str| json!({"driver": "d", "pool": "node-1", "device": name});
+        assert_eq!(
+            json_of(&report),
+            json!({"items": [
+                {
+                    "source": "Slice", "slice": "node-1-slice", "key": "k", "effect": "NoExecute",
+                    "timeAdded": "2026-11-21T11:00:00Z",
+                    "devices": [device("a"), device("b"), device("c")],
+                    "claims": [tolerated("1", "Forever"), second, tolerated("3", "No")],
+                    "pods": [both, tolerated("good", "Forever")],
+                },
+                {
+                    "source": "Slice", "slice": "node-1-slice", "key": "l", "effect": "NoSchedule",
+                    "timeAdded": "2026-11-21T11:00:00Z",
+                    "devices": [device("a"), device("b"), device("c")],
+                    // A NoExecute toleration says nothing about NoSchedule.
+                    "claims": [tolerated("1", "No"), tolerated("2", "No"), tolerated("3", "Forever")],
+                    "pods": [tolerated("both", "No"), tolerated("good", "No")],
+                },
+            ]})
+        );
+    }
+
+    #[test]
+    fn rules_reach_held_devices_that_nobody_publishes() {
+        let cluster = World::default()
+            .slice("node-1", &json!([{"name": "a"}, {"name": "b"}]))
+            .slice("node-2", &json!([{"name": "a"}]))
+            .claim(
+                "1",
+                &json!({}),
+                &status(&json!([result("gone", &json!([]))]), &[]),
+            )
+            .rule("all", &json!({}), "NoExecute")
+            .rule("none", &Value::Null, "NoExecute")
+            .rule("one", &json!({"pool": "node-2"}), "None")
+            .build();
+        let report = taints(&cluster, &Selection::default(), now());
+        let rows: Vec<_> = report
+            .items
+            .iter()
+            .map(|item| {
+                let devices: Vec<_> = item.devices.iter().map(ToString::to_string).collect();
+                format!("{:?} {} {}", item.rule, devices.join(","), item.claims.len())
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                r#"Some("all") d/node-1/a,d/node-1/b,d/node-1/gone,d/node-2/a 1"#,
+                r#"Some("none")  0"#,
+                r#"Some("one") d/node-2/a 0"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_taint_of_another_time_or_slice_is_another_row() {
+        let at = |time: &str| json!({"key": "k", "effect": "NoExecute", "timeAdded": time});
+        let (early, late) = (at("2026-11-21T11:00:00Z"), at("2026-11-21T11:00:01Z"));
+        let cluster = World::default()
+            .slice(
+                "node-2",
+                &json!([{"name": "a", "taints": [early]}, {"name": "b", "taints": [late, early]}]),
+            )
+            .slice("node-1", &json!([{"name": "a", "taints": [early, early]}]))
+            .build();
+        let report = taints(&cluster, &Selection::default(), now());
+        let rows: Vec<_> = report
+            .items
+            .iter()
+            .map(|item| {
+                let devices: Vec<_> = item.devices.iter().map(ToString::to_string).collect();
+                devices.join(",")
+            })
+            .collect();
+        assert_eq!(rows, ["d/node-1/a", "d/node-2/a,d/node-2/b", "d/node-2/b"]);
+    }
+
+    #[test]
+    fn unread_pods_are_unknown_and_a_namespace_restricts_claims() {
+        let world = || {
+            World::default().slice("node-1", &json!([tainted("a")])).claim(
+                "1",
+                &json!({}),
+                &status(&json!([result("a", &json!([]))]), &[]),
+            )
+        };
+        let hidden = taints(&world().without(Kind::Pod).build(), &Selection::default(), now());
+        assert_eq!(hidden.items[0].pods, None);
+        assert_eq!(
+            texts(&hidden.warnings),
+            ["which pods use tainted devices is unknown: pods could not be read: forbidden"]
+        );
+        let elsewhere = Selection {
+            namespace: Some("m".into()),
+            ..Selection::default()
+        };
+        let restricted = taints(&world().build(), &elsewhere, now());
+        assert!(restricted.items[0].claims.is_empty());
+        assert_eq!(restricted.items[0].devices.len(), 1);
+    }
+}
