@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{DeviceNode, DeviceState, Health, HealthReport, Holder, Unavailable};
+use super::{CounterBalance, DeviceNode, DeviceState, Health, HealthReport, Holder, Unavailable};
 use crate::eviction::{DeviceTaint, Origin};
 use crate::model::{Cluster, DeviceId, Quantity, Str, Time};
 use crate::reservation::users;
@@ -191,6 +191,18 @@ pub struct CounterItem {
     pub total: Quantity,
     /// What allocated devices leave of it.
     pub remaining: Quantity,
+}
+
+impl CounterItem {
+    pub(super) fn of(set: &Str, name: &Str, balance: &CounterBalance) -> Self {
+        let CounterBalance { total, remaining } = balance.clone();
+        Self {
+            counter_set: set.clone(),
+            name: name.clone(),
+            total,
+            remaining,
+        }
+    }
 }
 
 fn by_name<T: Serialize, S: serde::Serializer>(pairs: &[(Str, T)], serializer: S) -> Result<S::Ok, S::Error> {

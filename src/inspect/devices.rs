@@ -5,11 +5,11 @@ use serde::Serialize;
 use super::claim_filter::names_device;
 use super::nodes::{node_of, reaches};
 use super::{
-    CapacityItem, ClaimNode, ClassError, CounterBalance, CounterItem, DeviceItem, DeviceNode, DeviceState,
-    DeviceTaintItem, HealthIndex, HolderItem, Inventory, Match, PoolFacts, Warnings, classes,
+    CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceNode, DeviceState, DeviceTaintItem,
+    HealthIndex, HolderItem, Inventory, Match, PoolFacts, Warnings, classes,
 };
 use crate::eviction::Taints;
-use crate::model::{Class, Cluster, Device, DeviceId, Kind, Meta, Pool, Quantity, Slice, Str};
+use crate::model::{Class, Cluster, Device, DeviceId, Kind, Meta, Pool, PoolId, Quantity, Slice, Str};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,8 @@ pub struct DeviceList {
 pub struct DeviceFilter {
     /// These: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`; empty means all.
     pub names: Vec<String>,
+    /// Of this pool.
+    pub pool: Option<PoolId>,
     /// Of this class.
     pub class: Option<Str>,
     /// That can be given out.
@@ -143,6 +145,10 @@ impl<'a> Listing<'a> {
     }
 
     fn is_named(&self, id: &DeviceId) -> bool {
+        let is_of = |pool: &PoolId| (&pool.driver, &pool.pool) == (&id.driver, &id.pool);
+        if !self.filter.pool.as_ref().is_none_or(is_of) {
+            return false;
+        }
         self.filter.names.is_empty() || self.filter.names.iter().any(|name| names_device(name, id))
     }
 
@@ -192,15 +198,7 @@ impl<'a> Listing<'a> {
         item.counters = facts
             .counters
             .of_device(device)
-            .map(|(set, name, balance)| {
-                let CounterBalance { total, remaining } = balance.clone();
-                CounterItem {
-                    counter_set: set.clone(),
-                    name: name.clone(),
-                    total,
-                    remaining,
-                }
-            })
+            .map(|(set, name, balance)| CounterItem::of(set, name, balance))
             .collect();
         Some(item)
     }

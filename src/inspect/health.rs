@@ -53,6 +53,21 @@ pub struct HealthReport {
     pub message: String,
 }
 
+impl HealthReport {
+    /// What the kubelet says.
+    pub(super) fn of_resource(resource: &ResourceHealth, reporter: String) -> Self {
+        Self {
+            health: health_of(resource),
+            reporter,
+            message: resource
+                .message
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+        }
+    }
+}
+
 /// What is reported of devices.
 #[derive(Debug, Default)]
 pub struct HealthIndex<'a> {
@@ -199,7 +214,7 @@ impl<'a> HealthIndex<'a> {
             match named {
                 Some(at) => {
                     let device = candidates.remove(at);
-                    self.add(device, resource_report(resource, reporter));
+                    self.add(device, HealthReport::of_resource(resource, reporter.to_owned()));
                 }
                 None => rest.push(resource),
             }
@@ -212,7 +227,7 @@ impl<'a> HealthIndex<'a> {
             .all(|resource| health_of(resource) == health_of(rest[0]));
         if alike && rest.len() == candidates.len() {
             // All are alike, so it does not matter which is which; whose words are whose would.
-            let mut report = resource_report(rest[0], reporter);
+            let mut report = HealthReport::of_resource(rest[0], reporter.to_owned());
             if rest.len() > 1 {
                 report.message.clear();
             }
@@ -241,18 +256,6 @@ fn health_of(resource: &ResourceHealth) -> Health {
         "Healthy" => Health::Healthy,
         "Unhealthy" => Health::Unhealthy,
         _ => Health::Unknown,
-    }
-}
-
-fn resource_report(resource: &ResourceHealth, reporter: &str) -> HealthReport {
-    HealthReport {
-        health: health_of(resource),
-        reporter: reporter.to_owned(),
-        message: resource
-            .message
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default(),
     }
 }
 

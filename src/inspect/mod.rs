@@ -7,6 +7,7 @@ mod claim_filter;
 mod claim_item;
 mod claims;
 mod classes;
+pub mod describe;
 mod device_item;
 mod devices;
 mod health;
