@@ -27,6 +27,8 @@ var commands = []struct {
 	{"allocate", command{"answer allocator cases", allocate}},
 	{"cel", command{"answer CEL cases", evaluateCEL}},
 	{"expect", command{"print allocator cases with their expectation filled in", expect}},
+	{"generate", command{"make up allocator cases", generateCases}},
+	{"coverage", command{"print what allocator cases cover, fail when it is not enough", printCoverage}},
 	{"check", command{"compare the answers with the expectations", check}},
 }
 

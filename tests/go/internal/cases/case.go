@@ -61,7 +61,7 @@ type Case struct {
 	Source  string `json:"source"`
 	Profile string `json:"profile,omitempty"`
 	Notes   string `json:"notes,omitempty"`
-	// Covers names what the case exercises, see coverage.FeaturesOf.
+	// Covers names what the case exercises, see features.Of.
 	Covers   []string          `json:"covers,omitempty"`
 	Features Features          `json:"features"`
 	Objects  []json.RawMessage `json:"objects"`

@@ -1,0 +1,58 @@
+package generate
+
+import (
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
+)
+
+// springForeignTrap changes an object into what a scheduler 1.37 sees of a future extension: the
+// fields that it does not know are lost on decoding. See the comments on unknown selector types,
+// constraint types and modes in allocator_incubating.go.
+func (w *world) springForeignTrap() {
+	switch w.trap {
+	case trapCELCompile:
+		w.addFailing(pick(w.rng,
+			`device.health == "ok"`,
+			`futureFunction(device.driver)`,
+			`device.driver.futureMethod()`,
+			`device.driver == 1`,
+			`device.driver`,
+			`device.driver == `,
+		))
+	case trapDerivedCompile:
+		w.changeDerived(pick(w.rng, `device.health`, `futureFunction(device.driver)`, `device.attributes[`))
+	case trapEmptySelector:
+		selectors := w.anyRequest().selectors()
+		*selectors = append(*selectors, resourceapi.DeviceSelector{})
+	case trapUnknownConstraint:
+		claim := &pick(w.rng, w.pending...).Spec.Devices
+		if at := w.IntN(len(claim.Constraints) + 1); at < len(claim.Constraints) {
+			claim.Constraints[at] = resourceapi.DeviceConstraint{}
+		} else {
+			claim.Constraints = append(claim.Constraints, resourceapi.DeviceConstraint{})
+		}
+	case trapUnknownMode:
+		mode, count := w.anyRequest().mode()
+		*mode, *count = "Some", 0
+	case trapNoClassName:
+		*w.anyRequest().class() = ""
+	case trapSelectorTerms:
+		for _, d := range devicesOf(w.pools) {
+			selector := &d.slice.Spec.NodeSelector
+			if ptr.Deref(d.slice.Spec.PerDeviceNodeSelection, false) {
+				selector = &d.NodeSelector
+			}
+			if *selector != nil {
+				terms := &(*selector).NodeSelectorTerms
+				*terms = append(*terms, v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{{
+					Key: fmt.Sprintf("future-%d", len(*terms)), Operator: v1.NodeSelectorOpExists,
+				}}})
+				return
+			}
+		}
+		w.trap = noTrap
+	}
+}
