@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 
 	"kubectl-dra.test/internal/cases"
@@ -35,7 +36,11 @@ func printCoverage(args []string) error {
 	if err != nil {
 		return err
 	}
-	short, err := tally.Report(os.Stdout)
+	return reportCoverage(tally, os.Stdout)
+}
+
+func reportCoverage(tally *coverage.Tally, w io.Writer) error {
+	short, err := tally.Report(w)
 	if err == nil && short > 0 {
 		err = errFindings{}
 	}

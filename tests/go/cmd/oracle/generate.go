@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"kubectl-dra.test/internal/cases"
+	"kubectl-dra.test/internal/coverage"
+	"kubectl-dra.test/internal/features"
 	"kubectl-dra.test/internal/generate"
 	"kubectl-dra.test/internal/upstream"
 )
@@ -15,9 +17,9 @@ import (
 const (
 	// generatorCacheSize holds all expressions that the generator uses many times.
 	generatorCacheSize = 8192
-	// defaultMaxSteps ends a search after about a second. A limit in time would make the output
+	// defaultMaxSteps ends a search after about half a second. A limit in time would make the output
 	// depend on the machine.
-	defaultMaxSteps = 200_000
+	defaultMaxSteps = 100_000
 )
 
 // newSteadySolver returns a solver whose verdicts are the same on every machine.
@@ -35,6 +37,7 @@ func generateCases(args []string) error {
 	count := fs.Uint64("count", 100, "how many cases")
 	profile := fs.String("profile", "", "kind of cases, empty for a mixture of all")
 	withExpect := fs.Bool("expect", false, "fill in the verdict of the real allocator")
+	withCoverage := fs.Bool("coverage", false, "with --expect, report on stderr what the cases cover and fail when it is not enough")
 	maxSteps := fs.Int64("max-steps", defaultMaxSteps, "with --expect, where a search counts as a timeout")
 	jobs := fs.Int("jobs", runtime.GOMAXPROCS(0), "how many cases to work on at once")
 	_ = fs.Parse(args)
@@ -45,29 +48,39 @@ func generateCases(args []string) error {
 	debug.SetGCPercent(400)
 	solver := newSteadySolver(*maxSteps)
 	out := cases.NewLineWriter(os.Stdout)
+	tally := coverage.NewTally()
 	var failures []error
-	inOrder(*jobs, *count, func(i uint64) caseOrError {
+	inOrder(*jobs, *count, func(i uint64) generated {
 		c, objects, err := generate.Case(*seed, *start+i, *profile)
 		if err == nil && *withExpect {
 			fillIn(c, solver.SolveObjects(c, objects))
 		}
-		return caseOrError{c, err}
-	}, func(result caseOrError) bool {
+		return generated{c, objects, err}
+	}, func(result generated) bool {
 		err := result.err
 		if err == nil {
 			err = out.Write(result.c)
 		}
 		if err != nil {
 			failures = append(failures, err)
+		} else if *withExpect && *withCoverage {
+			tally.Add(result.c, features.Of(result.c, result.objects))
 		}
 		return err == nil
 	})
-	return flushed(out, errors.Join(failures...))
+	if err := flushed(out, errors.Join(failures...)); err != nil {
+		return err
+	}
+	if tally.Cases == 0 {
+		return nil
+	}
+	return reportCoverage(tally, os.Stderr)
 }
 
-type caseOrError struct {
-	c   *cases.Case
-	err error
+type generated struct {
+	c       *cases.Case
+	objects *cases.Objects
+	err     error
 }
 
 // inOrder calls work for the numbers below count in parallel and use for the results in order,

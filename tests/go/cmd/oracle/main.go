@@ -29,10 +29,13 @@ var commands = []struct {
 	{"expect", command{"print allocator cases with their expectation filled in", expect}},
 	{"generate", command{"make up allocator cases", generateCases}},
 	{"coverage", command{"print what allocator cases cover, fail when it is not enough", printCoverage}},
+	{"shrink", command{"make a case smaller while a command still finds a difference", shrinkCase}},
+	{"family", command{"print a problem that grows with a number", printFamily}},
+	{"bench", command{"measure the Go code on the families", bench}},
 	{"check", command{"compare the answers with the expectations", check}},
 }
 
-// errDifferent and its like end the process with status 1 without a further message, because the
+// errFindings ends the process with status 1 without a further message, because the
 // findings are on standard output already.
 type errFindings struct{}
 

@@ -85,6 +85,8 @@ type Work struct {
 	Steps int64 `json:"steps"`
 	// Backtracks counts the devices that were picked and given back.
 	Backtracks int64 `json:"backtracks"`
+	// Rejections names why devices were passed over, see upstream.RejectedInUse and its like.
+	Rejections []string `json:"rejections,omitempty"`
 	// Cause is the class of the error, see upstream.CauseOf. Empty without an error.
 	Cause string `json:"cause,omitempty"`
 }

@@ -15,6 +15,7 @@ const (
 	minBacktracks = 0.20
 	minCause      = 0.01
 	minPair       = 0.005
+	minRejection  = 0.01
 	maxTimeouts   = 0.02
 )
 
@@ -34,12 +35,20 @@ var requiredCauses = []string{
 	upstream.CauseUnknownMode,
 }
 
+// requiredRejections are the reasons that turn a search away from a device.
+var requiredRejections = []string{
+	upstream.RejectedInUse, upstream.RejectedCapacity, upstream.RejectedCounters,
+	upstream.RejectedGroups, upstream.RejectedOperations, upstream.RejectedMatch,
+	upstream.RejectedDistinct, upstream.RejectedMissing,
+}
+
 // Tally counts cases.
 type Tally struct {
 	Cases         int
 	Outcomes      map[string]int
 	Causes        map[string]int
 	Profiles      map[string]int
+	Rejections    map[string]int
 	Backtracked   int
 	Steps         int64
 	MostSteps     int64
@@ -50,7 +59,7 @@ type Tally struct {
 
 // NewTally returns an empty Tally.
 func NewTally() *Tally {
-	t := &Tally{Outcomes: map[string]int{}, Causes: map[string]int{}, Profiles: map[string]int{}}
+	t := &Tally{Outcomes: map[string]int{}, Causes: map[string]int{}, Profiles: map[string]int{}, Rejections: map[string]int{}}
 	t.Pairs = make([][]int, len(features.All))
 	for i := range t.Pairs {
 		t.Pairs[i] = make([]int, len(features.All))
@@ -65,6 +74,9 @@ func (t *Tally) Add(c *cases.Case, found features.Set) {
 	t.Profiles[c.Profile]++
 	if c.Work.Cause != "" {
 		t.Causes[c.Work.Cause]++
+	}
+	for _, kind := range c.Work.Rejections {
+		t.Rejections[kind]++
 	}
 	if c.Work.Backtracks > 0 {
 		t.Backtracked++

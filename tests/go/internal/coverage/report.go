@@ -34,6 +34,10 @@ func (t *Tally) Report(w io.Writer) (int, error) {
 	r.atMost(cases.TimedOut, t.Outcomes[cases.TimedOut], maxTimeouts)
 	r.atLeast("backtracked", t.Backtracked, minBacktracks)
 	r.causes()
+	r.printf("\nREJECTION\tCASES\tPART\tREQUIRED\n")
+	for _, kind := range requiredRejections {
+		r.atLeast(kind, t.Rejections[kind], minRejection)
+	}
 	r.features()
 	r.pairs()
 	r.printf("\nPROFILE\tCASES\tPART\t\n")

@@ -33,7 +33,7 @@ func (w *world) addCapacity(p *pool, d *resourceapi.Device) {
 	if w.chance(w.variety) {
 		memory = pick(w.rng, 8, 16, 40)
 	}
-	shared := p.features[features.SharedDevices] && w.chance(0.8)
+	shared := p.features[features.SharedDevices] && w.chance(0.65)
 	if !w.chance(0.1) {
 		d.Capacity[memoryCapacity] = resourceapi.DeviceCapacity{Value: quantity("%dGi", memory)}
 	}

@@ -29,6 +29,13 @@ func (w *world) buildPending() {
 	if w.chance(0.2) {
 		w.pending = shuffled(w.rng, w.pending)
 	}
+	if w.chance(0.1) {
+		// A claim of another Pod, which does not matter.
+		w.bystander = &resourceapi.ResourceClaim{
+			ObjectMeta: w.claimMeta("another"),
+			Spec:       resourceapi.ResourceClaimSpec{Devices: w.newClaim(false)},
+		}
+	}
 }
 
 // newClaim makes a claim. The first one of a case has everything that is wanted, the others some of it.
@@ -38,14 +45,22 @@ func (w *world) newClaim(first bool) resourceapi.DeviceClaim {
 	}
 	count := 1
 	if wants(features.SeveralRequests, 0.4) {
-		count = w.between(2, 3)
+		count = 2 + w.weighted(0.5, 0.3, 0.2)
 	}
 	rule := w.drawConstraint(
 		wants(features.MatchAttribute, 0.4), wants(features.DistinctAttribute, 0.4),
 		wants(features.DerivedAttributes, 0.4),
 	)
-	special := w.IntN(count)
 	var claim resourceapi.DeviceClaim
+	if !first && w.chance(0.04) {
+		// A claim without requests is valid and always satisfied.
+		return claim
+	}
+	special := w.IntN(count)
+	names := []string{"req-0", "req-1", "req-2", "req-3"}
+	if w.chance(0.15) {
+		names = shuffled(w.rng, names)
+	}
 	for i := range count {
 		isSpecial := i == special
 		shape := requestShape{
@@ -55,7 +70,7 @@ func (w *world) newClaim(first bool) resourceapi.DeviceClaim {
 			capacity:    wants(features.CapacityRequests, 0.5) && (isSpecial || w.chance(0.5)),
 			selectors:   wants(features.RequestSelectors, 0.7) && (isSpecial || w.chance(0.6)),
 		}
-		claim.Requests = append(claim.Requests, w.newRequest(fmt.Sprintf("req-%d", i), shape, rule))
+		claim.Requests = append(claim.Requests, w.newRequest(names[i], shape, rule))
 	}
 	w.addConstraints(&claim, rule)
 	if wants(features.ClaimConfig, 0.3) {
@@ -111,6 +126,9 @@ func exactly(sub resourceapi.DeviceSubRequest) *resourceapi.ExactDeviceRequest {
 // reserved for it, without they may be anybody's.
 func (w *world) planRequest(name string, shape requestShape, rule *constraintRule, take bool) resourceapi.DeviceSubRequest {
 	count := 1 + w.weighted(0.55, 0.3, 0.1, 0.05)
+	if w.profile == limits && w.chance(0.7) {
+		count = w.between(6, 18)
+	}
 	if shape.admin {
 		take = false
 	}
@@ -126,6 +144,14 @@ func (w *world) planRequest(name string, shape requestShape, rule *constraintRul
 		request.Count = int64(count)
 	} else if w.chance(0.05) {
 		request.Count++
+	}
+	if w.profile == limits && !take && !shape.admin && w.chance(0.7) {
+		// An alternative that may be too much together with the other requests.
+		request.Count = int64(w.between(14, 32))
+	}
+	if w.profile != limits && !take && !shape.admin && w.chance(0.4) {
+		// An alternative that is more than there is to have, mostly.
+		request.Count += int64(w.between(1, 3))
 	}
 	if shape.all {
 		request.AllocationMode, request.Count = resourceapi.DeviceAllocationModeAll, 0

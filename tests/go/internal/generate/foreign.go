@@ -1,12 +1,6 @@
 package generate
 
-import (
-	"fmt"
-
-	v1 "k8s.io/api/core/v1"
-	resourceapi "k8s.io/api/resource/v1"
-	"k8s.io/utils/ptr"
-)
+import resourceapi "k8s.io/api/resource/v1"
 
 // springForeignTrap changes an object into what a scheduler 1.37 sees of a future extension: the
 // fields that it does not know are lost on decoding. See the comments on unknown selector types,
@@ -39,20 +33,5 @@ func (w *world) springForeignTrap() {
 		*mode, *count = "Some", 0
 	case trapNoClassName:
 		*w.anyRequest().class() = ""
-	case trapSelectorTerms:
-		for _, d := range devicesOf(w.pools) {
-			selector := &d.slice.Spec.NodeSelector
-			if ptr.Deref(d.slice.Spec.PerDeviceNodeSelection, false) {
-				selector = &d.NodeSelector
-			}
-			if *selector != nil {
-				terms := &(*selector).NodeSelectorTerms
-				*terms = append(*terms, v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{{
-					Key: fmt.Sprintf("future-%d", len(*terms)), Operator: v1.NodeSelectorOpExists,
-				}}})
-				return
-			}
-		}
-		w.trap = noTrap
 	}
 }

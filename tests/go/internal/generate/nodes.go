@@ -25,7 +25,7 @@ func (w *world) buildNodes() {
 				rackLabel:                fmt.Sprint(i + 1),
 			},
 		}}
-		if w.chance(0.85) || !w.want[features.OptionalNodeOperations] {
+		if w.chance(0.75) || !w.want[features.OptionalNodeOperations] {
 			node.Status.DeclaredFeatures = []string{"DRAOptionalNodeOperations"}
 		}
 		w.nodes = append(w.nodes, node)

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
@@ -87,6 +88,10 @@ func (w *world) buildPools() {
 		}
 		if i > 0 && w.chance(0.4) {
 			p.driver = nicDriver
+			if w.chance(0.2) && !w.poolExists(p.driver, w.pools[0].name) {
+				// Pools of different drivers may have the same name.
+				p.name = w.pools[0].name
+			}
 		}
 		w.pools = append(w.pools, p)
 	}
@@ -114,17 +119,24 @@ func (w *world) buildPools() {
 	if w.chance(0.3) {
 		w.addStrangers()
 	}
+	if w.profile == limits {
+		w.addMany()
+	}
+}
+
+func (w *world) poolExists(driver, name string) bool {
+	return slices.ContainsFunc(w.pools, func(p *pool) bool { return p.driver == driver && p.name == name })
 }
 
 func (w *world) fillPool(p *pool) {
 	if p.features[features.SharedCounters] {
 		w.addCounterSlices(p)
 	}
-	slices := w.between(1, 2)
+	count := w.between(1, 2)
 	if p.features[features.MultiHostPool] {
-		slices = w.between(2, 3)
+		count = w.between(2, 3)
 	}
-	for i := range slices {
+	for i := range count {
 		slice := w.newSlice(p, i)
 		deviceCount := w.between(1, 4)
 		if p.features[features.MultiHostPool] && i > 0 {
@@ -274,6 +286,17 @@ func devicesOf(pools []*pool) []device {
 		}
 	}
 	return out
+}
+
+// addMany adds a pool with about as many devices as fit into a claim. They are all alike.
+func (w *world) addMany() {
+	p := &pool{driver: gpuDriver, name: "many", features: features.Set{}, counters: map[counterID]int64{}}
+	slice := w.newSlice(p, 0)
+	for i := range w.between(16, 44) {
+		slice.Spec.Devices = append(slice.Spec.Devices, resourceapi.Device{Name: fmt.Sprintf("dev-%d", i)})
+	}
+	p.slices = append(p.slices, slice)
+	w.pools = append(w.pools, p)
 }
 
 // addStrangers adds a pool that only another node can reach.

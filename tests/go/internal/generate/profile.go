@@ -19,6 +19,13 @@ const mixedShare = 0.6
 // focusedScale reduces the base probability of what a focused profile does not name.
 const focusedScale = 0.3
 
+// limits is the profile with more devices than fit into a claim. With other features on top, most
+// of its searches would not end.
+const (
+	limits      = "limits"
+	limitsScale = 0.08
+)
+
 // base is how often the mixed profile draws a feature. Nothing is rarer than 0.1: every pair has
 // to come up 500 times in 100,000 cases.
 var base = map[features.Feature]float64{
@@ -26,7 +33,7 @@ var base = map[features.Feature]float64{
 	features.AllMode:                0.22,
 	features.SeveralRequests:        0.6,
 	features.SeveralClaims:          0.35,
-	features.PrioritizedList:        0.28,
+	features.PrioritizedList:        0.3,
 	features.MatchAttribute:         0.3,
 	features.DistinctAttribute:      0.2,
 	features.AdminAccess:            0.17,
@@ -40,15 +47,15 @@ var base = map[features.Feature]float64{
 	features.SharedCounters:         0.3,
 	features.MultiHostPool:          0.2,
 	features.PerDeviceNodeSelection: 0.18,
-	features.NodeSelectorSlice:      0.2,
-	features.AllNodesSlice:          0.2,
-	features.SharedDevices:          0.4,
-	features.PolicyDefault:          0.16,
+	features.NodeSelectorSlice:      0.25,
+	features.AllNodesSlice:          0.25,
+	features.SharedDevices:          0.15,
+	features.PolicyDefault:          0.18,
 	features.PolicyRange:            0.2,
 	features.PolicyValues:           0.17,
 	features.FractionalRange:        0.14,
 	features.CompatibilityGroups:    0.16,
-	features.OptionalNodeOperations: 0.16,
+	features.OptionalNodeOperations: 0.19,
 	features.BindingConditions:      0.18,
 	features.SliceTaints:            0.2,
 	features.TaintRules:             0.2,
@@ -94,7 +101,7 @@ var focused = map[string][]features.Feature{
 	"derived":          {features.DerivedAttributes, features.MatchAttribute, features.SeveralRequests},
 	"node-operations":  {features.OptionalNodeOperations},
 	"config":           {features.ClaimConfig, features.ClassConfig, features.PrioritizedList},
-	"limits":           {features.SeveralRequests, features.PrioritizedList},
+	limits:             {features.SeveralRequests, features.PrioritizedList},
 	"gates":            {features.GatesOff},
 }
 
@@ -131,8 +138,12 @@ func (r rng) drawFeatures(profile string) features.Set {
 	want := features.Set{}
 	for _, f := range features.All {
 		p := base[f]
-		if profile != mixed {
+		if profile == limits {
+			p *= limitsScale
+		} else if profile != mixed {
 			p *= focusedScale
+		}
+		if profile != mixed {
 			if slices.Contains(focused[profile], f) {
 				p = 0.85
 			}

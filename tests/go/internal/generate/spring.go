@@ -40,6 +40,8 @@ func (w *world) springTrap() {
 		w.askCapacity(negativeFor)
 	case trapNodeSelector:
 		w.breakNodeSelector()
+	case trapSelectorTerms:
+		w.addSelectorTerms()
 	case trapAllConstraint:
 		w.constrainAll()
 	default:
@@ -57,6 +59,12 @@ func (w *world) anyRequest() requestRef { return pick(w.rng, w.requests()...) }
 type requestRef struct {
 	exactly *resourceapi.ExactDeviceRequest
 	sub     *resourceapi.DeviceSubRequest
+}
+
+// claimWithRequests returns the first claim to allocate that asks for something.
+func (w *world) claimWithRequests() *resourceapi.DeviceClaim {
+	at := slices.IndexFunc(w.pending, func(c *resourceapi.ResourceClaim) bool { return len(c.Spec.Devices.Requests) > 0 })
+	return &w.pending[at].Spec.Devices
 }
 
 func (w *world) requests() []requestRef {
@@ -112,8 +120,8 @@ func (r requestRef) derived() []resourceapi.DeviceDerivedAttribute {
 
 // askTooMany asks for more than the 32 devices that fit into one claim, alone or in sum.
 func (w *world) askTooMany() {
-	claim := pick(w.rng, w.pending...)
-	requests := claim.Spec.Devices.Requests
+	claim := w.claimWithRequests()
+	requests := claim.Requests
 	first := int64(pick(w.rng, 33, 40, 100, 1<<40))
 	if len(requests) > 1 && w.chance(0.6) {
 		first = 17
@@ -223,9 +231,23 @@ func (w *world) breakNodeSelector() {
 	}
 }
 
+// addSelectorTerms gives the node selectors of devices a second term. API validation refuses that
+// for a slice, but not for its devices, and createNodeSelector in allocator_incubating.go gives up
+// on it after the search.
+func (w *world) addSelectorTerms() {
+	for _, d := range devicesOf(w.pools) {
+		if !ptr.Deref(d.slice.Spec.PerDeviceNodeSelection, false) || w.chance(0.2) {
+			continue
+		}
+		d.NodeName, d.AllNodes = nil, nil
+		d.NodeSelector = selectorOf(w.requirement(true))
+		d.NodeSelector.NodeSelectorTerms = append(d.NodeSelector.NodeSelectorTerms, w.requirement(w.chance(0.5)))
+	}
+}
+
 // constrainAll asks for all devices and ties them to an attribute that they do not have in common.
 func (w *world) constrainAll() {
-	claim := &w.pending[0].Spec.Devices
+	claim := w.claimWithRequests()
 	request := &claim.Requests[0]
 	request.FirstAvailable = nil
 	request.Exactly = &resourceapi.ExactDeviceRequest{

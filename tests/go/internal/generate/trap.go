@@ -15,6 +15,7 @@ const (
 	trapHugeCapacity
 	trapNegativeCapacity
 	trapNodeSelector
+	trapSelectorTerms
 	trapSubrequestsOff
 	trapAdminAccessOff
 	trapCapacityOff
@@ -29,12 +30,11 @@ const (
 	trapUnknownConstraint
 	trapUnknownMode
 	trapNoClassName
-	trapSelectorTerms
 	numTraps
 )
 
 // trapShare is the part of the cases with a trap.
-const trapShare = 0.3
+const trapShare = 0.29
 
 // trapWeights are relative frequencies. Each error of allocator.go has to come up in 1 % of the
 // cases; those that other flaws hide more often get more.
@@ -44,22 +44,22 @@ var trapWeights = [numTraps]float64{
 	trapCELRuntime:        0.3,
 	trapDerivedRuntime:    1,
 	trapHugeCapacity:      1.9,
-	trapNegativeCapacity:  1.3,
+	trapNegativeCapacity:  1.5,
 	trapNodeSelector:      0.9,
+	trapSelectorTerms:     1.2,
 	trapSubrequestsOff:    0.3,
 	trapAdminAccessOff:    0.8,
-	trapCapacityOff:       0.4,
+	trapCapacityOff:       0.5,
 	trapDerivedOff:        0.2,
 	trapAllIncomplete:     0.2,
 	trapAllInvalid:        0.2,
 	trapAllConstraint:     0.5,
-	trapCELCompile:        1.4,
-	trapDerivedCompile:    1.6,
-	trapEmptySelector:     1,
-	trapUnknownConstraint: 1,
-	trapUnknownMode:       1,
+	trapCELCompile:        1.2,
+	trapDerivedCompile:    1.2,
+	trapEmptySelector:     0.8,
+	trapUnknownConstraint: 0.85,
+	trapUnknownMode:       0.8,
 	trapNoClassName:       0.3,
-	trapSelectorTerms:     0.6,
 }
 
 func (r rng) drawTrap() trap {

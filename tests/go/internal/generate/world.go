@@ -43,6 +43,8 @@ type world struct {
 	rules   []*resourceapi.DeviceTaintRule
 	pending []*resourceapi.ResourceClaim
 	inUse   []*resourceapi.ResourceClaim
+	// bystander is a claim that is neither allocated nor to be allocated, or nil.
+	bystander *resourceapi.ResourceClaim
 
 	// variety is how much devices differ from each other, from 0 to 1.
 	variety float64
@@ -136,6 +138,9 @@ func (w *world) objects() []any {
 	}
 	for _, claim := range w.pending {
 		out = append(out, claim)
+	}
+	if w.bystander != nil {
+		out = append(out, w.bystander)
 	}
 	return out
 }

@@ -2,8 +2,7 @@ package upstream
 
 import "strings"
 
-// Causes are the classes of errors that end an allocation attempt, in the order of a report.
-// The first ones can be raised by objects that an API server 1.37 accepts.
+// Causes are the classes of errors that end an allocation attempt.
 const (
 	CauseAllIncomplete   = "allIncompletePool"
 	CauseAllInvalid      = "allInvalidPool"
@@ -16,6 +15,7 @@ const (
 	CauseCapacityHuge    = "capacityNotRepresentable"
 	CauseCapacityMinus   = "capacityNegative"
 	CauseNodeSelector    = "nodeSelectorUnparsable"
+	CauseSelectorTerms   = "nodeSelectorTerms"
 	CauseNoSubrequests   = "subrequestsDisabled"
 	CauseNoAdminAccess   = "adminAccessDisabled"
 	CauseNoCapacity      = "capacityDisabled"
@@ -25,12 +25,16 @@ const (
 	CauseEmptyConstraint = "unknownConstraint"
 	CauseUnknownMode     = "unknownMode"
 	CauseNoClassName     = "missingClassName"
-	CauseSelectorTerms   = "nodeSelectorTerms"
+	CausePanic           = "panic"
 	CauseOther           = "other"
 )
 
+// panicText starts the error for a panic of the library.
+const panicText = "the allocator panicked"
+
 // causeTexts maps parts of the error texts of v0.37.1 to causes. The first match counts.
 var causeTexts = []struct{ part, cause string }{
+	{panicText, CausePanic},
 	{"is currently being updated", CauseAllIncomplete},
 	{"is currently invalid", CauseAllInvalid},
 	{"because a claim constraint would not be satisfied", CauseAllConstraint},

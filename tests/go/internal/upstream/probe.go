@@ -17,6 +17,36 @@ const (
 	giveBackMessage = "Device deallocated"
 )
 
+// Rejections are the reasons for which a search passes over a device that its selectors let
+// through, as far as the library tells: it is silent about taints.
+const (
+	RejectedInUse      = "inUse"
+	RejectedCapacity   = "capacity"
+	RejectedCounters   = "counters"
+	RejectedGroups     = "compatibilityGroups"
+	RejectedOperations = "nodeOperations"
+	RejectedMatch      = "matchAttribute"
+	RejectedDistinct   = "distinctAttribute"
+	RejectedMissing    = "missingAttribute"
+)
+
+var rejectionMessages = map[string]string{
+	"Device in use":                                               RejectedInUse,
+	"Device in use in same claim":                                 RejectedInUse,
+	"Device capacity not enough":                                  RejectedCapacity,
+	"Insufficient counters":                                       RejectedCounters,
+	"Incompatible compatibility groups":                           RejectedGroups,
+	"Device requires DRAOptionalNodeOperations but node lacks it": RejectedOperations,
+	"Device requires optional node operations, but the optional node operations feature is not enabled": RejectedOperations,
+	"Constraint not satisfied, attribute not set":                                                       RejectedMissing,
+	"Attribute values have no common elements":                                                          RejectedMatch,
+	"String values different":                                                                           RejectedMatch,
+	"Int values different":                                                                              RejectedMatch,
+	"Bool values different":                                                                             RejectedMatch,
+	"Version values different":                                                                          RejectedMatch,
+	"Constraint not satisfied, has some duplicated attributes":                                          RejectedDistinct,
+}
+
 // workProbe is a logger that listens to the allocator instead of writing anything.
 // One Allocate call logs from one goroutine, so the counters need no lock.
 type workProbe struct {
@@ -24,6 +54,7 @@ type workProbe struct {
 	stop       context.CancelCauseFunc
 	picks      int64
 	backtracks int64
+	rejections map[string]bool
 }
 
 var _ logr.LogSink = &workProbe{}
@@ -42,6 +73,10 @@ func (p *workProbe) Info(_ int, message string, _ ...any) {
 		}
 	case giveBackMessage:
 		p.backtracks++
+	default:
+		if kind, ok := rejectionMessages[message]; ok {
+			p.rejections[kind] = true
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -157,7 +158,7 @@ func (s *Solver) run(name string, problem *Problem) cases.Result {
 	defer cancel(nil)
 	var probe *workProbe
 	if s.CountWork {
-		probe = &workProbe{maxSteps: s.MaxSteps, stop: cancel}
+		probe = &workProbe{maxSteps: s.MaxSteps, stop: cancel, rejections: map[string]bool{}}
 		ctx = klog.NewContext(ctx, klog.New(probe))
 	}
 	if s.Timeout > 0 {
@@ -171,7 +172,7 @@ func (s *Solver) run(name string, problem *Problem) cases.Result {
 		return result
 	}
 	start := time.Now()
-	allocations, err := allocator.Allocate(ctx, problem.Node, problem.Claims)
+	allocations, err := allocate(ctx, allocator, problem)
 	result.DurationNs = time.Since(start).Nanoseconds()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStepLimit):
@@ -186,12 +187,27 @@ func (s *Solver) run(name string, problem *Problem) cases.Result {
 		result.Outcome, result.Allocations = cases.Allocated, allocations
 	}
 	if probe != nil {
-		result.Work = &cases.Work{Steps: stepsOf(allocator), Backtracks: probe.backtracks}
+		result.Work = &cases.Work{
+			Steps:      stepsOf(allocator),
+			Backtracks: probe.backtracks,
+			Rejections: slices.Sorted(maps.Keys(probe.rejections)),
+		}
 		if result.Outcome == cases.Failed {
 			result.Work.Cause = CauseOf(result.Error)
 		}
 	}
 	return result
+}
+
+// allocate turns a panic into an error: the library relies on what API validation guarantees, and
+// a case that is being shrunk may not have that.
+func allocate(ctx context.Context, allocator structured.Allocator, problem *Problem) (allocations []resourceapi.AllocationResult, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: %v", panicText, r)
+		}
+	}()
+	return allocator.Allocate(ctx, problem.Node, problem.Claims)
 }
 
 // stepsOf reads the allocator's own counter. Its type is internal to the library, which leaves
