@@ -29,8 +29,8 @@ var requiredCauses = []string{
 	upstream.CauseAllIncomplete, upstream.CauseAllInvalid, upstream.CauseAllConstraint,
 	upstream.CauseTooMany, upstream.CauseCELCompile, upstream.CauseCELRuntime,
 	upstream.CauseDerivedCompile, upstream.CauseDerivedRuntime, upstream.CauseCapacityHuge,
-	upstream.CauseCapacityMinus, upstream.CauseNodeSelector, upstream.CauseNoSubrequests,
-	upstream.CauseNoAdminAccess, upstream.CauseNoCapacity, upstream.CauseNoDerived,
+	upstream.CauseCapacityMinus, upstream.CauseNodeSelector, upstream.CauseSelectorTerms,
+	upstream.CauseNoSubrequests, upstream.CauseNoAdminAccess, upstream.CauseNoCapacity, upstream.CauseNoDerived,
 	upstream.CauseMissingClass, upstream.CauseEmptySelector, upstream.CauseEmptyConstraint,
 	upstream.CauseUnknownMode,
 }

@@ -183,6 +183,10 @@ func (w *world) newSlice(p *pool, index int) *resourceapi.ResourceSlice {
 
 // place decides which nodes can reach a slice.
 func (w *world) place(p *pool, slice *resourceapi.ResourceSlice, index int) {
+	if w.trap == trapSelectorTerms && w.chance(0.9) {
+		slice.Spec.PerDeviceNodeSelection = ptr.To(true)
+		return
+	}
 	var ways []features.Feature
 	for _, f := range []features.Feature{features.PerDeviceNodeSelection, features.NodeSelectorSlice, features.AllNodesSlice} {
 		if p.features[f] {

@@ -34,7 +34,7 @@ const (
 )
 
 // trapShare is the part of the cases with a trap.
-const trapShare = 0.29
+const trapShare = 0.3
 
 // trapWeights are relative frequencies. Each error of allocator.go has to come up in 1 % of the
 // cases; those that other flaws hide more often get more.
@@ -42,11 +42,11 @@ var trapWeights = [numTraps]float64{
 	trapMissingClass:      1,
 	trapTooMany:           1,
 	trapCELRuntime:        0.3,
-	trapDerivedRuntime:    1,
+	trapDerivedRuntime:    1.2,
 	trapHugeCapacity:      1.9,
 	trapNegativeCapacity:  1.5,
 	trapNodeSelector:      0.9,
-	trapSelectorTerms:     1.2,
+	trapSelectorTerms:     1.9,
 	trapSubrequestsOff:    0.3,
 	trapAdminAccessOff:    0.8,
 	trapCapacityOff:       0.5,
@@ -58,7 +58,7 @@ var trapWeights = [numTraps]float64{
 	trapDerivedCompile:    1.2,
 	trapEmptySelector:     0.8,
 	trapUnknownConstraint: 0.85,
-	trapUnknownMode:       0.8,
+	trapUnknownMode:       0.9,
 	trapNoClassName:       0.3,
 }
 
