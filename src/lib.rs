@@ -17,6 +17,7 @@ pub mod eviction;
 pub mod inspect;
 pub mod model;
 pub mod reservation;
+pub mod scheduling;
 
 #[cfg(feature = "cli")]
 mod cli;

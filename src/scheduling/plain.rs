@@ -1,0 +1,344 @@
+//! The filters that the scheduler runs before the one for dynamic resources, in its order.
+
+use super::requests::{Amounts, Usage, amount, host_ports, pod_requests};
+use crate::model::{Cluster, Node, NodeToleration, Pod, Str, Taint, lookup};
+
+/// A plain filter that rejects a node, in the order in which the scheduler runs them. Mirrors
+/// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plain {
+    /// The pod asks for another node by name.
+    NodeName,
+    /// The node is cordoned.
+    NodeUnschedulable,
+    /// The node has a taint that the pod does not tolerate.
+    TaintToleration(Taint),
+    /// The node does not match the pod's selector or affinity.
+    NodeAffinity,
+    /// A port of the node that the pod wants is in use.
+    NodePorts,
+    /// There is not enough of some resources: their names, `pods` among them.
+    NodeResourcesFit(Vec<Str>),
+}
+
+impl Plain {
+    /// The plugin's name.
+    pub fn plugin(&self) -> &'static str {
+        match self {
+            Self::NodeName => "NodeName",
+            Self::NodeUnschedulable => "NodeUnschedulable",
+            Self::TaintToleration(_) => "TaintToleration",
+            Self::NodeAffinity => "NodeAffinity",
+            Self::NodePorts => "NodePorts",
+            Self::NodeResourcesFit(_) => "NodeResourcesFit",
+        }
+    }
+
+    /// The scheduler's words, one for each reason it counts.
+    pub fn reasons(&self) -> Vec<String> {
+        let text = match self {
+            Self::NodeName => "node(s) didn't match the requested node name",
+            Self::NodeUnschedulable => "node(s) were unschedulable",
+            Self::TaintToleration(_) => "node(s) had untolerated taint(s)",
+            Self::NodeAffinity => "node(s) didn't match Pod's node affinity/selector",
+            Self::NodePorts => "node(s) didn't have free ports for the requested pod ports",
+            Self::NodeResourcesFit(names) => {
+                let reason = |name: &Str| {
+                    if name == "pods" {
+                        "Too many pods".to_owned()
+                    } else {
+                        format!("Insufficient {name}")
+                    }
+                };
+                return names.iter().map(reason).collect();
+            }
+        };
+        vec![text.to_owned()]
+    }
+}
+
+/// The plain filters for one pod.
+pub struct PlainFilters<'a> {
+    pod: &'a Pod,
+    requests: Amounts,
+    ports: Vec<(Str, Str, i32)>,
+    /// Extended resources that device classes stand behind, where a node has none of its own.
+    delegated: Vec<Str>,
+}
+
+impl<'a> PlainFilters<'a> {
+    /// Prepares the filters for `pod`. Extended resources of device classes are left to the plugin for dynamic resources on nodes
+    /// that have none of their own, if `extended_resources` (the gate DRAExtendedResource of the scheduler) is on.
+    pub fn new(cluster: &Cluster, pod: &'a Pod, extended_resources: bool) -> Self {
+        let requests = pod_requests(pod);
+        let delegated = if extended_resources {
+            delegated(cluster, &requests)
+        } else {
+            Vec::new()
+        };
+        Self {
+            pod,
+            requests,
+            ports: host_ports(pod).collect(),
+            delegated,
+        }
+    }
+
+    /// The first filter that rejects `node`, where pods take `usage`.
+    pub fn reject(&self, node: &Node, usage: &Usage) -> Option<Plain> {
+        let pod = self.pod;
+        if pod.node().is_some_and(|name| *name != node.metadata.name) {
+            return Some(Plain::NodeName);
+        }
+        if node.spec.unschedulable && !tolerated(&pod.spec.tolerations, &unschedulable_taint()) {
+            return Some(Plain::NodeUnschedulable);
+        }
+        let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+        let untolerated = |taint: &&Taint| !tolerated(&pod.spec.tolerations, taint);
+        if let Some(taint) = node.spec.taints.iter().filter(blocks).find(untolerated) {
+            return Some(Plain::TaintToleration(taint.clone()));
+        }
+        if !self.matches_affinity(node) {
+            return Some(Plain::NodeAffinity);
+        }
+        if self
+            .ports
+            .iter()
+            .any(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
+        {
+            return Some(Plain::NodePorts);
+        }
+        let insufficient = self.insufficient(node, usage);
+        (!insufficient.is_empty()).then_some(Plain::NodeResourcesFit(insufficient))
+    }
+
+    /// Mirrors `component-helpers/scheduling/corev1/nodeaffinity`, `RequiredNodeAffinity.Match`; what can't be evaluated does not
+    /// match.
+    fn matches_affinity(&self, node: &Node) -> bool {
+        let labels = self.pod.spec.node_selector.iter();
+        if !labels
+            .into_iter()
+            .all(|(key, value)| node.metadata.label(key) == Some(value))
+        {
+            return false;
+        }
+        let affinity = self
+            .pod
+            .spec
+            .affinity
+            .as_ref()
+            .and_then(|affinity| affinity.node_affinity.as_ref());
+        let required = affinity.and_then(|a| a.required_during_scheduling_ignored_during_execution.as_ref());
+        required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
+    }
+
+    /// Mirrors `noderesources/fit.go`, `fitsRequest`.
+    fn insufficient(&self, node: &Node, usage: &Usage) -> Vec<Str> {
+        let allocatable =
+            |name: &str| lookup(&node.status.allocatable, name).map_or(0, |has| amount(name, has));
+        let mut names = Vec::new();
+        if usage.pods as i64 + 1 > allocatable("pods") {
+            names.push(Str::from("pods"));
+        }
+        let standard = ["cpu", "memory", "ephemeral-storage"];
+        let scalar = self
+            .requests
+            .keys()
+            .map(Str::as_str)
+            .filter(|name| !standard.contains(name));
+        for name in standard.into_iter().chain(scalar) {
+            let wanted = self.requests.get(name).copied().unwrap_or(0);
+            let has = allocatable(name);
+            let delegated = has == 0 && self.delegated.iter().any(|known| known == name);
+            let used = usage.requested.get(name).copied().unwrap_or(0);
+            if wanted > 0 && !delegated && wanted > has.saturating_sub(used) {
+                names.push(Str::from(name));
+            }
+        }
+        names
+    }
+}
+
+/// Requested resources that some device class serves, by its own name or by the implicit one.
+fn delegated(cluster: &Cluster, requests: &Amounts) -> Vec<Str> {
+    let serves = |name: &str| {
+        cluster.classes().any(|class| {
+            class
+                .spec
+                .extended_resource_name
+                .as_ref()
+                .is_some_and(|served| served == name)
+                || name.strip_prefix("deviceclass.resource.kubernetes.io/") == Some(&*class.metadata.name)
+        })
+    };
+    requests.keys().filter(|name| serves(name)).cloned().collect()
+}
+
+fn unschedulable_taint() -> Taint {
+    Taint {
+        key: "node.kubernetes.io/unschedulable".into(),
+        effect: "NoSchedule".into(),
+        ..Taint::default()
+    }
+}
+
+/// Whether any toleration of a pod covers a node's taint. Mirrors `core/v1/toleration.go`, `Toleration.ToleratesTaint`, with the
+/// comparison operators off, as they are by default.
+fn tolerated(tolerations: &[NodeToleration], taint: &Taint) -> bool {
+    tolerations.iter().any(|toleration| {
+        (toleration.effect.is_empty() || toleration.effect == taint.effect)
+            && (toleration.key.is_empty() || toleration.key == taint.key)
+            && match toleration.operator.as_str() {
+                "" | "Equal" => toleration.value == taint.value,
+                "Exists" => true,
+                _ => false,
+            }
+    })
+}
+
+/// Mirrors `kube-scheduler/framework/types.go`, `HostPortInfo.CheckConflict`.
+fn conflicts(
+    (ip, protocol, port): &(Str, Str, i32),
+    (used_ip, used_protocol, used_port): &(Str, Str, i32),
+) -> bool {
+    let everywhere = |ip: &Str| ip == "0.0.0.0";
+    port == used_port && protocol == used_protocol && (ip == used_ip || everywhere(ip) || everywhere(used_ip))
+}
+
+/// Filters that could still refuse the pod and are not simulated, because of what the pod uses.
+pub fn not_simulated(pod: &Pod) -> Vec<&'static str> {
+    let mut plugins = Vec::new();
+    let binds = |volume: &crate::model::Volume| {
+        volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()
+    };
+    if pod.spec.volumes.iter().any(binds) {
+        plugins.extend([
+            "VolumeRestrictions",
+            "NodeVolumeLimits",
+            "VolumeBinding",
+            "VolumeZone",
+        ]);
+    }
+    if !pod.spec.topology_spread_constraints.is_empty() {
+        plugins.push("PodTopologySpread");
+    }
+    let affinity = pod.spec.affinity.as_ref();
+    if affinity
+        .is_some_and(|affinity| affinity.pod_affinity.is_some() || affinity.pod_anti_affinity.is_some())
+    {
+        plugins.push("InterPodAffinity");
+    }
+    plugins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reject(pod: &str, node: &str, usage: &Usage) -> Option<Plain> {
+        let pod: Pod = serde_json::from_str(pod).unwrap();
+        let node: Node = serde_json::from_str(node).unwrap();
+        PlainFilters::new(&Cluster::default(), &pod, true).reject(&node, usage)
+    }
+
+    const ROOMY: &str = r#""status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"2"}}"#;
+
+    #[test]
+    fn the_first_filter_in_the_scheduler_s_order_is_named() {
+        let node =
+            |rest: &str| format!(r#"{{"metadata":{{"name":"a","labels":{{"zone":"x"}}}},{rest}{ROOMY}}}"#);
+        let taint = r#""spec":{"unschedulable":false,"taints":[{"key":"k","effect":"NoSchedule"}]},"#;
+        let none = Usage::default();
+        let full = Usage {
+            pods: 2,
+            ..Usage::default()
+        };
+        for (pod, node, usage, expected) in [
+            (
+                r#"{"spec":{"nodeName":"b"}}"#,
+                node(taint),
+                &none,
+                Some("NodeName"),
+            ),
+            (
+                "{}",
+                node(r#""spec":{"unschedulable":true},"#),
+                &none,
+                Some("NodeUnschedulable"),
+            ),
+            (
+                r#"{"spec":{"nodeSelector":{"zone":"y"}}}"#,
+                node(taint),
+                &none,
+                Some("TaintToleration"),
+            ),
+            (
+                r#"{"spec":{"tolerations":[{"operator":"Exists"}]}}"#,
+                node(taint),
+                &none,
+                None,
+            ),
+            (
+                r#"{"spec":{"nodeSelector":{"zone":"y"}}}"#,
+                node(""),
+                &none,
+                Some("NodeAffinity"),
+            ),
+            (r#"{"spec":{"nodeSelector":{"zone":"x"}}}"#, node(""), &none, None),
+            ("{}", node(""), &full, Some("NodeResourcesFit")),
+            (
+                r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"5"}}}]}}"#,
+                node(""),
+                &none,
+                Some("NodeResourcesFit"),
+            ),
+            (
+                r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"4"}}}]}}"#,
+                node(""),
+                &none,
+                None,
+            ),
+        ] {
+            assert_eq!(
+                reject(pod, &node, usage).as_ref().map(Plain::plugin),
+                expected,
+                "{pod} on {node}"
+            );
+        }
+    }
+
+    #[test]
+    fn ports_conflict_across_the_wildcard_address() {
+        let port = |ip: &str, protocol: &str, port: i32| (ip.into(), protocol.into(), port);
+        for (used, expected) in [
+            (port("0.0.0.0", "TCP", 80), true),
+            (port("10.0.0.1", "TCP", 80), true),
+            (port("10.0.0.2", "TCP", 80), false),
+            (port("0.0.0.0", "UDP", 80), false),
+            (port("0.0.0.0", "TCP", 81), false),
+        ] {
+            assert_eq!(
+                conflicts(&port("10.0.0.1", "TCP", 80), &used),
+                expected,
+                "{used:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_shortage_is_told_in_the_scheduler_s_words() {
+        let pod = r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"5","x/y":"1"}}}]}}"#;
+        let node = format!(r#"{{"metadata":{{"name":"a"}},{ROOMY}}}"#);
+        let reasons = reject(
+            pod,
+            &node,
+            &Usage {
+                pods: 2,
+                ..Usage::default()
+            },
+        )
+        .unwrap()
+        .reasons();
+        assert_eq!(reasons, ["Too many pods", "Insufficient cpu", "Insufficient x/y"]);
+    }
+}
