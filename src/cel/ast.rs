@@ -1,0 +1,122 @@
+//! The syntax tree after macro expansion.
+//!
+//! Every node has a number of its own; tables by that number hold its place in the source, and after checking its type
+//! and the overloads that a call can mean.
+
+use std::sync::Arc;
+
+use super::source::Offset;
+use super::types::Name;
+
+/// Number of a node.
+pub(crate) type NodeId = u32;
+
+/// A node.
+#[derive(Debug, Clone)]
+pub(crate) struct Expr {
+    pub(crate) id: NodeId,
+    pub(crate) kind: ExprKind,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum ExprKind {
+    Literal(Literal),
+    Ident(Name),
+    Select { operand: Box<Expr>, field: Name, test_only: bool },
+    Call { function: Name, target: Option<Box<Expr>>, args: Vec<Expr> },
+    List { elements: Vec<Expr>, optional: Vec<usize> },
+    Map { entries: Vec<Entry> },
+    Struct { name: Name, fields: Vec<Field> },
+    Comprehension(Box<Comprehension>),
+    /// Stands for what could not be read.
+    Unspecified,
+}
+
+/// An entry of a map literal.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: Expr,
+    pub(crate) value: Expr,
+    pub(crate) optional: bool,
+}
+
+/// A field of a message literal.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub(crate) id: NodeId,
+    pub(crate) name: Name,
+    pub(crate) value: Expr,
+    pub(crate) optional: bool,
+}
+
+/// What all macros but `has` expand to: a fold over a range.
+#[derive(Debug, Clone)]
+pub(crate) struct Comprehension {
+    pub(crate) range: Expr,
+    pub(crate) variable: Name,
+    /// With a second variable the first is the index or key, the second the element or value.
+    pub(crate) variable2: Option<Name>,
+    pub(crate) accumulator: Name,
+    pub(crate) init: Expr,
+    pub(crate) condition: Expr,
+    pub(crate) step: Expr,
+    pub(crate) result: Expr,
+}
+
+/// The accumulator of macros. It cannot be written in a source text.
+pub(crate) const ACCUMULATOR: &str = "@result";
+
+/// A constant in the source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
+}
+
+/// A tree with the tables that belong to it.
+#[derive(Debug)]
+pub(crate) struct Ast {
+    pub(crate) root: Expr,
+    /// Where each node is, by its number.
+    pub(crate) places: Vec<Offset>,
+    /// The source ranges of the operands of `&&`, by the operands' numbers.
+    pub(crate) terms: Vec<(NodeId, std::ops::Range<usize>)>,
+}
+
+impl Ast {
+    pub(crate) fn place(&self, id: NodeId) -> Option<Offset> {
+        self.places.get(id as usize).copied()
+    }
+}
+
+/// Names of the operators as functions.
+pub(crate) mod operators {
+    pub(crate) const CONDITIONAL: &str = "_?_:_";
+    pub(crate) const AND: &str = "_&&_";
+    pub(crate) const OR: &str = "_||_";
+    pub(crate) const NOT: &str = "!_";
+    pub(crate) const EQUALS: &str = "_==_";
+    pub(crate) const NOT_EQUALS: &str = "_!=_";
+    pub(crate) const LESS: &str = "_<_";
+    pub(crate) const LESS_EQUALS: &str = "_<=_";
+    pub(crate) const GREATER: &str = "_>_";
+    pub(crate) const GREATER_EQUALS: &str = "_>=_";
+    pub(crate) const ADD: &str = "_+_";
+    pub(crate) const SUBTRACT: &str = "_-_";
+    pub(crate) const MULTIPLY: &str = "_*_";
+    pub(crate) const DIVIDE: &str = "_/_";
+    pub(crate) const MODULO: &str = "_%_";
+    pub(crate) const NEGATE: &str = "-_";
+    pub(crate) const INDEX: &str = "_[_]";
+    pub(crate) const OPT_INDEX: &str = "_[?_]";
+    pub(crate) const OPT_SELECT: &str = "_?._";
+    pub(crate) const IN: &str = "@in";
+    pub(crate) const NOT_STRICTLY_FALSE: &str = "@not_strictly_false";
+    pub(crate) const MAP_INSERT: &str = "cel.@mapInsert";
+    pub(crate) const SORT_BY: &str = "@sortByAssociatedKeys";
+}

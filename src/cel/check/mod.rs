@@ -1,0 +1,534 @@
+//! Type checking.
+//!
+//! Finds out what each name means, what type each node has and which overloads each call can mean, and words what is
+//! wrong as the API server does. Mirrors `checker/checker.go` (cel-go v0.29). [`environment`] knows the names of each
+//! version, [`unify`] the type variables, [`validate`] what is looked at once the types are right.
+
+mod environment;
+mod unify;
+mod validate;
+
+use std::collections::HashMap;
+
+pub use environment::{Features, Mode};
+pub(crate) use environment::Scope;
+
+use super::ast::{Ast, Comprehension, Entry, Expr, ExprKind, Field, Literal, NodeId, operators};
+use super::library::Overload;
+use super::source::Issues;
+use super::types::{Name, Type};
+use environment::{FieldLookup, Global, Local};
+use unify::{Unifier, instantiate};
+
+/// What a node means.
+#[derive(Debug, Clone)]
+pub(crate) enum Reference {
+    /// The variable `device`.
+    Device,
+    /// A local variable.
+    Local,
+    /// A type, by its name.
+    Type(&'static str),
+    /// A type that cannot be evaluated.
+    UnknownType(Name),
+    Int(i64),
+    /// The overloads that a call can mean.
+    Overloads(Vec<&'static Overload>),
+}
+
+/// What checking found out.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) ast: Ast,
+    pub(crate) types: HashMap<NodeId, Type>,
+    pub(crate) references: HashMap<NodeId, Reference>,
+}
+
+impl Checked {
+    pub(crate) fn type_of(&self, id: NodeId) -> &Type {
+        self.types.get(&id).unwrap_or(&Type::Dyn)
+    }
+
+    /// The overloads of a call.
+    pub(crate) fn overloads(&self, id: NodeId) -> &[&'static Overload] {
+        match self.references.get(&id) {
+            Some(Reference::Overloads(overloads)) => overloads,
+            _ => &[],
+        }
+    }
+}
+
+/// Checks `ast` against the names of `scope`.
+pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
+    let mut root = std::mem::replace(&mut ast.root, Expr { id: 0, kind: ExprKind::Unspecified });
+    let mut checker = Checker {
+        ast: &ast,
+        scope,
+        issues: Issues::default(),
+        unifier: Unifier::default(),
+        types: HashMap::new(),
+        references: HashMap::new(),
+        locals: Vec::new(),
+    };
+    checker.check(&mut root);
+    if checker.unifier.is_exhausted() {
+        checker.issues = Issues::default();
+        checker.issues.report(None, "types of the expression are too complex");
+    }
+    let Checker { issues, unifier, types, references, .. } = checker;
+    if !issues.is_empty() {
+        return Err(issues);
+    }
+    let types: HashMap<_, _> = types.into_iter().map(|(id, of)| (id, unifier.substitute(&of, true))).collect();
+    if unifier.is_exhausted() {
+        let mut issues = Issues::default();
+        issues.report(None, "types of the expression are too complex");
+        return Err(issues);
+    }
+    ast.root = root;
+    let checked = Checked { ast, types, references };
+    let issues = validate::validate(&checked);
+    if issues.is_empty() { Ok(checked) } else { Err(issues) }
+}
+
+struct Checker<'c> {
+    ast: &'c Ast,
+    scope: &'c Scope,
+    issues: Issues,
+    unifier: Unifier,
+    types: HashMap<NodeId, Type>,
+    references: HashMap<NodeId, Reference>,
+    locals: Vec<Local>,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, id: NodeId, message: impl Into<String>) {
+        self.issues.report(self.ast.place(id), message);
+    }
+
+    fn mismatch(&mut self, id: NodeId, wanted: &Type, found: &Type) {
+        let message = format!("expected type '{}' but found '{}'", wanted.checker_text(), found.checker_text());
+        self.report(id, message);
+    }
+
+    fn set_type(&mut self, id: NodeId, of: Type) {
+        self.types.insert(id, of);
+    }
+
+    fn type_of(&self, id: NodeId) -> Type {
+        self.types.get(&id).cloned().unwrap_or(Type::Error)
+    }
+
+    fn undeclared(&mut self, id: NodeId, name: &str) {
+        self.report(id, format!("undeclared reference to '{name}' (in container '')"));
+        self.set_type(id, Type::Error);
+    }
+
+    fn check(&mut self, expr: &mut Expr) {
+        if self.unifier.is_exhausted() {
+            return;
+        }
+        match &mut expr.kind {
+            ExprKind::Literal(literal) => {
+                let of = match literal {
+                    Literal::Null => Type::Null,
+                    Literal::Bool(_) => Type::Bool,
+                    Literal::Int(_) => Type::Int,
+                    Literal::Uint(_) => Type::Uint,
+                    Literal::Double(_) => Type::Double,
+                    Literal::String(_) => Type::String,
+                    Literal::Bytes(_) => Type::Bytes,
+                };
+                self.set_type(expr.id, of);
+            }
+            ExprKind::Ident(_) => self.check_ident(expr),
+            ExprKind::Select { .. } => self.check_select(expr),
+            ExprKind::Call { .. } => self.check_call(expr),
+            ExprKind::List { elements, optional } => self.check_list(expr.id, elements, optional),
+            ExprKind::Map { entries } => self.check_map(expr.id, entries),
+            ExprKind::Struct { name, fields } => self.check_message(expr.id, name, fields),
+            ExprKind::Comprehension(comprehension) => self.check_comprehension(expr.id, comprehension),
+            ExprKind::Unspecified => self.set_type(expr.id, Type::Error),
+        }
+    }
+
+    fn local(&self, name: &str) -> Option<&Local> {
+        self.locals.iter().rev().find(|local| &*local.name == name)
+    }
+
+    /// Looks a global name up and notes what it is.
+    fn resolve_global(&mut self, id: NodeId, name: &str) -> bool {
+        let Some(global) = self.scope.global(name) else { return false };
+        let (of, reference) = match global {
+            Global::Variable(of) => (of, Reference::Device),
+            Global::Type(inner) => {
+                let reference = Reference::Type(static_type_name(&inner));
+                (Type::type_of(inner), reference)
+            }
+            Global::UnknownType(inner) => (Type::type_of(inner), Reference::UnknownType(name.into())),
+            Global::Constant(value) => (Type::Int, Reference::Int(value)),
+        };
+        self.set_type(id, of);
+        self.references.insert(id, reference);
+        true
+    }
+
+    fn check_ident(&mut self, expr: &mut Expr) {
+        let ExprKind::Ident(name) = &expr.kind else { return };
+        let name = Name::clone(name);
+        if let Some(local) = self.local(&name) {
+            let of = local.of.clone();
+            self.set_type(expr.id, of);
+            self.references.insert(expr.id, Reference::Local);
+            return;
+        }
+        let global = name.strip_prefix('.').unwrap_or(&name);
+        if !self.resolve_global(expr.id, global) {
+            self.undeclared(expr.id, &name);
+        }
+    }
+
+    fn check_select(&mut self, expr: &mut Expr) {
+        // A chain of selections can be the qualified name of a type or constant.
+        if let Some(qualifiers) = qualified_name(expr)
+            && self.local(&qualifiers[0]).is_none()
+        {
+            let name = qualifiers.join(".");
+            let name = name.strip_prefix('.').unwrap_or(&name);
+            if self.resolve_global(expr.id, name) {
+                expr.kind = ExprKind::Ident(name.into());
+                return;
+            }
+        }
+        let ExprKind::Select { operand, field, test_only } = &mut expr.kind else { return };
+        let selected = self.check_field(expr.id, operand, field, false);
+        let of = if *test_only { Type::Bool } else { self.unifier.substitute(&selected, false) };
+        self.set_type(expr.id, of);
+    }
+
+    /// The type of a field of `operand`.
+    fn check_field(&mut self, id: NodeId, operand: &mut Expr, field: &str, optional: bool) -> Type {
+        self.check(operand);
+        let operand_type = self.unifier.substitute(&self.type_of(operand.id), false);
+        let (target, is_optional) = operand_type.unwrap_optional();
+        let result = match target {
+            Type::Map(entry) => entry.1.clone(),
+            Type::Struct(message) => self.field_type(id, message, field).unwrap_or(Type::Error),
+            Type::Param(_) => {
+                self.unifier.assignable(&Type::Dyn, target);
+                Type::Dyn
+            }
+            _ => {
+                if !target.is_dyn_or_error() {
+                    let message = format!("type '{}' does not support field selection", target.checker_text());
+                    self.report(id, message);
+                }
+                Type::Dyn
+            }
+        };
+        if is_optional || optional { Type::optional(result) } else { result }
+    }
+
+    fn field_type(&mut self, id: NodeId, message: &str, field: &str) -> Option<Type> {
+        match self.scope.field(message, field) {
+            FieldLookup::Found(of) => Some(of),
+            FieldLookup::NoField => {
+                self.report(id, format!("undefined field '{field}'"));
+                None
+            }
+            FieldLookup::NoMessage => {
+                self.report(id, format!("unexpected failed resolution of '{message}'"));
+                None
+            }
+        }
+    }
+
+    fn check_call(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        let ExprKind::Call { function, target, args } = &mut expr.kind else { return };
+        if &**function == operators::OPT_SELECT {
+            self.check_optional_select(id, args);
+            return;
+        }
+        for arg in args.iter_mut() {
+            self.check(arg);
+        }
+        let Some(receiver) = target else {
+            let overloads = self.scope.function(function);
+            if overloads.is_empty() {
+                let name = Name::clone(function);
+                self.undeclared(id, &name);
+                return;
+            }
+            if let Some(plain) = function.strip_prefix('.') {
+                *function = plain.into();
+            }
+            self.resolve_overload(id, &overloads, None, args);
+            return;
+        };
+        // `a.b.c()` is either the function `a.b.c` or the function `c` of `a.b`.
+        if let Some(prefix) = qualified_name(receiver) {
+            let name = format!("{}.{function}", prefix.join("."));
+            let overloads = self.scope.function(&name);
+            if !overloads.is_empty() {
+                *function = name.strip_prefix('.').unwrap_or(&name).into();
+                *target = None;
+                self.resolve_overload(id, &overloads, None, args);
+                return;
+            }
+        }
+        self.check(receiver);
+        let overloads = self.scope.function(function);
+        if overloads.is_empty() {
+            let name = Name::clone(function);
+            self.undeclared(id, &name);
+            return;
+        }
+        let receiver_id = receiver.id;
+        self.resolve_overload(id, &overloads, Some(receiver_id), args);
+    }
+
+    fn check_optional_select(&mut self, id: NodeId, args: &mut [Expr]) {
+        let [operand, field] = args else { return };
+        let ExprKind::Literal(Literal::String(field)) = &field.kind else { return };
+        let field = std::sync::Arc::clone(field);
+        let selected = self.check_field(id, operand, &field, true);
+        let of = self.unifier.substitute(&selected, false);
+        self.set_type(id, of);
+        let overloads = self.scope.function(operators::OPT_SELECT);
+        self.references.insert(id, Reference::Overloads(overloads));
+    }
+
+    fn resolve_overload(
+        &mut self,
+        id: NodeId,
+        overloads: &[&'static Overload],
+        target: Option<NodeId>,
+        args: &[Expr],
+    ) {
+        let arg_types: Vec<Type> =
+            target.into_iter().chain(args.iter().map(|arg| arg.id)).map(|id| self.type_of(id)).collect();
+        let mut result: Option<Type> = None;
+        let mut matching = Vec::new();
+        for overload in overloads.iter().copied().filter(|overload| overload.member == target.is_some()) {
+            if matches!(overload.function, operators::AND | operators::OR) {
+                self.check_logical(id, overload, args, &arg_types);
+                return;
+            }
+            let variables: Vec<(char, Type)> =
+                overload.params.iter().map(|letter| (*letter, self.unifier.fresh())).collect();
+            let candidates: Vec<Type> = overload.args.iter().map(|arg| instantiate(arg, &variables)).collect();
+            if !self.unifier.assignable_list(&arg_types, &candidates) {
+                continue;
+            }
+            matching.push(overload);
+            let of = self.unifier.substitute(&instantiate(&overload.result, &variables), false);
+            result = Some(match result {
+                None => of,
+                Some(earlier) if earlier.is_dyn() || earlier == of => earlier,
+                Some(_) => Type::Dyn,
+            });
+        }
+        let Some(result) = result else {
+            let name = overloads.first().map_or("", |overload| overload.function);
+            let settled: Vec<String> = arg_types
+                .iter()
+                .map(|of| self.unifier.substitute(of, true).checker_text())
+                .collect();
+            let signature = match settled.split_first() {
+                Some((receiver, args)) if target.is_some() => format!("{receiver}.({})", args.join(", ")),
+                _ => format!("({})", settled.join(", ")),
+            };
+            self.report(id, format!("found no matching overload for '{name}' applied to '{signature}'"));
+            self.set_type(id, Type::Error);
+            return;
+        };
+        self.set_type(id, result);
+        self.references.insert(id, Reference::Overloads(matching));
+    }
+
+    fn check_logical(&mut self, id: NodeId, overload: &'static Overload, args: &[Expr], types: &[Type]) {
+        let mut fits = true;
+        for (arg, of) in args.iter().zip(types) {
+            if !self.unifier.assignable(of, &Type::Bool) {
+                self.mismatch(arg.id, &Type::Bool, of);
+                fits = false;
+            }
+        }
+        self.set_type(id, if fits { Type::Bool } else { Type::Error });
+        if fits {
+            self.references.insert(id, Reference::Overloads(vec![overload]));
+        }
+    }
+
+    /// The type inside an element, entry or field that is written with `?`.
+    fn unwrap_written_optional(&mut self, id: NodeId, of: Type) -> Type {
+        let (inner, is_optional) = of.unwrap_optional();
+        if !is_optional && !inner.is_dyn() {
+            self.mismatch(id, &Type::optional(of.clone()), &of);
+        }
+        inner.clone()
+    }
+
+    fn check_list(&mut self, id: NodeId, elements: &mut [Expr], optional: &[usize]) {
+        let mut joined = None;
+        for (position, element) in elements.iter_mut().enumerate() {
+            self.check(element);
+            let mut of = self.type_of(element.id);
+            if optional.contains(&position) {
+                of = self.unwrap_written_optional(element.id, of);
+            }
+            joined = Some(self.join(joined, of));
+        }
+        let element = joined.unwrap_or_else(|| self.unifier.fresh());
+        self.set_type(id, Type::list(element));
+    }
+
+    fn check_map(&mut self, id: NodeId, entries: &mut [Entry]) {
+        let (mut key, mut value) = (None, None);
+        for entry in entries {
+            self.check(&mut entry.key);
+            key = Some(self.join(key, self.type_of(entry.key.id)));
+            self.check(&mut entry.value);
+            let mut of = self.type_of(entry.value.id);
+            if entry.optional {
+                of = self.unwrap_written_optional(entry.value.id, of);
+            }
+            value = Some(self.join(value, of));
+        }
+        let key = key.unwrap_or_else(|| self.unifier.fresh());
+        let value = value.unwrap_or_else(|| self.unifier.fresh());
+        self.set_type(id, Type::map(key, value));
+    }
+
+    /// The type of both; dynamic if they have nothing in common, which [`validate`] then looks at.
+    fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
+        match previous {
+            None => current,
+            Some(previous) if self.unifier.assignable(&previous, &current) => {
+                self.unifier.most_general(&previous, &current)
+            }
+            Some(_) => Type::Dyn,
+        }
+    }
+
+    fn check_message(&mut self, id: NodeId, name: &mut Name, fields: &mut [Field]) {
+        let global = name.strip_prefix('.').unwrap_or(name);
+        let inner = match self.scope.global(global) {
+            Some(Global::Type(inner) | Global::UnknownType(inner)) => inner,
+            _ => {
+                let name = Name::clone(name);
+                self.undeclared(id, &name);
+                return;
+            }
+        };
+        let global: Name = global.into();
+        *name = Name::clone(&global);
+        let message = if let Type::Struct(message) = &inner {
+            self.set_type(id, inner.clone());
+            Some(Name::clone(message))
+        } else {
+            self.report(id, format!("'{}' is not a message type", inner.plain_text()));
+            self.set_type(id, Type::Error);
+            None
+        };
+        for field in fields {
+            self.check(&mut field.value);
+            let found = self.field_type(field.id, message.as_deref().unwrap_or(&global), &field.name);
+            let declared = found.unwrap_or(Type::Error);
+            let mut of = self.type_of(field.value.id);
+            if field.optional {
+                of = self.unwrap_written_optional(field.value.id, of);
+            }
+            if !self.unifier.assignable(&declared, &of) {
+                let message = format!(
+                    "expected type of field '{}' is '{}' but provided type is '{}'",
+                    field.name,
+                    declared.checker_text(),
+                    of.checker_text()
+                );
+                self.report(field.id, message);
+            }
+        }
+    }
+
+    fn check_comprehension(&mut self, id: NodeId, comprehension: &mut Comprehension) {
+        self.check(&mut comprehension.range);
+        self.check(&mut comprehension.init);
+        let range = self.unifier.substitute(&self.type_of(comprehension.range.id), false);
+        let accumulator = self.type_of(comprehension.init.id);
+        let depth = self.locals.len();
+        self.locals.push(Local { name: Name::clone(&comprehension.accumulator), of: accumulator.clone() });
+        let two = comprehension.variable2.is_some();
+        let (first, second) = match &range {
+            Type::List(element) if two => (Type::Int, Type::clone(element)),
+            Type::List(element) => (Type::clone(element), Type::Error),
+            Type::Map(entry) => (entry.0.clone(), entry.1.clone()),
+            Type::Dyn | Type::Error | Type::Param(_) => {
+                self.unifier.assignable(&Type::Dyn, &range);
+                (Type::Dyn, Type::Dyn)
+            }
+            _ => {
+                let message = format!(
+                    "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
+                    range.checker_text()
+                );
+                self.report(comprehension.range.id, message);
+                (Type::Error, Type::Error)
+            }
+        };
+        self.locals.push(Local { name: Name::clone(&comprehension.variable), of: first });
+        if let Some(name) = &comprehension.variable2 {
+            self.locals.push(Local { name: Name::clone(name), of: second });
+        }
+        self.check(&mut comprehension.condition);
+        self.assert_type(comprehension.condition.id, &Type::Bool);
+        self.check(&mut comprehension.step);
+        self.assert_type(comprehension.step.id, &accumulator);
+        self.locals.truncate(depth + 1);
+        self.check(&mut comprehension.result);
+        self.locals.truncate(depth);
+        let of = self.unifier.substitute(&self.type_of(comprehension.result.id), false);
+        self.set_type(id, of);
+    }
+
+    fn assert_type(&mut self, id: NodeId, wanted: &Type) {
+        let found = self.type_of(id);
+        if !self.unifier.assignable(wanted, &found) {
+            self.mismatch(id, wanted, &found);
+        }
+    }
+}
+
+/// The names of a chain of selections from an identifier.
+fn qualified_name(expr: &Expr) -> Option<Vec<Name>> {
+    match &expr.kind {
+        ExprKind::Ident(name) => Some(vec![Name::clone(name)]),
+        ExprKind::Select { operand, field, test_only: false } => {
+            let mut names = qualified_name(operand)?;
+            names.push(Name::clone(field));
+            Some(names)
+        }
+        _ => None,
+    }
+}
+
+/// The name of a type that values of it report.
+fn static_type_name(of: &Type) -> &'static str {
+    match of {
+        Type::Bool => "bool",
+        Type::Bytes => "bytes",
+        Type::Double => "double",
+        Type::Duration => "google.protobuf.Duration",
+        Type::Int => "int",
+        Type::List(_) => "list",
+        Type::Map(_) => "map",
+        Type::Null => "null_type",
+        Type::Opaque(name, _) => name,
+        Type::String => "string",
+        Type::Timestamp => "google.protobuf.Timestamp",
+        Type::Type(_) => "type",
+        Type::Uint => "uint",
+        _ => "",
+    }
+}

@@ -1,0 +1,255 @@
+//! The state of one evaluation: the cost so far, local variables, and containers that are being built.
+//!
+//! Besides CEL's cost there are budgets of work and memory. Some operations cost next to nothing in CEL and do a great
+//! deal (comparing a list that holds itself twice over and over, replacing every letter by a long text). Go would run out
+//! of time or memory; here such an expression ends in an error. No expression that is any use comes near the budgets.
+
+use super::Slot;
+use crate::cel::device::DeviceInput;
+use crate::cel::value::list::List;
+use crate::cel::value::map::{Entries, Map};
+use crate::cel::value::{Fault, Value};
+use crate::model::Quantity;
+use std::sync::Arc;
+
+/// Elementary steps of an evaluation that CEL's cost does not bound.
+const MAX_WORK: u64 = 100_000_000;
+/// Bytes that an evaluation may allocate altogether.
+const MAX_MEMORY: u64 = 256 << 20;
+/// Nesting of values that functions follow.
+const MAX_NESTING: u32 = 400;
+
+/// The state of one evaluation.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) device: &'a DeviceInput,
+    pub(super) cost: u64,
+    limit: u64,
+    pub(super) slots: Vec<Slot<'a>>,
+    lists: Vec<Vec<Value<'a>>>,
+    maps: Vec<Entries<'a>>,
+    /// Quantities that a comparison has turned into decimals, by address.
+    decimals: Vec<usize>,
+    work: u64,
+    memory: u64,
+    nesting: u32,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(device: &'a DeviceInput, slots: usize, limit: u64) -> Self {
+        let mut context = Self {
+            device,
+            cost: 0,
+            limit,
+            slots: Vec::new(),
+            lists: Vec::new(),
+            maps: Vec::new(),
+            decimals: Vec::new(),
+            work: 0,
+            memory: 0,
+            nesting: 0,
+        };
+        if slots > 0 {
+            context.slots.resize_with(slots, || Slot::Empty);
+        }
+        context
+    }
+
+    pub(crate) fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    fn over_cost() -> Fault {
+        Fault::abort("operation cancelled: actual cost limit exceeded")
+    }
+
+    /// Adds the cost of one step.
+    pub(crate) fn charge(&mut self, cost: u64) -> Result<(), Fault> {
+        self.cost = self.cost.wrapping_add(cost);
+        if self.cost > self.limit { Err(Self::over_cost()) } else { Ok(()) }
+    }
+
+    /// Adds several steps of cost one, and stops at the one that passes the limit.
+    pub(crate) fn charge_steps(&mut self, steps: u64) -> Result<(), Fault> {
+        self.cost = self.cost.wrapping_add(steps);
+        if self.cost > self.limit {
+            self.cost = self.cost.min(self.limit + 1);
+            return Err(Self::over_cost());
+        }
+        Ok(())
+    }
+
+    /// Takes a step back, as the presence test of a conditional does in cel-go.
+    pub(crate) fn refund(&mut self) -> Result<(), Fault> {
+        self.charge(u64::MAX)
+    }
+
+    /// Accounts for work that CEL's cost does not bound.
+    pub(crate) fn work(&mut self, steps: u64) -> Result<(), Fault> {
+        self.work = self.work.saturating_add(steps);
+        if self.work > MAX_WORK {
+            return Err(Fault::abort("operation cancelled: work limit exceeded"));
+        }
+        Ok(())
+    }
+
+    /// Accounts for memory before it is allocated.
+    pub(crate) fn allocate(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.memory = self.memory.saturating_add(bytes as u64);
+        if self.memory > MAX_MEMORY {
+            return Err(Fault::abort("operation cancelled: memory limit exceeded"));
+        }
+        self.work(bytes as u64 / 16)
+    }
+
+    /// Accounts for a list before it is made.
+    pub(crate) fn allocate_list(&mut self, length: usize) -> Result<(), Fault> {
+        self.allocate(length.saturating_mul(size_of::<Value<'_>>()))
+    }
+
+    /// Runs `walk` one level deeper into a value.
+    pub(crate) fn nested<T>(
+        &mut self,
+        walk: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.nesting >= MAX_NESTING {
+            return Err(Fault::abort("operation cancelled: value nesting limit exceeded"));
+        }
+        self.nesting += 1;
+        let result = walk(self);
+        self.nesting -= 1;
+        result
+    }
+
+    /// The number of elements.
+    pub(crate) fn list_len(&self, list: &List<'a>) -> usize {
+        match list {
+            List::Mutable(number) => self.lists.get(*number).map_or(0, Vec::len),
+            _ => list.len(),
+        }
+    }
+
+    /// An element.
+    pub(crate) fn list_get(&self, list: &List<'a>, index: usize) -> Option<Value<'a>> {
+        match list {
+            List::Mutable(number) => self.lists.get(*number).and_then(|items| items.get(index)).cloned(),
+            _ => list.get(index),
+        }
+    }
+
+    /// All elements.
+    pub(crate) fn list_items(&mut self, list: &List<'a>) -> Result<Vec<Value<'a>>, Fault> {
+        let length = self.list_len(list);
+        self.allocate_list(length)?;
+        Ok((0..length).filter_map(|index| self.list_get(list, index)).collect())
+    }
+
+    /// A list to append to.
+    pub(super) fn new_list(&mut self) -> List<'a> {
+        self.lists.push(Vec::new());
+        List::Mutable(self.lists.len() - 1)
+    }
+
+    /// A map to add to.
+    pub(super) fn new_map(&mut self) -> Map<'a> {
+        self.maps.push(Entries::default());
+        Map::Mutable(self.maps.len() - 1)
+    }
+
+    /// The list `left + right`. A list that is being built grows in place.
+    pub(crate) fn concat(&mut self, left: &List<'a>, right: &List<'a>) -> Result<List<'a>, Fault> {
+        let (left_length, right_length) = (self.list_len(left), self.list_len(right));
+        if let List::Mutable(number) = left {
+            self.allocate_list(right_length)?;
+            for index in 0..right_length {
+                if let Some(element) = self.list_get(right, index)
+                    && let Some(items) = self.lists.get_mut(*number)
+                {
+                    items.push(element);
+                }
+            }
+            return Ok(left.clone());
+        }
+        if left_length == 0 {
+            return Ok(right.clone());
+        }
+        if right_length == 0 {
+            return Ok(left.clone());
+        }
+        let mut items = self.list_items(left)?;
+        items.extend(self.list_items(right)?);
+        Ok(List::Concat(Arc::new(items)))
+    }
+
+    /// Adds an entry to a map that is being built.
+    pub(crate) fn map_insert(&mut self, map: usize, key: Value<'a>, value: Value<'a>) -> Result<(), Fault> {
+        self.allocate_list(4)?;
+        let Some(entries) = self.maps.get_mut(map) else { return Ok(()) };
+        if entries.find(&key).is_some() {
+            let key = crate::cel::value::text::plain(&key);
+            return Err(Fault::error(format!("insert failed: key {key} already exists")));
+        }
+        entries.insert(key, value);
+        Ok(())
+    }
+
+    /// What is being built, complete.
+    pub(super) fn finish(&mut self, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::List(List::Mutable(number)) => {
+                let items = self.lists.get_mut(number).map(std::mem::take).unwrap_or_default();
+                Value::List(List::Items(Arc::new(items)))
+            }
+            Value::Map(Map::Mutable(number)) => {
+                let entries = self.maps.get_mut(number).map(std::mem::take).unwrap_or_default();
+                Value::Map(Map::of_entries(entries))
+            }
+            other => other,
+        }
+    }
+
+    /// The size of a value that has one, otherwise one. Mirrors the libraries' `actualSize`.
+    pub(crate) fn size(&self, value: &Value<'a>) -> u64 {
+        match value {
+            Value::String(text) => count_characters(text) as u64,
+            Value::Bytes(bytes) => bytes.len() as u64,
+            Value::List(list) => self.list_len(list) as u64,
+            Value::Map(map) => map.len() as u64,
+            Value::Ip(address) => if address.is_ipv4() { 4 } else { 16 },
+            Value::Cidr(cidr) => u64::from(cidr.bits().div_ceil(8)),
+            _ => 1,
+        }
+    }
+
+    /// The same, looking into optionals. Mirrors the interpreter's `actualSize`.
+    pub(crate) fn size_in_optional(&self, value: &Value<'a>) -> u64 {
+        match value {
+            Value::Optional(Some(value)) => self.size_in_optional(value),
+            other => self.size(other),
+        }
+    }
+
+    /// Whether a quantity is stored as decimal digits, by now.
+    pub(crate) fn is_decimal(&self, quantity: &Quantity) -> bool {
+        quantity.is_decimal() || self.decimals.contains(&(std::ptr::from_ref(quantity) as usize))
+    }
+
+    /// Notes that `left` was compared with `right`, which may have turned it into decimal digits.
+    pub(crate) fn note_comparison(&mut self, left: &Quantity, right: &Quantity) {
+        if self.is_decimal(right) && !self.is_decimal(left) {
+            self.decimals.push(std::ptr::from_ref(left) as usize);
+        }
+    }
+
+    /// Forgets about a quantity that is made anew.
+    pub(crate) fn forget_decimal(&mut self, quantity: &Quantity) {
+        if !self.decimals.is_empty() {
+            let address = std::ptr::from_ref(quantity) as usize;
+            self.decimals.retain(|decimal| *decimal != address);
+        }
+    }
+}
+
+fn count_characters(text: &str) -> usize {
+    if text.len() < 64 && text.is_ascii() { text.len() } else { text.chars().count() }
+}

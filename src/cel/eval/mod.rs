@@ -1,0 +1,254 @@
+//! Evaluation.
+//!
+//! Walks the plan, computing values and their cost in the very steps in which cel-go's observer would count them: the
+//! cost decides at which step an expression is cut off. Errors are values that pass upward until something absorbs them;
+//! an exceeded limit, or what would be a panic in Go, ends everything at once.
+
+mod access;
+mod context;
+mod fold;
+mod literals;
+
+pub(crate) use context::Context;
+
+use super::plan::node::{Call, Callee, Node, RegexCall, RegexFunction};
+use super::cost::Rule;
+use super::library::dispatch_several;
+use super::value::map::MapKey;
+use super::value::{Fault, Outcome, Value, equality};
+
+/// A local variable.
+#[derive(Debug, Clone)]
+pub(crate) enum Slot<'a> {
+    Empty,
+    Value(Value<'a>),
+    Fault(Fault),
+}
+
+/// Passes a fault that ends everything on, and leaves errors to be looked at.
+macro_rules! observe {
+    ($outcome:expr) => {
+        match $outcome {
+            Err(abort @ Fault::Abort(_)) => return Err(abort),
+            outcome => outcome,
+        }
+    };
+}
+pub(crate) use observe;
+
+impl<'a> Context<'a> {
+    /// Evaluates a node.
+    pub(crate) fn eval(&mut self, node: &'a Node) -> Outcome<'a> {
+        match node {
+            Node::Constant(value) => Ok(value.borrow()),
+            Node::Broken(fault) => Err(fault.clone()),
+            Node::Lookup(lookup) => self.eval_lookup(lookup),
+            Node::Attribute(attribute) => self.eval_attribute(attribute),
+            Node::Equal(operands) => self.eval_equal(operands),
+            Node::NotEqual(operands) => self.eval_not_equal(operands),
+            Node::And(terms) => self.eval_logical(terms, false),
+            Node::Or(terms) => self.eval_logical(terms, true),
+            Node::Call(call) => self.eval_call(call),
+            Node::Known(known) => {
+                self.charge(known.cost)?;
+                let outcome = known.outcome.as_ref().map(Value::borrow).map_err(Fault::clone);
+                if let Ok(Value::Quantity(quantity)) = &outcome {
+                    self.forget_decimal(quantity);
+                }
+                outcome
+            }
+            Node::Present(attribute) => self.eval_present(attribute),
+            Node::NotStrictlyFalse(operand) => {
+                let outcome = observe!(self.eval(operand));
+                self.charge(1)?;
+                match outcome {
+                    Ok(Value::Bool(value)) => Ok(Value::Bool(value)),
+                    Ok(other) => Err(Fault::error(format!(
+                        "no such overload: @not_strictly_false({})",
+                        other.type_name()
+                    ))),
+                    Err(_) => Ok(Value::Bool(true)),
+                }
+            }
+            Node::OptionalOr(operands) => match self.eval(&operands[0])? {
+                Value::Optional(None) => self.eval(&operands[1]),
+                some @ Value::Optional(Some(_)) => Ok(some),
+                _ => Err(Fault::no_such_overload()),
+            },
+            Node::OptionalOrValue(operands) => match self.eval(&operands[0])? {
+                Value::Optional(None) => self.eval(&operands[1]),
+                Value::Optional(Some(value)) => Ok((*value).clone()),
+                _ => Err(Fault::no_such_overload()),
+            },
+            Node::Member(member) => {
+                let value = self.eval(&member.value)?;
+                match MapKey::of(&value) {
+                    Some(key) => Ok(Value::Bool(member.set.contains(&key))),
+                    None => {
+                        Err(Fault::panic(format!("runtime error: hash of unhashable type {}", value.go_type())))
+                    }
+                }
+            }
+            Node::Regex(call) => self.eval_regex(call),
+            Node::List(list) => self.eval_list(list),
+            Node::Map(map) => self.eval_map(map),
+            Node::Message(message) => self.eval_message(message),
+            Node::Fold(fold) => self.eval_fold(fold),
+        }
+    }
+
+    /// `&&` and `||` over any number of terms: the deciding value wins, then the first error.
+    fn eval_logical(&mut self, terms: &'a [Node], deciding: bool) -> Outcome<'a> {
+        let mut error = None;
+        for term in terms {
+            match observe!(self.eval(term)) {
+                Ok(Value::Bool(value)) if value == deciding => return Ok(Value::Bool(deciding)),
+                Ok(Value::Bool(_)) => {}
+                Ok(_) if error.is_none() => error = Some(Fault::no_such_overload()),
+                Err(fault) if error.is_none() => error = Some(fault),
+                _ => {}
+            }
+        }
+        error.map_or(Ok(Value::Bool(!deciding)), Err)
+    }
+
+    fn eval_equal(&mut self, operands: &'a [Node; 2]) -> Outcome<'a> {
+        let left = observe!(self.eval(&operands[0]));
+        let right = observe!(self.eval(&operands[1]));
+        let outcome = match (&left, &right) {
+            (Ok(left), Ok(right)) => observe!(equality::equal(self, left, right)).map(Value::Bool),
+            (Err(fault), _) | (_, Err(fault)) => Err(fault.clone()),
+        };
+        let cost = Rule::Equals.cost(self, &[left.as_ref().ok(), right.as_ref().ok()], None)?;
+        self.charge(cost)?;
+        outcome
+    }
+
+    fn eval_not_equal(&mut self, operands: &'a [Node; 2]) -> Outcome<'a> {
+        let left = observe!(self.eval(&operands[0]));
+        let right = observe!(self.eval(&operands[1]));
+        let outcome = match (&left, &right) {
+            // What cannot be compared is not equal.
+            (Ok(left), Ok(right)) => {
+                let equal = observe!(equality::equal(self, left, right)).unwrap_or(false);
+                Ok(Value::Bool(!equal))
+            }
+            (Err(fault), _) | (_, Err(fault)) => Err(fault.clone()),
+        };
+        let cost = Rule::LesserSize.cost(self, &[left.as_ref().ok(), right.as_ref().ok()], None)?;
+        self.charge(cost)?;
+        outcome
+    }
+
+    fn apply(&mut self, call: &'a Call, args: &[Value<'a>]) -> Outcome<'a> {
+        match &call.callee {
+            Callee::One(overload) => overload.call(self, args),
+            Callee::Several(overloads) => dispatch_several(self, overloads, args),
+        }
+    }
+
+    fn eval_call(&mut self, call: &'a Call) -> Outcome<'a> {
+        match call.args.as_slice() {
+            [operand] => {
+                let outcome = observe!(self.eval(operand));
+                match outcome {
+                    Ok(value) => {
+                        let args = [value];
+                        let result = observe!(self.apply(call, &args));
+                        self.charge_call(call.rule, &args, &result)?;
+                        result
+                    }
+                    Err(fault) => {
+                        self.charge_failed(call.rule, &[None])?;
+                        Err(fault)
+                    }
+                }
+            }
+            [left, right] if !call.stepwise => {
+                let left = observe!(self.eval(left));
+                let right = observe!(self.eval(right));
+                match (left, right) {
+                    (Ok(left), Ok(right)) => {
+                        let args = [left, right];
+                        let result = observe!(self.apply(call, &args));
+                        self.charge_call(call.rule, &args, &result)?;
+                        result
+                    }
+                    (left, right) => {
+                        self.charge_failed(call.rule, &[left.as_ref().ok(), right.as_ref().ok()])?;
+                        left.and(right)
+                    }
+                }
+            }
+            operands => {
+                let mut args = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    match observe!(self.eval(operand)) {
+                        Ok(value) => args.push(value),
+                        Err(fault) => {
+                            self.charge_stepwise(call.rule, &args, operands.len())?;
+                            return Err(fault);
+                        }
+                    }
+                }
+                let result = observe!(self.apply(call, &args));
+                self.charge_call(call.rule, &args, &result)?;
+                result
+            }
+        }
+    }
+
+    fn charge_call(&mut self, rule: Rule, args: &[Value<'a>], result: &Outcome<'a>) -> Result<(), Fault> {
+        if rule == Rule::One {
+            return self.charge(1);
+        }
+        let mut seen = [None; 4];
+        let count = args.len().min(seen.len());
+        for (place, arg) in seen.iter_mut().zip(args) {
+            *place = Some(arg);
+        }
+        let cost = rule.cost(self, &seen[..count], result.as_ref().ok())?;
+        self.charge(cost)
+    }
+
+    fn charge_failed(&mut self, rule: Rule, args: &[Option<&Value<'a>>]) -> Result<(), Fault> {
+        let cost = rule.cost(self, args, None)?;
+        self.charge(cost)
+    }
+
+    /// A call that stopped at an error costs something only if that was in its last argument.
+    fn charge_stepwise(&mut self, rule: Rule, args: &[Value<'a>], count: usize) -> Result<(), Fault> {
+        if args.len() + 1 < count {
+            return Ok(());
+        }
+        let seen: Vec<_> = args.iter().map(Some).chain([None]).collect();
+        self.charge_failed(rule, &seen)
+    }
+
+    fn eval_regex(&mut self, call: &'a RegexCall) -> Outcome<'a> {
+        let mut args = Vec::with_capacity(call.args.len());
+        for operand in &call.args {
+            match observe!(self.eval(operand)) {
+                Ok(value) => args.push(value),
+                Err(fault) => {
+                    self.charge_stepwise(call.rule, &args, call.args.len())?;
+                    return Err(fault);
+                }
+            }
+        }
+        let result = observe!(match (&args[0], call.function) {
+            (Value::String(text), RegexFunction::Matches) => {
+                Ok(Value::Bool(call.regex.is_match(text)))
+            }
+            (Value::String(text), RegexFunction::Find) => Ok(call.regex.find(text)),
+            (Value::String(text), RegexFunction::FindAll) => match args.get(2) {
+                None => call.regex.find_all(self, text, -1),
+                Some(Value::Int(limit)) => call.regex.find_all(self, text, *limit),
+                Some(_) => Err(Fault::no_such_overload()),
+            },
+            _ => Err(Fault::no_such_overload()),
+        });
+        self.charge_call(call.rule, &args, &result)?;
+        result
+    }
+}

@@ -1,0 +1,196 @@
+//! The functions that expressions can call: their declarations and what they do.
+//!
+//! Each file holds one of Kubernetes' or cel-go's libraries as a table of overloads, next to the functions behind them.
+//! The checker reads the types, the planner picks the binding, the evaluator calls it. Mirrors the registrations of
+//! `environment/base.go` (apiserver v0.37.1) and of `stdlib` and `ext` (cel-go v0.29).
+
+mod authorization;
+mod dispatch;
+pub(crate) mod format;
+mod lists;
+pub(crate) mod network;
+mod optional;
+mod quantity;
+pub(crate) mod regex;
+mod semver;
+mod sets;
+mod standard;
+mod string_format;
+mod strings;
+mod timestamps;
+pub(crate) mod url;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::eval::Context;
+use super::types::{Param, Type, parse_type, split_top_level};
+use super::value::numbers::Trait;
+use super::value::{Outcome, Value};
+pub(crate) use dispatch::{Guard, dispatch as dispatch_several};
+pub(crate) use string_format::{Clause, FormatArguments, interpret as interpret_format};
+
+/// What a function does with its arguments, the receiver first.
+pub(crate) type Op = for<'a> fn(&mut Context<'a>, &[Value<'a>]) -> Outcome<'a>;
+
+/// How an overload is bound.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Binding {
+    /// Called if the arguments' types agree with the declaration.
+    Guarded(Op),
+    /// The same, but arguments are evaluated one by one up to the first error.
+    Stepwise(Op),
+    /// Called with whatever arguments there are.
+    Unguarded(Op),
+    /// One implementation for all overloads of the function, for operands that have the trait.
+    Shared(Option<Trait>, Op),
+    /// Only there for the checker.
+    None,
+}
+
+/// An overload as the tables have it.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    function: &'static str,
+    id: &'static str,
+    member: bool,
+    args: &'static str,
+    result: &'static str,
+    binding: Binding,
+    /// First and last Kubernetes minor version that has it.
+    minors: (u32, u32),
+}
+
+/// The first minor version that is supported.
+pub(crate) const FIRST_MINOR: u32 = 34;
+
+const fn declare(
+    function: &'static str,
+    id: &'static str,
+    args: &'static str,
+    result: &'static str,
+    binding: Binding,
+) -> Declaration {
+    Declaration { function, id, member: false, args, result, binding, minors: (FIRST_MINOR, u32::MAX) }
+}
+
+/// A function that is called by its name.
+const fn global(
+    function: &'static str,
+    id: &'static str,
+    args: &'static str,
+    result: &'static str,
+    op: Op,
+) -> Declaration {
+    declare(function, id, args, result, Binding::Guarded(op))
+}
+
+/// A function that is called on its first argument.
+const fn member(
+    function: &'static str,
+    id: &'static str,
+    args: &'static str,
+    result: &'static str,
+    op: Op,
+) -> Declaration {
+    Declaration { member: true, ..declare(function, id, args, result, Binding::Guarded(op)) }
+}
+
+/// An overload with its types read.
+#[derive(Debug)]
+pub(crate) struct Overload {
+    pub(crate) function: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) member: bool,
+    pub(crate) args: Vec<Type>,
+    pub(crate) result: Type,
+    /// The type variables of the declaration.
+    pub(crate) params: Vec<char>,
+    pub(crate) binding: Binding,
+    pub(crate) guards: Vec<Guard>,
+    minors: (u32, u32),
+}
+
+impl Overload {
+    fn new(declaration: &Declaration) -> Self {
+        let args: Vec<Type> = split_top_level(declaration.args).into_iter().map(parse_type).collect();
+        let result = parse_type(declaration.result);
+        let mut params = Vec::new();
+        collect_params(&result, &mut params);
+        for arg in &args {
+            collect_params(arg, &mut params);
+        }
+        Self {
+            function: declaration.function,
+            id: declaration.id,
+            member: declaration.member,
+            guards: args.iter().map(Guard::of).collect(),
+            args,
+            result,
+            params,
+            binding: declaration.binding,
+            minors: declaration.minors,
+        }
+    }
+
+    /// Whether Kubernetes 1.`minor` has the overload.
+    pub(crate) fn is_in(&self, minor: u32) -> bool {
+        (self.minors.0..=self.minors.1).contains(&minor)
+    }
+}
+
+fn collect_params(declared: &Type, params: &mut Vec<char>) {
+    if let Type::Param(Param::Declared(letter)) = declared
+        && !params.contains(letter)
+    {
+        params.push(*letter);
+    }
+    for param in declared.params() {
+        collect_params(param, params);
+    }
+}
+
+/// All overloads of all versions, by function, in the order in which the API server registers them.
+pub(crate) fn functions() -> &'static HashMap<&'static str, Vec<Overload>> {
+    static FUNCTIONS: OnceLock<HashMap<&'static str, Vec<Overload>>> = OnceLock::new();
+    FUNCTIONS.get_or_init(|| {
+        let tables: [&[Declaration]; 14] = [
+            standard::FUNCTIONS,
+            timestamps::FUNCTIONS,
+            url::FUNCTIONS,
+            regex::FUNCTIONS,
+            authorization::FUNCTIONS,
+            optional::FUNCTIONS,
+            quantity::FUNCTIONS,
+            strings::FUNCTIONS,
+            sets::FUNCTIONS,
+            network::FUNCTIONS,
+            format::FUNCTIONS,
+            semver::FUNCTIONS,
+            lists::EXTENSION,
+            lists::FUNCTIONS,
+        ];
+        let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
+        for declaration in standard::OPERATORS.iter().copied().chain(tables).flatten() {
+            functions.entry(declaration.function).or_default().push(Overload::new(declaration));
+        }
+        functions
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has_error(declared: &Type) -> bool {
+        *declared == Type::Error || declared.params().into_iter().any(has_error)
+    }
+
+    #[test]
+    fn every_signature_in_the_tables_can_be_read() {
+        for overload in functions().values().flatten() {
+            assert!(!has_error(&overload.result), "{}", overload.id);
+            assert!(!overload.args.iter().any(has_error), "{}", overload.id);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! From text to tree.
+//!
+//! [`lexer`] makes tokens, [`parser`] reads them by the grammar, [`builder`] makes the nodes and expands [`macros`] on
+//! the way. The parser stops at the first syntax error; [`recovery`] then reads the text again as ANTLR would, with its
+//! attempts at recovery, only to word the errors as cel-go does.
+
+mod builder;
+mod lexer;
+mod macros;
+mod parser;
+mod recovery;
+mod unescape;
+
+pub(crate) use macros::Macros;
+
+use super::ast::Ast;
+use super::source::Issues;
+use builder::Builder;
+use parser::Stop;
+
+/// Code points that a text may have.
+const MAX_LENGTH: usize = 100_000;
+
+/// Parses `source` and expands its macros.
+pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
+    let fail = |message: String| {
+        let mut issues = Issues::default();
+        issues.report(None, message);
+        Err(issues)
+    };
+    if source.len() > MAX_LENGTH {
+        let length = source.chars().count();
+        if length > MAX_LENGTH {
+            return fail(format!(
+                "expression code point size exceeds limit: size: {length}, limit {MAX_LENGTH}"
+            ));
+        }
+    }
+    let lexed = lexer::lex(source);
+    if !lexed.errors.is_empty() {
+        return Err(recovery::explain(source, &lexed, macros));
+    }
+    let mut builder = Builder::new(source, macros);
+    match parser::parse(&mut builder, &lexed.lexemes) {
+        Ok(_) if builder.is_too_large() => fail("expression is too large".to_owned()),
+        Ok((_, true)) => fail("max recursion depth exceeded".to_owned()),
+        Ok(_) if !builder.issues.is_empty() => Err(builder.issues),
+        Ok((root, false)) => {
+            let Builder { places, terms, .. } = builder;
+            Ok(Ast { root, places, terms })
+        }
+        Err(Stop::RuleDepth) => fail("expression recursion limit exceeded: 250".to_owned()),
+        Err(Stop::TooLarge) => fail("expression is too large".to_owned()),
+        Err(Stop::Syntax) => Err(recovery::explain(source, &lexed, macros)),
+    }
+}

@@ -1,0 +1,121 @@
+//! The values of string and bytes literals. Mirrors `parser/unescape.go` of cel-go v0.29.
+
+/// Why a literal has no value, in cel-go's words.
+pub(super) type UnescapeError = &'static str;
+
+const UNABLE: UnescapeError = "unable to unescape string";
+const CODE_POINT: UnescapeError = "invalid unicode code point";
+
+/// The content between the quotes and whether escapes mean nothing in it.
+fn content(literal: &str) -> (&str, bool) {
+    let unprefixed = literal.strip_prefix(['r', 'R']);
+    let raw = unprefixed.is_some();
+    let quoted = unprefixed.unwrap_or(literal);
+    let quotes = if quoted.len() >= 6 && (quoted.starts_with("'''") || quoted.starts_with("\"\"\"")) { 3 } else { 1 };
+    (quoted.get(quotes..quoted.len() - quotes.min(quoted.len())).unwrap_or(""), raw)
+}
+
+fn normalize_newlines(literal: &str) -> String {
+    literal.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The value of a string literal as written, with quotes and prefix.
+pub(super) fn unescape_string(literal: &str) -> Result<String, UnescapeError> {
+    let normalized = normalize_newlines(literal);
+    let (content, raw) = content(&normalized);
+    if raw || !content.contains('\\') {
+        return Ok(content.to_owned());
+    }
+    let mut out = String::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(position) = rest.find('\\') {
+        out.push_str(&rest[..position]);
+        let escape = escape(&rest[position..])?;
+        out.push(char::from_u32(escape.value).ok_or(CODE_POINT)?);
+        rest = &rest[position + escape.length..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// The value of a bytes literal as written, without the `b`.
+pub(super) fn unescape_bytes(literal: &str) -> Result<Vec<u8>, UnescapeError> {
+    let normalized = normalize_newlines(literal);
+    let (content, raw) = content(&normalized);
+    if raw || !content.contains('\\') {
+        return Ok(content.as_bytes().to_vec());
+    }
+    let mut out = Vec::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(position) = rest.find('\\') {
+        out.extend_from_slice(&rest.as_bytes()[..position]);
+        let escape = escape(&rest[position..])?;
+        if escape.unicode {
+            return Err(UNABLE);
+        }
+        out.push(escape.value as u8);
+        rest = &rest[position + escape.length..];
+    }
+    out.extend_from_slice(rest.as_bytes());
+    Ok(out)
+}
+
+struct Escape {
+    value: u32,
+    length: usize,
+    /// Written with `\u` or `\U`.
+    unicode: bool,
+}
+
+/// The escape sequence that `text` begins with.
+fn escape(text: &str) -> Result<Escape, UnescapeError> {
+    let Some(kind) = text[1..].chars().next() else {
+        return Err("unable to unescape string, found '\\' as last character");
+    };
+    let simple = |value: char| Ok(Escape { value: value.into(), length: 2, unicode: false });
+    let hex = |digits: usize, unicode: bool| {
+        let value = text.get(2..2 + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok()).ok_or(UNABLE)?;
+        Ok(Escape { value, length: 2 + digits, unicode })
+    };
+    match kind {
+        'a' => simple('\u{07}'),
+        'b' => simple('\u{08}'),
+        'f' => simple('\u{0c}'),
+        'n' => simple('\n'),
+        'r' => simple('\r'),
+        't' => simple('\t'),
+        'v' => simple('\u{0b}'),
+        '\\' | '\'' | '"' | '`' | '?' => simple(kind),
+        'x' | 'X' => hex(2, false),
+        'u' => hex(4, true),
+        'U' => hex(8, true),
+        '0'..='3' => {
+            let octal = text.get(1..4).and_then(|digits| u32::from_str_radix(digits, 8).ok());
+            let value = octal.ok_or("unable to unescape octal sequence in string")?;
+            Ok(Escape { value, length: 4, unicode: false })
+        }
+        _ => Err(UNABLE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resolves_escapes() {
+        for (literal, value) in [
+            (r#""a\n\x41\u00e9\101\U0001F600""#, "a\nAéA😀"),
+            (r#"r"\d""#, "\\d"),
+            ("'''a\r\nb'''", "a\nb"),
+            (r#""\xff""#, "ÿ"),
+            ("''", ""),
+            (r"'\'\`\?'", "'`?"),
+        ] {
+            assert_eq!(unescape_string(literal).unwrap(), value, "{literal}");
+        }
+        assert_eq!(unescape_bytes(r#""é\xff\000a""#).unwrap(), [0xc3, 0xa9, 0xff, 0, b'a']);
+        assert_eq!(unescape_string(r#""\ud800""#), Err(CODE_POINT));
+        assert_eq!(unescape_bytes(r#""\u0041""#), Err(UNABLE));
+    }
+}

@@ -1,0 +1,201 @@
+//! Conversions between types. Mirrors the `ConvertToType` and `ConvertToNative` methods of `common/types` (cel-go
+//! v0.29) and of the API server's types.
+
+use std::sync::Arc;
+
+use super::{Fault, Outcome, Value, numbers, text, time};
+
+/// Why a value cannot become another type.
+fn refuse<'a>(value: &Value<'_>, to: &str) -> Outcome<'a> {
+    Err(Fault::error(format!("type conversion error from '{}' to '{to}'", value.type_name())))
+}
+
+/// `bool(value)`.
+pub(crate) fn to_bool<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Bool(value) => Ok(Value::Bool(*value)),
+        Value::String(text) => match &**text {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Value::Bool(true)),
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Value::Bool(false)),
+            _ => refuse(value, "bool"),
+        },
+        _ => refuse(value, "bool"),
+    }
+}
+
+/// `bytes(value)`.
+pub(crate) fn to_bytes<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Bytes(bytes) => Ok(Value::Bytes(Arc::clone(bytes))),
+        Value::String(text) => Ok(Value::Bytes(Arc::from(text.as_bytes()))),
+        _ => refuse(value, "bytes"),
+    }
+}
+
+/// `double(value)`.
+pub(crate) fn to_double<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Double(value) => Ok(Value::Double(*value)),
+        Value::Int(value) => Ok(Value::Double(*value as f64)),
+        Value::Uint(value) => Ok(Value::Double(*value as f64)),
+        Value::String(text) => match parse_float(text) {
+            Some(double) => Ok(Value::Double(double)),
+            None => refuse(value, "double"),
+        },
+        _ => refuse(value, "double"),
+    }
+}
+
+/// `duration(value)`.
+pub(crate) fn to_duration<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Duration(value) => Ok(Value::Duration(*value)),
+        Value::String(text) => match time::parse_duration(text) {
+            Some(nanos) => Ok(Value::Duration(nanos)),
+            None => refuse(value, "google.protobuf.Duration"),
+        },
+        // Nanoseconds, until cel-go v0.27.
+        Value::Int(value) => Ok(Value::Duration(*value)),
+        _ => refuse(value, "google.protobuf.Duration"),
+    }
+}
+
+/// `int(value)`.
+pub(crate) fn to_int<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Int(value) | Value::Duration(value) => Ok(Value::Int(*value)),
+        Value::Double(value) => numbers::double_to_int(*value).map(Value::Int),
+        Value::Uint(value) => numbers::uint_to_int(*value).map(Value::Int),
+        Value::Timestamp(timestamp) => Ok(Value::Int(timestamp.seconds)),
+        Value::String(text) => match text.parse() {
+            Ok(int) => Ok(Value::Int(int)),
+            Err(_) => refuse(value, "int"),
+        },
+        _ => refuse(value, "int"),
+    }
+}
+
+/// `uint(value)`.
+pub(crate) fn to_uint<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Uint(value) => Ok(Value::Uint(*value)),
+        Value::Double(value) => numbers::double_to_uint(*value).map(Value::Uint),
+        Value::Int(value) => numbers::int_to_uint(*value).map(Value::Uint),
+        Value::String(text) => match text.parse() {
+            // Go takes no sign here.
+            Ok(uint) if !text.starts_with('+') => Ok(Value::Uint(uint)),
+            _ => refuse(value, "uint"),
+        },
+        _ => refuse(value, "uint"),
+    }
+}
+
+/// `string(value)`.
+pub(crate) fn to_string<'a>(value: &Value<'a>) -> Outcome<'a> {
+    Ok(match value {
+        Value::String(text) => Value::String(text.clone()),
+        Value::Bool(value) => Value::string(value.to_string()),
+        Value::Int(value) => Value::string(value.to_string()),
+        Value::Uint(value) => Value::string(value.to_string()),
+        Value::Double(value) => Value::string(text::float_g(*value)),
+        Value::Null => Value::string("null"),
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Value::string(text),
+            Err(_) => return Err(Fault::error("invalid UTF-8 in bytes, cannot convert to string")),
+        },
+        Value::Duration(nanos) => {
+            Value::string(format!("{}s", text::float_f(time::duration_seconds(*nanos))))
+        }
+        Value::Timestamp(timestamp) => Value::string(time::format_timestamp(*timestamp)),
+        Value::Type(name) => Value::string(*name),
+        Value::Ip(address) => Value::string(address.to_string()),
+        Value::Cidr(cidr) => Value::string(cidr.to_string()),
+        _ => return refuse(value, "string"),
+    })
+}
+
+/// `timestamp(value)`.
+pub(crate) fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<'a> {
+    match value {
+        Value::Timestamp(timestamp) => Ok(Value::Timestamp(*timestamp)),
+        Value::Int(seconds) => time::Timestamp::from_unix(*seconds).map(Value::Timestamp),
+        Value::String(text) => match time::parse_timestamp(text) {
+            Some(timestamp) => timestamp.map(Value::Timestamp),
+            None => refuse(value, "google.protobuf.Timestamp"),
+        },
+        _ => refuse(value, "google.protobuf.Timestamp"),
+    }
+}
+
+/// What Go's `strconv.ParseFloat` reads: also hexadecimal floats, but nothing beyond the range of floats.
+fn parse_float(text: &str) -> Option<f64> {
+    let unsigned = text.trim_start_matches(['+', '-']);
+    if unsigned.len() + 1 < text.len() {
+        return None;
+    }
+    if let Some(hexadecimal) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+        let value = parse_hexadecimal(hexadecimal)?;
+        return value.is_finite().then_some(if text.starts_with('-') { -value } else { value });
+    }
+    let value: f64 = text.parse().ok()?;
+    let spelled_out = unsigned.starts_with(['i', 'I', 'n', 'N']);
+    // Go knows no sign before `nan`.
+    let signed_nan = value.is_nan() && unsigned.len() < text.len();
+    ((value.is_finite() || spelled_out) && !signed_nan).then_some(value)
+}
+
+/// A hexadecimal mantissa and a binary exponent, which has to be there.
+fn parse_hexadecimal(text: &str) -> Option<f64> {
+    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let mut value = 0.0_f64;
+    for digit in whole.chars().chain(fraction.chars()) {
+        value = value * 16.0 + f64::from(digit.to_digit(16)?);
+    }
+    Some(value * 2.0_f64.powi(exponent.saturating_sub(4 * fraction.len() as i32)))
+}
+
+/// The string that Go's reflection makes of a value that is used as a string.
+pub(crate) fn native_string(value: &Value<'_>) -> Option<String> {
+    Some(match value {
+        Value::String(text) => text.to_string(),
+        Value::Quantity(quantity) => quantity.to_string(),
+        Value::Semver(version) => version.to_string(),
+        Value::Ip(address) => address.to_string(),
+        Value::Cidr(cidr) => cidr.to_string(),
+        Value::Url(url) => url.to_string(),
+        Value::Optional(Some(value)) => return native_string(value),
+        _ => return None,
+    })
+}
+
+/// The result of a selector as Go's bool, or why it is none.
+pub(crate) fn native_bool(value: &Value<'_>) -> Result<bool, String> {
+    let from = |name: &str| Err(format!("type conversion error from {name} to 'bool'"));
+    match value {
+        Value::Bool(value) => Ok(*value),
+        Value::Null => from("'null_type'"),
+        Value::Int(_) => Err("unsupported type conversion from 'int' to bool".to_owned()),
+        Value::Uint(_) => Err("unsupported type conversion from 'uint' to bool".to_owned()),
+        Value::Double(_) => from("Double"),
+        Value::String(_) => Err("unsupported native conversion from string to 'bool'".to_owned()),
+        Value::Bytes(_) => from("Bytes"),
+        Value::Duration(_) => from("'Duration'"),
+        Value::Timestamp(_) => from("'Timestamp'"),
+        Value::List(_) => from("list"),
+        Value::Map(_) => from("map"),
+        Value::Type(_) => Err("type conversion not supported for 'type'".to_owned()),
+        Value::Optional(None) => Err("optional.none() dereference".to_owned()),
+        Value::Optional(Some(value)) => native_bool(value),
+        Value::Quantity(_) => from("'Quantity'"),
+        Value::Semver(_) => from("'Semver'"),
+        Value::Ip(_) => from("'IP'"),
+        Value::Cidr(_) => from("'CIDR'"),
+        Value::Url(_) => from("'URL'"),
+        Value::Format(_) => from("'Format'"),
+    }
+}

@@ -1,0 +1,277 @@
+//! Maps.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::list::List;
+use super::{Amount, Text, Value, Version};
+use crate::cel::device::{Attribute, DeviceInput, Domain, find_domain};
+use crate::model::Quantity;
+
+/// A map, wherever its entries are.
+#[derive(Debug, Clone)]
+pub(crate) enum Map<'a> {
+    /// The variable `device`.
+    Device(&'a DeviceInput),
+    /// Attributes by domain. Domains that do not exist are found, and empty.
+    Attributes(&'a DeviceInput),
+    /// Capacities by domain, likewise.
+    Capacities(&'a DeviceInput),
+    /// Attributes of one domain.
+    AttributeDomain(Option<&'a Domain<Attribute>>),
+    /// Capacities of one domain.
+    CapacityDomain(Option<&'a Domain<Quantity>>),
+    Entries(Arc<Entries<'a>>),
+    /// A map that a comprehension is adding to, by its number in the evaluation.
+    Mutable(usize),
+}
+
+/// Entries in the order in which they were added.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Entries<'a> {
+    entries: Vec<(Value<'a>, Value<'a>)>,
+    /// Positions by key, once there are enough entries.
+    index: Option<HashMap<MapKey, usize>>,
+}
+
+/// A key as Go's maps compare it: by type and value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum MapKey {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(u64),
+    String(Arc<str>),
+    Duration(i64),
+    Timestamp(i64, u32),
+    Type(&'static str),
+    Ip(std::net::IpAddr),
+    /// A value that Go compares by its address.
+    Address(usize),
+}
+
+/// Entries from which on an index pays off.
+const INDEX_FROM: usize = 12;
+
+impl MapKey {
+    /// The key, unless Go cannot hash the value.
+    pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
+        Some(match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Int(value) => Self::Int(*value),
+            Value::Uint(value) => Self::Uint(*value),
+            // Both zeros are one key. A number that is not one equals nothing, and is never looked for.
+            Value::Double(value) => Self::Double(if *value == 0.0 { 0 } else { value.to_bits() }),
+            Value::String(Text::Shared(text)) => Self::String(Arc::clone(text)),
+            Value::String(text) => Self::String(Arc::from(&**text)),
+            Value::Duration(value) => Self::Duration(*value),
+            Value::Timestamp(value) => Self::Timestamp(value.seconds, value.nanos),
+            Value::Type(name) => Self::Type(name),
+            Value::Ip(address) => Self::Ip(**address),
+            Value::List(List::Items(items) | List::Concat(items)) => Self::Address(Arc::as_ptr(items) as usize),
+            Value::Map(Map::Entries(entries)) => Self::Address(Arc::as_ptr(entries) as usize),
+            Value::Quantity(amount) => Self::Address(std::ptr::from_ref::<Quantity>(amount) as usize),
+            Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
+            Value::Cidr(cidr) => Self::Address(Arc::as_ptr(cidr) as usize),
+            Value::Optional(Some(value)) => Self::Address(Arc::as_ptr(value) as usize),
+            Value::Optional(None) | Value::List(_) | Value::Map(_) => Self::Address(0),
+            Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => return None,
+        })
+    }
+}
+
+/// Whether two values are one key. Strings are by far the most frequent.
+fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
+    match (left, right) {
+        (Value::String(left), Value::String(right)) => **left == **right,
+        (Value::Int(left), Value::Int(right)) => left == right,
+        (Value::Double(left), Value::Double(right)) => left == right,
+        _ => match (MapKey::of(left), MapKey::of(right)) {
+            (Some(left), Some(right)) => left == right,
+            _ => false,
+        },
+    }
+}
+
+impl<'a> Entries<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Value<'a>, Value<'a>)> {
+        self.entries.iter()
+    }
+
+    fn position(&self, key: &Value<'_>) -> Option<usize> {
+        match &self.index {
+            Some(_) if matches!(key, Value::Double(value) if value.is_nan()) => None,
+            Some(index) => MapKey::of(key).and_then(|key| index.get(&key).copied()),
+            None => self.entries.iter().position(|(other, _)| same_key(key, other)),
+        }
+    }
+
+    /// Sets the value of a key.
+    pub(crate) fn insert(&mut self, key: Value<'a>, value: Value<'a>) {
+        if let Some(position) = self.position(&key) {
+            self.entries[position].1 = value;
+            return;
+        }
+        self.entries.push((key, value));
+        self.index_last();
+    }
+
+    pub(crate) fn remove(&mut self, key: &Value<'_>) {
+        if let Some(position) = self.position(key) {
+            self.entries.remove(position);
+            self.index = None;
+        }
+    }
+
+    fn index_last(&mut self) {
+        if self.entries.len() < INDEX_FROM {
+            return;
+        }
+        let unindexed = if self.index.is_some() { self.entries.len() - 1 } else { 0 };
+        let index = self.index.get_or_insert_default();
+        for (position, (key, _)) in self.entries.iter().enumerate().skip(unindexed) {
+            if let Some(key) = MapKey::of(key) {
+                index.insert(key, position);
+            }
+        }
+    }
+
+    /// The value of exactly this key.
+    fn exact(&self, key: &Value<'_>) -> Option<&Value<'a>> {
+        self.position(key).map(|position| &self.entries[position].1)
+    }
+
+    /// The value of a key, or of a number of another type that equals it.
+    pub(crate) fn find(&self, key: &Value<'_>) -> Option<&Value<'a>> {
+        if let Some(value) = self.exact(key) {
+            return Some(value);
+        }
+        match key {
+            Value::Double(double) => super::numbers::lossless_int(*double)
+                .and_then(|int| self.exact(&Value::Int(int)))
+                .or_else(|| {
+                    super::numbers::lossless_uint(*double).and_then(|uint| self.exact(&Value::Uint(uint)))
+                }),
+            Value::Int(int) => u64::try_from(*int).ok().and_then(|uint| self.exact(&Value::Uint(uint))),
+            Value::Uint(uint) => i64::try_from(*uint).ok().and_then(|int| self.exact(&Value::Int(int))),
+            _ => None,
+        }
+    }
+}
+
+/// The value of an attribute.
+pub(crate) fn attribute_value(attribute: &Attribute) -> Value<'_> {
+    match attribute {
+        Attribute::Bool(value) => Value::Bool(*value),
+        Attribute::Int(value) => Value::Int(*value),
+        Attribute::String(value) => Value::String(Text::Borrowed(value.as_str())),
+        Attribute::Version(value) => Value::Semver(Version::Borrowed(value)),
+        Attribute::List(list) => Value::List(List::Device(list)),
+    }
+}
+
+const DEVICE_FIELDS: [&str; 4] = ["allowMultipleAllocations", "attributes", "capacity", "driver"];
+
+impl<'a> Map<'a> {
+    pub(crate) fn of_entries(entries: Entries<'a>) -> Self {
+        Self::Entries(Arc::new(entries))
+    }
+
+    /// The number of entries of a map that is complete.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Device(_) => DEVICE_FIELDS.len(),
+            Self::Attributes(device) => device.attributes.len(),
+            Self::Capacities(device) => device.capacities.len(),
+            Self::AttributeDomain(domain) => domain.map_or(0, |domain| domain.entries.len()),
+            Self::CapacityDomain(domain) => domain.map_or(0, |domain| domain.entries.len()),
+            Self::Entries(entries) => entries.len(),
+            // Upstream's mutable maps do not count what is added.
+            Self::Mutable(_) => 0,
+        }
+    }
+
+    /// Whether the map has the key. The maps by domain have no more than the domains that exist.
+    pub(crate) fn contains(&self, key: &Value<'_>) -> bool {
+        match (self, key) {
+            (Self::Attributes(device), Value::String(name)) => find_domain(&device.attributes, name).is_some(),
+            (Self::Capacities(device), Value::String(name)) => find_domain(&device.capacities, name).is_some(),
+            (Self::Attributes(_) | Self::Capacities(_), _) => false,
+            _ => self.find(key).is_some(),
+        }
+    }
+
+    /// The value of a key of a map that is complete.
+    pub(crate) fn find(&self, key: &Value<'_>) -> Option<Value<'a>> {
+        match self {
+            Self::Entries(entries) => entries.find(key).cloned(),
+            Self::Attributes(device) => {
+                let domain = match key {
+                    Value::String(name) => find_domain(&device.attributes, name),
+                    _ => None,
+                };
+                Some(Value::Map(Map::AttributeDomain(domain)))
+            }
+            Self::Capacities(device) => {
+                let domain = match key {
+                    Value::String(name) => find_domain(&device.capacities, name),
+                    _ => None,
+                };
+                Some(Value::Map(Map::CapacityDomain(domain)))
+            }
+            Self::Device(device) => match key {
+                Value::String(name) => device_field(device, name),
+                _ => None,
+            },
+            Self::AttributeDomain(domain) => match key {
+                Value::String(name) => domain.and_then(|domain| domain.get(name)).map(attribute_value),
+                _ => None,
+            },
+            Self::CapacityDomain(domain) => {
+                let quantity = match key {
+                    Value::String(name) => domain.and_then(|domain| domain.get(name)),
+                    // Go converts a key to a string where its type can be one.
+                    _ => super::convert::native_string(key)
+                        .and_then(|name| domain.and_then(|domain| domain.get(&name))),
+                };
+                quantity.map(|quantity| Value::Quantity(Amount::Borrowed(quantity)))
+            }
+            Self::Mutable(_) => None,
+        }
+    }
+
+    /// The keys of a map that is complete.
+    pub(crate) fn keys(&self) -> Vec<Value<'a>> {
+        let text = |name: &'a str| Value::String(Text::Borrowed(name));
+        match self {
+            Self::Device(_) => DEVICE_FIELDS.iter().map(|name| text(name)).collect(),
+            Self::Attributes(device) => device.attributes.iter().map(|domain| text(&domain.name)).collect(),
+            Self::Capacities(device) => device.capacities.iter().map(|domain| text(&domain.name)).collect(),
+            Self::AttributeDomain(domain) => {
+                domain.iter().flat_map(|domain| domain.entries.iter()).map(|entry| text(&entry.name)).collect()
+            }
+            Self::CapacityDomain(domain) => {
+                domain.iter().flat_map(|domain| domain.entries.iter()).map(|entry| text(&entry.name)).collect()
+            }
+            Self::Entries(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            Self::Mutable(_) => Vec::new(),
+        }
+    }
+}
+
+/// A field of the variable `device`.
+pub(crate) fn device_field<'a>(device: &'a DeviceInput, name: &str) -> Option<Value<'a>> {
+    Some(match name {
+        "driver" => Value::String(Text::Borrowed(device.driver.as_str())),
+        "attributes" => Value::Map(Map::Attributes(device)),
+        "capacity" => Value::Map(Map::Capacities(device)),
+        "allowMultipleAllocations" => Value::Bool(device.allow_multiple_allocations),
+        _ => return None,
+    })
+}

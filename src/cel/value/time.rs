@@ -1,0 +1,386 @@
+//! Durations and timestamps, read and written as Go does.
+//!
+//! A duration is a number of nanoseconds. A timestamp remembers the offset it was written with, because printing shows
+//! it. Mirrors `time.ParseDuration`, `time.Parse` with `RFC3339`, and `overflow.go` of cel-go v0.29.
+
+use super::Fault;
+
+/// A point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timestamp {
+    /// Since 1970.
+    pub(crate) seconds: i64,
+    pub(crate) nanos: u32,
+    /// Seconds east of UTC.
+    pub(crate) offset: i32,
+}
+
+/// The first and last second that a timestamp may have: years 1 to 9999.
+const MIN_SECONDS: i64 = -62_135_596_800;
+const MAX_SECONDS: i64 = 253_402_300_799;
+
+const NANOS: i64 = 1_000_000_000;
+
+impl Timestamp {
+    /// What is compared: the offset does not count.
+    pub(crate) fn instant(self) -> (i64, u32) {
+        (self.seconds, self.nanos)
+    }
+
+    pub(crate) fn from_unix(seconds: i64) -> Result<Self, Fault> {
+        if (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
+            Ok(Self { seconds, nanos: 0, offset: 0 })
+        } else {
+            Err(overflow())
+        }
+    }
+
+    /// The same instant at another offset.
+    pub(crate) fn at_offset(self, offset: i32) -> Civil {
+        Civil::new(self.seconds + i64::from(offset), self.nanos)
+    }
+}
+
+fn overflow() -> Fault {
+    Fault::error("timestamp overflow")
+}
+
+/// `timestamp + nanoseconds`.
+pub(crate) fn add_duration(timestamp: Timestamp, duration: i64) -> Result<Timestamp, Fault> {
+    let total = i64::from(timestamp.nanos) + duration % NANOS;
+    let seconds = timestamp
+        .seconds
+        .checked_add(duration / NANOS)
+        .and_then(|seconds| seconds.checked_add(total.div_euclid(NANOS)))
+        .ok_or_else(|| Fault::error("integer overflow"))?;
+    if !(MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
+        return Err(overflow());
+    }
+    Ok(Timestamp { seconds, nanos: total.rem_euclid(NANOS) as u32, offset: timestamp.offset })
+}
+
+/// `left - right` in nanoseconds.
+pub(crate) fn between(left: Timestamp, right: Timestamp) -> Result<i64, Fault> {
+    let nanos = i64::from(left.nanos) - i64::from(right.nanos);
+    (left.seconds - right.seconds)
+        .checked_mul(NANOS)
+        .and_then(|seconds| seconds.checked_add(nanos))
+        .ok_or_else(|| Fault::error("integer overflow"))
+}
+
+/// A date and time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Civil {
+    pub(crate) year: i64,
+    /// From one.
+    pub(crate) month: u32,
+    /// From one.
+    pub(crate) day: u32,
+    /// From zero.
+    pub(crate) day_of_year: u32,
+    /// From Sunday as zero.
+    pub(crate) weekday: u32,
+    pub(crate) hour: u32,
+    pub(crate) minute: u32,
+    pub(crate) second: u32,
+    pub(crate) nanos: u32,
+}
+
+const DAY: i64 = 86_400;
+
+impl Civil {
+    fn new(seconds: i64, nanos: u32) -> Self {
+        let days = seconds.div_euclid(DAY);
+        let time = seconds.rem_euclid(DAY) as u32;
+        // Days since March 1st of year 0 in eras of 400 years.
+        let shifted = days + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let day_of_era = shifted.rem_euclid(146_097);
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_from_march = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_from_march + 2) / 153;
+        let day = (day_from_march - (153 * month_from_march + 2) / 5 + 1) as u32;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 } as u32;
+        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        Self {
+            year,
+            month,
+            day,
+            day_of_year: (days - days_from_civil(year, 1, 1)) as u32,
+            weekday: (days + 4).rem_euclid(7) as u32,
+            hour: time / 3_600,
+            minute: time / 60 % 60,
+            second: time % 60,
+            nanos,
+        }
+    }
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in_month(year: i64, month: u32) -> u32 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970.
+fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let month_from_march = i64::from((month + 9) % 12);
+    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// Reads what Go's `time.Parse` takes for RFC 3339: hours may have one digit, and a comma may begin the fraction.
+pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
+    let mut cursor = Cursor(text.as_bytes());
+    let year = i64::from(cursor.digits(4)?);
+    cursor.expect(b'-')?;
+    let month = cursor.digits(2)?;
+    cursor.expect(b'-')?;
+    let day = cursor.digits(2)?;
+    cursor.expect(b'T')?;
+    let hour = cursor.one_or_two_digits()?;
+    cursor.expect(b':')?;
+    let minute = cursor.digits(2)?;
+    cursor.expect(b':')?;
+    let second = cursor.digits(2)?;
+    let nanos = cursor.fraction()?;
+    let offset = cursor.offset()?;
+    if !cursor.0.is_empty()
+        || !(1..=12).contains(&month)
+        || !(1..=days_in_month(year, month)).contains(&day)
+        || hour > 23
+        || minute > 59
+        || second > 59
+    {
+        return None;
+    }
+    let local = days_from_civil(year, month, day) * DAY + i64::from(hour * 3_600 + minute * 60 + second);
+    let seconds = local - i64::from(offset);
+    if !(MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
+        return Some(Err(overflow()));
+    }
+    Some(Ok(Timestamp { seconds, nanos, offset }))
+}
+
+struct Cursor<'t>(&'t [u8]);
+
+impl Cursor<'_> {
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        self.0 = self.0.strip_prefix(&[byte])?;
+        Some(())
+    }
+
+    fn digits(&mut self, count: usize) -> Option<u32> {
+        let (digits, rest) = self.0.split_at_checked(count)?;
+        let value = number(digits)?;
+        self.0 = rest;
+        Some(value)
+    }
+
+    fn one_or_two_digits(&mut self) -> Option<u32> {
+        let count = if self.0.get(1).is_some_and(u8::is_ascii_digit) { 2 } else { 1 };
+        self.digits(count)
+    }
+
+    fn fraction(&mut self) -> Option<u32> {
+        if !matches!(self.0, [b'.' | b',', b'0'..=b'9', ..]) {
+            return Some(0);
+        }
+        let length = self.0[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = &self.0[1..=length];
+        self.0 = &self.0[length + 1..];
+        let kept = number(&digits[..length.min(9)])?;
+        Some(kept * 10_u32.pow(9 - length.min(9) as u32))
+    }
+
+    /// Seconds east of UTC.
+    fn offset(&mut self) -> Option<i32> {
+        if self.expect(b'Z').is_some() {
+            return Some(0);
+        }
+        let sign = match self.0.first()? {
+            b'+' => 1,
+            b'-' => -1,
+            _ => return None,
+        };
+        self.0 = &self.0[1..];
+        let hours = self.digits(2)?;
+        self.expect(b':')?;
+        let minutes = self.digits(2)?;
+        // Go's bounds, which take 24 hours and 60 minutes.
+        if hours > 24 || minutes > 60 {
+            return None;
+        }
+        Some(sign * (hours * 3_600 + minutes * 60) as i32)
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0_u32, |value, digit| {
+        digit.is_ascii_digit().then(|| value * 10 + u32::from(digit - b'0'))
+    })
+}
+
+/// `timestamp` as Go's `RFC3339Nano`.
+pub(crate) fn format_timestamp(timestamp: Timestamp) -> String {
+    let civil = timestamp.at_offset(timestamp.offset);
+    let mut out = format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+        civil.year, civil.month, civil.day, civil.hour, civil.minute, civil.second
+    );
+    if civil.nanos > 0 {
+        out.push_str(format!(".{:09}", civil.nanos).trim_end_matches('0'));
+    }
+    if timestamp.offset == 0 {
+        out.push('Z');
+    } else {
+        let minutes = timestamp.offset.unsigned_abs() / 60;
+        let sign = if timestamp.offset < 0 { '-' } else { '+' };
+        out.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+    }
+    out
+}
+
+/// Nanoseconds of a unit.
+fn unit(name: &str) -> Option<u64> {
+    Some(match name {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    })
+}
+
+/// Reads what Go's `time.ParseDuration` takes.
+pub(crate) fn parse_duration(text: &str) -> Option<i64> {
+    const LIMIT: u64 = 1 << 63;
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut total = 0_u64;
+    while !rest.is_empty() {
+        let whole_end = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let mut value = 0_u64;
+        for digit in rest[..whole_end].bytes() {
+            value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+            if value > LIMIT {
+                return None;
+            }
+        }
+        rest = &rest[whole_end..];
+        let mut fraction = 0_u64;
+        let mut scale = 1.0_f64;
+        let mut fraction_digits = 0;
+        if let Some(after) = rest.strip_prefix('.') {
+            fraction_digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            for digit in after[..fraction_digits].bytes() {
+                // Digits that no longer fit do not count.
+                match fraction.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0'))) {
+                    Some(more) if more <= LIMIT => {
+                        fraction = more;
+                        scale *= 10.0;
+                    }
+                    _ => break,
+                }
+            }
+            rest = &after[fraction_digits..];
+        }
+        if whole_end == 0 && fraction_digits == 0 {
+            return None;
+        }
+        let unit_end = rest.bytes().take_while(|byte| *byte != b'.' && !byte.is_ascii_digit()).count();
+        let unit = unit(&rest[..unit_end])?;
+        rest = &rest[unit_end..];
+        value = value.checked_mul(unit).filter(|value| *value <= LIMIT)?;
+        if fraction > 0 {
+            value = value.checked_add((fraction as f64 * (unit as f64 / scale)) as u64)?;
+            if value > LIMIT {
+                return None;
+            }
+        }
+        total = total.checked_add(value).filter(|total| *total <= LIMIT)?;
+    }
+    if negative {
+        Some((total as i64).wrapping_neg())
+    } else {
+        i64::try_from(total).ok()
+    }
+}
+
+/// Seconds as a float. Mirrors `Duration.Seconds`.
+pub(crate) fn duration_seconds(duration: i64) -> f64 {
+    (duration / NANOS) as f64 + (duration % NANOS) as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_writes_timestamps() {
+        for (text, printed) in [
+            ("2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z"),
+            ("2024-02-29T23:59:59.120+02:00", "2024-02-29T23:59:59.12+02:00"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+            ("9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999999Z"),
+            ("2024-01-01T1:00:00,5Z", "2024-01-01T01:00:00.5Z"),
+            ("2024-01-01T00:00:00-00:30", "2024-01-01T00:00:00-00:30"),
+        ] {
+            let timestamp = parse_timestamp(text).unwrap().unwrap();
+            assert_eq!(format_timestamp(timestamp), printed, "{text}");
+        }
+        for text in
+            ["2023-02-29T00:00:00Z", "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01", "", "x"]
+        {
+            assert!(parse_timestamp(text).is_none(), "{text}");
+        }
+        assert!(parse_timestamp("9999-12-31T23:59:59-01:00").unwrap().is_err());
+    }
+
+    #[test]
+    fn reads_durations() {
+        for (text, nanos) in [
+            ("1h2m3.5s", 3_723_500_000_000),
+            ("-1.5h", -5_400_000_000_000),
+            ("0", 0),
+            ("1µs", 1_000),
+            (".5ms", 500_000),
+            ("9223372036854775807ns", i64::MAX),
+            ("-9223372036854775808ns", i64::MIN),
+        ] {
+            assert_eq!(parse_duration(text), Some(nanos), "{text}");
+        }
+        for text in ["", "1", "1x", "-", ".s", "9223372036854775808ns", "1d"] {
+            assert_eq!(parse_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn knows_the_calendar() {
+        let civil = parse_timestamp("2024-12-31T23:59:59Z").unwrap().unwrap().at_offset(0);
+        assert_eq!((civil.day_of_year, civil.weekday, civil.month, civil.day), (365, 2, 12, 31));
+        let civil = parse_timestamp("1969-07-20T20:17:40Z").unwrap().unwrap().at_offset(3600);
+        assert_eq!((civil.year, civil.weekday, civil.hour), (1969, 0, 21));
+    }
+}
