@@ -96,9 +96,8 @@ pub struct DeviceRequest {
     /// Number of devices in mode `ExactCount`; the API server defaults it to 1.
     #[serde(deserialize_with = "or_default")]
     pub count: i64,
-    /// Access beside the device's owner, for monitoring.
-    #[serde(deserialize_with = "or_default")]
-    pub admin_access: bool,
+    /// Access beside the device's owner, for monitoring. With the gate off even `false` is refused by the allocator.
+    pub admin_access: Option<bool>,
     /// Taints that do not rule a device out.
     #[serde(deserialize_with = "list")]
     pub tolerations: Vec<Toleration>,

@@ -45,6 +45,9 @@ pub struct NodeStatus {
     /// Versions.
     #[serde(deserialize_with = "or_default")]
     pub node_info: NodeInfo,
+    /// Features that the kubelet declares, by name of their gate.
+    #[serde(deserialize_with = "interned_list")]
+    pub declared_features: Vec<Str>,
 }
 
 /// What the kubelet says of itself.

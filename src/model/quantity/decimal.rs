@@ -266,6 +266,14 @@ impl Decimal {
         }
     }
 
+    /// The digits as an integer, if 128 bits hold it.
+    pub(super) fn unscaled_exact(&self) -> Option<i128> {
+        let absolute = self.digits.iter().rev().try_fold(0_i128, |value, digit| {
+            value.checked_mul(10)?.checked_add(i128::from(*digit))
+        })?;
+        Some(if self.negative { -absolute } else { absolute })
+    }
+
     /// Compares the digits, taken as an integer, with `i64::MAX`.
     pub(super) fn unscaled_below_max(&self) -> bool {
         self.unscaled().compare(&Self::from_int(i64::MAX, 0)) == Ordering::Less
