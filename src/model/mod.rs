@@ -4,6 +4,7 @@
 //! indexes derived from them. The model knows nothing of where objects come from or how they are shown; it uses no other directory
 //! of the crate.
 
+mod allocation_json;
 mod attribute;
 mod claim;
 mod class;

@@ -6,6 +6,7 @@
     reason = "tests read the clock, the environment and files; the ban protects the library's core"
 )]
 
+mod allocator_cases;
 mod architecture;
 mod cli;
 mod live;

@@ -1,0 +1,420 @@
+//! Devices of one node beside the requests of a demand: which device is a candidate for which request.
+//!
+//! What does not change while a solution is searched for is worked out here, once for each request and device, and only when the
+//! search asks: an error of a selector counts only where the search reaches the device.
+
+use std::sync::Arc;
+
+use crate::model::{Device, DeviceId, Node, Slice, Str, Taint, Toleration};
+
+use super::capacity::{Need, need, units};
+use super::constraint::{Values, attribute_of};
+use super::features::{Features, Implementation};
+use super::node_selection::node_matches;
+use super::pools::{PoolDevice, PoolStatus, PoolView};
+use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
+use super::selectors::SelectorError;
+
+/// What is fixed about a device for an alternative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// A selector, the node or the amounts the device has rule it out.
+    Unselected,
+    /// Selected, but a taint or a missing feature keeps it from being allocated.
+    Blocked,
+    /// Mode All only: selected, but what allocated claims take of it leaves too little. Noticed after constraints.
+    Exhausted,
+    /// Can be allocated unless something in the course of the search forbids it.
+    Candidate,
+}
+
+/// A device by its view and its place there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) view: u32,
+    pub(super) device: u32,
+}
+
+/// An alternative by its place in the demand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AlternativePlace {
+    pub(super) claim: u32,
+    pub(super) request: u32,
+    pub(super) alternative: u32,
+}
+
+/// A problem to search: one node, its usable devices in the order of the search, and the alternatives of all requests.
+pub(super) struct Problem<'a> {
+    pub(super) demand: &'a Demand,
+    pub(super) features: Features,
+    pub(super) node: &'a Node,
+    pub(super) views: Vec<Arc<PoolView>>,
+    pub(super) devices: Vec<Place>,
+    pub(super) alternatives: Vec<AlternativePlace>,
+    /// First alternative of each claim's requests.
+    first: Vec<Vec<u32>>,
+    /// How many devices each alternative takes.
+    pub(super) counts: Vec<i64>,
+    /// In mode All, the devices.
+    pub(super) all: Vec<Box<[u32]>>,
+    verdicts: Vec<Option<Verdict>>,
+    /// What candidates that allow several allocations have to give, by alternative and device.
+    needs: std::collections::HashMap<(u32, u32), Box<[i128]>>,
+    pub(super) values: Values,
+    /// By source and device: absent until asked for, then the value's number or why there is none.
+    attributes: Vec<Option<Option<u32>>>,
+}
+
+/// Upper bound of devices in one claim's allocation. Mirrors `AllocationResultsMaxSize`.
+pub(super) const MAX_RESULTS: i64 = 32;
+
+impl<'a> Problem<'a> {
+    /// Checks the demand against the pools of the node and counts what it takes. Mirrors the first part of
+    /// `allocator_incubating.go`, `Allocate`.
+    ///
+    /// # Errors
+    /// The text of the error with which upstream ends the attempt before it searches.
+    pub(super) fn new(
+        demand: &'a Demand,
+        features: Features,
+        node: &'a Node,
+        views: Vec<Arc<PoolView>>,
+    ) -> Result<Self, String> {
+        let mut devices = Vec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
+        for (place, view) in (0..).zip(&views) {
+            devices.extend((0..view.devices.len() as u32).map(|device| Place { view: place, device }));
+        }
+        let mut problem = Self {
+            demand,
+            features,
+            node,
+            views,
+            devices,
+            alternatives: Vec::new(),
+            first: Vec::with_capacity(demand.claims.len()),
+            counts: Vec::new(),
+            all: Vec::new(),
+            verdicts: Vec::new(),
+            needs: std::collections::HashMap::new(),
+            values: Values::new(features.list_type_attributes),
+            attributes: Vec::new(),
+        };
+        for (place, claim) in (0..).zip(&demand.claims) {
+            problem.check_claim(place, claim)?;
+        }
+        problem.attributes = vec![None; demand.sources.len() * problem.devices.len()];
+        Ok(problem)
+    }
+
+    fn check_claim(&mut self, place: u32, claim: &ClaimDemand) -> Result<(), String> {
+        let mut first = Vec::with_capacity(claim.requests.len());
+        let mut total: i64 = 0;
+        for (request_place, request) in (0..).zip(&claim.requests) {
+            if let Some(error) = &request.error {
+                return Err(error.clone());
+            }
+            first.push(self.alternatives.len() as u32);
+            let mut least = i64::MAX;
+            for (alternative_place, alternative) in (0..).zip(&request.alternatives) {
+                if let Some(error) = &alternative.error {
+                    return Err(error.clone());
+                }
+                let number = self.alternatives.len() as u32;
+                self.alternatives.push(AlternativePlace {
+                    claim: place,
+                    request: request_place,
+                    alternative: alternative_place,
+                });
+                self.verdicts
+                    .resize(self.alternatives.len() * self.devices.len(), None);
+                let count = match alternative.amount {
+                    Amount::Exactly(count) => {
+                        self.all.push(Box::default());
+                        count
+                    }
+                    Amount::All => {
+                        let all = self.all_devices(number)?;
+                        self.all.push(all.into());
+                        self.all[number as usize].len() as i64
+                    }
+                };
+                self.counts.push(count);
+                least = least.min(count);
+            }
+            if least > MAX_RESULTS.saturating_sub(total) {
+                return Err(format!(
+                    "claim {}, request {}: adding {least} devices exceeds the claim limit of {MAX_RESULTS}, with {total} already accounted for",
+                    shown(&claim.claim.key()),
+                    request.name,
+                ));
+            }
+            total = total.saturating_add(least);
+        }
+        self.first.push(first);
+        claim.constraint_error.clone().map_or(Ok(()), Err)
+    }
+
+    fn all_devices(&mut self, alternative: u32) -> Result<Vec<u32>, String> {
+        let mut all = Vec::new();
+        let mut next = 0;
+        for view in self.views.clone() {
+            let state = match &view.status {
+                PoolStatus::Usable => {
+                    for device in next..next + view.devices.len() as u32 {
+                        if self.verdict(alternative, device)? != Verdict::Unselected {
+                            all.push(device);
+                        }
+                    }
+                    next += view.devices.len() as u32;
+                    continue;
+                }
+                PoolStatus::Incomplete => "being updated",
+                PoolStatus::Invalid(_) => "invalid",
+            };
+            return Err(format!(
+                "{}: asks for all devices, but resource pool {} is currently {state}",
+                self.shown_request(alternative),
+                view.id
+            ));
+        }
+        Ok(all)
+    }
+
+    /// The first of the alternatives of a request, and their number.
+    pub(super) fn alternatives_of(&self, claim: usize, request: usize) -> (u32, u32) {
+        let first = self.first[claim][request];
+        (
+            first,
+            self.demand.claims[claim].requests[request].alternatives.len() as u32,
+        )
+    }
+
+    pub(super) fn alternative(&self, number: u32) -> &'a Alternative {
+        let place = self.alternatives[number as usize];
+        &self.demand.claims[place.claim as usize].requests[place.request as usize].alternatives
+            [place.alternative as usize]
+    }
+
+    fn claim_of(&self, alternative: u32) -> &'a ClaimDemand {
+        &self.demand.claims[self.alternatives[alternative as usize].claim as usize]
+    }
+
+    pub(super) fn view(&self, device: u32) -> &Arc<PoolView> {
+        &self.views[self.devices[device as usize].view as usize]
+    }
+
+    pub(super) fn pool_device(&self, device: u32) -> &PoolDevice {
+        &self.view(device).devices[self.devices[device as usize].device as usize]
+    }
+
+    pub(super) fn device(&self, device: u32) -> &Device {
+        self.view(device).device(self.pool_device(device))
+    }
+
+    pub(super) fn slice(&self, device: u32) -> &Slice {
+        self.view(device).slice(self.pool_device(device))
+    }
+
+    pub(super) fn device_id(&self, device: u32) -> DeviceId {
+        let id = &self.view(device).id;
+        DeviceId {
+            driver: id.driver.clone(),
+            pool: id.pool.clone(),
+            device: self.device(device).name.clone(),
+        }
+    }
+
+    /// `claim namespace/name, request name`, as errors begin.
+    pub(super) fn shown_request(&self, alternative: u32) -> String {
+        format!(
+            "claim {}, request {}",
+            shown(&self.claim_of(alternative).claim.key()),
+            self.alternative(alternative).own_name()
+        )
+    }
+
+    /// What is fixed about `device` for `alternative`.
+    ///
+    /// # Errors
+    /// The text of an error that ends the attempt.
+    pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<Verdict, String> {
+        let place = alternative as usize * self.devices.len() + device as usize;
+        if let Some(known) = self.verdicts[place] {
+            return Ok(known);
+        }
+        let verdict = self.judge(alternative, device)?;
+        self.verdicts[place] = Some(verdict);
+        Ok(verdict)
+    }
+
+    fn judge(&mut self, number: u32, device: u32) -> Result<Verdict, String> {
+        let alternative = self.alternative(number);
+        let spec = alternative.spec(&self.claim_of(number).claim);
+        if !self.is_selected(number, device)? {
+            return Ok(Verdict::Unselected);
+        }
+        let mut exhausted = false;
+        if self.features.consumable_capacity && (spec.capacity.is_some() || !self.device(device).capacity.is_empty())
+        {
+            let found = self.device(device);
+            let amounts = need(spec, found, self.features.fractional_capacity_range).map_err(|error| {
+                let device: &dyn std::fmt::Display = match alternative.amount {
+                    Amount::All => &found.name,
+                    Amount::Exactly(_) => &self.device_id(device),
+                };
+                format!(
+                    "{}: checking capacity for device {device}: {}",
+                    self.shown_request(number),
+                    error.0
+                )
+            })?;
+            let Need::Amounts(amounts) = amounts else {
+                return Ok(Verdict::Unselected);
+            };
+            let amounts: Box<[i128]> = amounts.iter().map(units).collect();
+            let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
+            let pool_device = self.pool_device(device);
+            let taken = |place: usize| pool_device.consumed.get(place).copied().unwrap_or(0);
+            let mut fits_when_free = true;
+            for (place, (amount, value)) in amounts.iter().zip(values).enumerate() {
+                fits_when_free &= *amount <= value;
+                exhausted |= amount.saturating_add(taken(place)) > value;
+            }
+            match alternative.amount {
+                Amount::All if !fits_when_free => return Ok(Verdict::Unselected),
+                Amount::Exactly(_) if exhausted => return Ok(Verdict::Unselected),
+                _ => {}
+            }
+            if pool_device.multiple {
+                self.needs.insert((number, device), amounts);
+            }
+        }
+        Ok(if self.is_blocked(&spec.tolerations, device) {
+            Verdict::Blocked
+        } else if exhausted {
+            Verdict::Exhausted
+        } else {
+            Verdict::Candidate
+        })
+    }
+
+    /// Mirrors `isSelectable`.
+    fn is_selected(&self, number: u32, device: u32) -> Result<bool, String> {
+        let found = self.device(device);
+        if !self.features.device_binding_and_status && !found.binding_conditions.is_empty() {
+            return Ok(false);
+        }
+        let alternative = self.alternative(number);
+        let view = self.view(device);
+        let global = view.number(self.pool_device(device));
+        for selector in &alternative.selectors {
+            let matches = self
+                .demand
+                .expressions
+                .matches(selector.expression, global, &view.id.driver, found)
+                .map_err(|error| {
+                    let of = match &alternative.class {
+                        Some(class) if selector.of_class => format!("class {}", class.metadata.name),
+                        _ => format!("claim {}", shown(&self.claim_of(number).claim.key())),
+                    };
+                    let place = selector.place;
+                    match error {
+                        SelectorError::Compile(why) => {
+                            format!("{of}: selector #{place}: CEL compile error: {why}")
+                        }
+                        SelectorError::Runtime(why) => format!(
+                            "{of}: selector #{place} on device {}: CEL runtime error: {why}",
+                            self.device_id(device)
+                        ),
+                    }
+                })?;
+            if !matches {
+                return Ok(false);
+            }
+        }
+        if self.slice(device).spec.per_device_node_selection {
+            return node_matches(
+                self.node,
+                found.node_name.as_ref(),
+                found.all_nodes,
+                found.node_selector.as_ref(),
+            );
+        }
+        Ok(true)
+    }
+
+    fn is_blocked(&self, tolerations: &[Toleration], device: u32) -> bool {
+        let experimental = self.features.implementation() == Implementation::Experimental;
+        if experimental && !self.slice(device).spec.skip_node_operations.is_empty() {
+            let declared = &self.node.status.declared_features;
+            let supported = declared.iter().any(|feature| *feature == "DRAOptionalNodeOperations");
+            if !self.features.optional_node_operations || !supported {
+                return true;
+            }
+        }
+        let found = self.device(device);
+        if !self.features.partitionable_devices && !found.consumes_counters.is_empty() {
+            return true;
+        }
+        let taints = &self.pool_device(device).taints;
+        taints.iter().any(|taint| !is_tolerated(taint, tolerations))
+    }
+
+    /// What a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.
+    pub(super) fn share(&self, alternative: u32, device: u32) -> &[i128] {
+        self.needs.get(&(alternative, device)).map_or(&[], |need| need)
+    }
+
+    /// The number of the device's value of an attribute; none where no constraint can be met with the device.
+    ///
+    /// # Errors
+    /// The text of an error of a derived attribute, which ends the attempt.
+    pub(super) fn attribute(&mut self, source: u32, device: u32) -> Result<Option<u32>, String> {
+        let place = source as usize * self.devices.len() + device as usize;
+        if let Some(known) = self.attributes[place] {
+            return Ok(known);
+        }
+        let view = Arc::clone(self.view(device));
+        let found = view.device(&view.devices[self.devices[device as usize].device as usize]);
+        let value = match &self.demand.sources[source as usize] {
+            AttributeSource::Published(name) => {
+                attribute_of(found, &view.id.driver, name).and_then(|value| self.values.number(value))
+            }
+            AttributeSource::Derived(name, expression) => {
+                let value = self
+                    .demand
+                    .expressions
+                    .derive(*expression, &view.id.driver, found)
+                    .map_err(|error| match error {
+                        SelectorError::Compile(why) => {
+                            format!("compile derived attribute {name} failed: {why}")
+                        }
+                        SelectorError::Runtime(why) => format!(
+                            "evaluate derived attribute {name} on device {} failed: {why}",
+                            self.device_id(device)
+                        ),
+                    })?;
+                self.values.number(&value)
+            }
+        };
+        self.attributes[place] = Some(value);
+        Ok(value)
+    }
+
+    /// Name of the request as the allocation shows it.
+    pub(super) fn request_name(&self, alternative: u32) -> &'a Str {
+        &self.alternative(alternative).name
+    }
+}
+
+/// Whether one of `tolerations` tolerates `taint`. Mirrors `devicetoleration.go`, `ToleratesTaint`.
+pub(super) fn is_tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
+    tolerations.iter().any(|toleration| {
+        (toleration.effect.is_empty() || toleration.effect == taint.effect)
+            && (toleration.key.is_empty() || toleration.key == taint.key)
+            && match toleration.operator.as_str() {
+                "" | "Equal" => toleration.value == taint.value,
+                operator => operator == "Exists",
+            }
+    })
+}

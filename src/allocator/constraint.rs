@@ -1,0 +1,184 @@
+//! Conditions over several devices of a claim: all the same, or all different.
+//!
+//! Mirrors `matchAttributeConstraint` and `distinctAttributeConstraint` of `allocator_incubating.go`, `constraint.go` and their
+//! experimental counterparts, v1.37.1. Upstream compares scalars, and with list attributes the sets of their elements. Here every
+//! value is a set of numbered elements, a scalar being a set of one, which makes both the same and a state of the search a few
+//! numbers.
+
+use std::collections::HashMap;
+
+use crate::model::{AttributeValue, Device, Str, lookup};
+
+/// What a constraint demands of the devices it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// A value in common.
+    Match,
+    /// No two with a value in common.
+    Distinct,
+}
+
+/// A constraint of a claim.
+#[derive(Clone, Debug)]
+pub(super) struct ConstraintDemand {
+    pub(super) rule: Rule,
+    /// Fully qualified name.
+    pub(super) attribute: Str,
+    /// Requests and subrequests that it covers; empty means all.
+    pub(super) requests: Vec<Str>,
+}
+
+impl ConstraintDemand {
+    /// Whether the request, by its own name and that of its alternative, is covered.
+    pub(super) fn covers(&self, request: &str, alternative: &str) -> bool {
+        self.requests.is_empty()
+            || self
+                .requests
+                .iter()
+                .any(|name| name == request || name == alternative)
+    }
+}
+
+/// The attribute as the driver publishes it. Mirrors `lookupStaticAttribute`: a name of the driver's own domain is also found
+/// without it.
+pub(super) fn attribute_of<'a>(device: &'a Device, driver: &str, name: &str) -> Option<&'a AttributeValue> {
+    if let Some(value) = lookup(&device.attributes, name) {
+        return Some(value);
+    }
+    let (domain, id) = name.split_once('/')?;
+    if domain != driver {
+        return None;
+    }
+    lookup(&device.attributes, id)
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Element {
+    Bool(bool),
+    Int(i64),
+    String(Str),
+    Version(Str),
+}
+
+/// A number for each value of an attribute and each set that values have in common.
+#[derive(Default)]
+pub(super) struct Values {
+    elements: HashMap<Element, u32>,
+    numbers: HashMap<Box<[u32]>, u32>,
+    sets: Vec<Box<[u32]>>,
+    /// Whether lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
+    lists: bool,
+}
+
+impl Values {
+    pub(super) fn new(lists: bool) -> Self {
+        Self {
+            lists,
+            ..Self::default()
+        }
+    }
+
+    /// The number of `value`; none where no constraint can be met with it.
+    pub(super) fn number(&mut self, value: &AttributeValue) -> Option<u32> {
+        let mut elements: Vec<u32> = Vec::new();
+        let mut add = |element| {
+            let next = self.elements.len() as u32;
+            elements.push(*self.elements.entry(element).or_insert(next));
+        };
+        match value {
+            AttributeValue::Bool(value) => add(Element::Bool(*value)),
+            AttributeValue::Int(value) => add(Element::Int(*value)),
+            AttributeValue::String(value) => add(Element::String(value.clone())),
+            AttributeValue::Version(value) => add(Element::Version(value.clone())),
+            _ if !self.lists => {}
+            AttributeValue::Bools(list) => list.iter().for_each(|value| add(Element::Bool(*value))),
+            AttributeValue::Ints(list) => list.iter().for_each(|value| add(Element::Int(*value))),
+            AttributeValue::Strings(list) => list
+                .iter()
+                .for_each(|value| add(Element::String(value.clone()))),
+            AttributeValue::Versions(list) => list
+                .iter()
+                .for_each(|value| add(Element::Version(value.clone()))),
+            AttributeValue::Unknown => return None,
+        }
+        elements.sort_unstable();
+        elements.dedup();
+        Some(self.intern(elements.into()))
+    }
+
+    fn intern(&mut self, set: Box<[u32]>) -> u32 {
+        if let Some(known) = self.numbers.get(&set) {
+            return *known;
+        }
+        let number = self.sets.len() as u32;
+        self.numbers.insert(set.clone(), number);
+        self.sets.push(set);
+        number
+    }
+
+    /// The elements of a value.
+    pub(super) fn elements(&self, value: u32) -> &[u32] {
+        &self.sets[value as usize]
+    }
+
+    /// What two values have in common, if anything.
+    pub(super) fn common(&mut self, a: u32, b: u32) -> Option<u32> {
+        let (left, right) = (self.elements(a), self.elements(b));
+        if a == b {
+            return (!left.is_empty()).then_some(a);
+        }
+        if left.len() == 1 && right.len() == 1 {
+            return None;
+        }
+        let common: Box<[u32]> = left
+            .iter()
+            .copied()
+            .filter(|element| right.contains(element))
+            .collect();
+        (!common.is_empty()).then(|| self.intern(common))
+    }
+
+    /// Whether a device with value `new` may stand beside one with value `known` under a distinct constraint. Without lists an
+    /// odd value may only come first.
+    fn distinct(&self, new: u32, known: u32) -> bool {
+        let (new, known) = (self.elements(new), self.elements(known));
+        !new.is_empty() && !new.iter().any(|element| known.contains(element))
+    }
+}
+
+/// The devices of a constraint at one point of the search.
+#[derive(Clone, Debug)]
+pub(super) struct ConstraintState {
+    rule: Rule,
+    /// `Match`: what all devices so far have in common, after each of them. `Distinct`: the value of each.
+    pub(super) values: Vec<u32>,
+}
+
+impl ConstraintState {
+    pub(super) fn new(rule: Rule) -> Self {
+        Self {
+            rule,
+            values: Vec::new(),
+        }
+    }
+
+    /// Adds a device with that value. Returns whether the constraint allows it; the state is unchanged if not.
+    pub(super) fn add(&mut self, value: u32, values: &mut Values) -> bool {
+        let added = match (self.rule, self.values.last()) {
+            (_, None) => Some(value),
+            (Rule::Match, Some(common)) => values.common(*common, value),
+            (Rule::Distinct, Some(_)) => self
+                .values
+                .iter()
+                .all(|known| values.distinct(value, *known))
+                .then_some(value),
+        };
+        self.values.extend(added);
+        added.is_some()
+    }
+
+    /// Takes back the last device added.
+    pub(super) fn remove(&mut self) {
+        self.values.pop();
+    }
+}

@@ -1,0 +1,182 @@
+//! What kube-scheduler allocates on a node, device for device.
+//!
+//! Mirrors `k8s.io/dynamic-resource-allocation/structured`, v0.37.1. [`Inputs`] prepares a cluster once for any number of nodes
+//! and claims, [`Inputs::demand`] prepares claims, and [`Inputs::allocate`] answers for one node: the first solution in upstream's
+//! search order, or the error that upstream's search meets before it.
+//!
+//! Upstream backtracks through all combinations. [`search`] does the same for the problems that are decided within a few steps;
+//! [`pruned`] decides the others without visiting what cannot change the answer. Which pods and nodes are asked about, and what
+//! the scheduler checks around the allocator, is the business of `scheduling`.
+
+mod candidates;
+mod capacity;
+mod constraint;
+mod counters;
+mod features;
+mod node_selection;
+mod pools;
+mod request;
+mod result;
+mod search;
+mod selectors;
+mod state;
+
+use std::sync::Arc;
+
+use crate::model::{Allocation, Claim, Class, Cluster, Node};
+
+use self::candidates::Problem;
+use self::pools::Pools;
+use self::request::Preparation;
+use self::search::{Flow, Search};
+use self::selectors::Expressions;
+use self::state::AllocatedState;
+
+pub use self::features::{Features, Implementation};
+pub use self::pools::PoolStatus;
+pub use self::request::Demand;
+pub use self::selectors::{SelectorEngine, SelectorError};
+
+/// A cluster prepared for allocation: pools, devices in use, taints. Shared by all nodes and threads.
+pub struct Inputs {
+    features: Features,
+    cluster: Cluster,
+    pools: Pools,
+    allocated: AllocatedState,
+    engine: Arc<dyn SelectorEngine>,
+}
+
+/// How much work an attempt may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Steps of the search after which it gives up.
+    pub steps: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 20_000_000 }
+    }
+}
+
+/// Lets the caller end a long search.
+pub trait Observer {
+    /// Asked now and then; the search gives up once it answers true.
+    fn cancelled(&self) -> bool;
+}
+
+/// Never cancels.
+impl Observer for () {
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for std::sync::atomic::AtomicBool {
+    fn cancelled(&self) -> bool {
+        self.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+/// The answer for one node.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// One allocation for each claim, in their order.
+    Allocated(Vec<Allocation>),
+    /// The node cannot satisfy the claims.
+    DoesNotFit {
+        /// A pool of the node contradicts itself, which upstream then gives as the reason.
+        invalid_pools: bool,
+    },
+    /// Upstream ends the attempt with this error.
+    Error(AttemptError),
+    /// Not decided within the limits. This is no answer.
+    GaveUp,
+}
+
+/// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AttemptError(String);
+
+/// The answer for one node and the work it took.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The answer.
+    pub outcome: Outcome,
+    /// Steps of the search.
+    pub steps: u64,
+}
+
+/// What upstream says when nothing fits and a pool contradicts itself.
+pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
+
+impl Inputs {
+    /// Prepares `cluster`. Costs little: pools are looked at when a node asks for them.
+    pub fn new(cluster: &Cluster, features: Features, engine: Arc<dyn SelectorEngine>) -> Self {
+        let claims = cluster.claims().map(|claim| &**claim);
+        Self {
+            features,
+            pools: Pools::new(cluster.slices(), cluster.rules(), features),
+            allocated: AllocatedState::gather(claims, features.consumable_capacity),
+            cluster: cluster.clone(),
+            engine,
+        }
+    }
+
+    /// Prepares claims that are to be allocated together, in this order.
+    pub fn demand(&self, claims: &[Arc<Claim>]) -> Demand {
+        let class = |name: &str| -> Option<Arc<Class>> { self.cluster.class(name).cloned() };
+        let preparation = Preparation {
+            features: self.features,
+            class: &class,
+            expressions: Expressions::new(Arc::clone(&self.engine), self.pools.devices()),
+            sources: Vec::new(),
+        };
+        preparation.demand(claims)
+    }
+
+    /// Allocates the claims of `demand` on `node`.
+    pub fn allocate(&self, node: &Node, demand: &Demand, limits: Limits, observer: &dyn Observer) -> Attempt {
+        let mut problem = match self.problem(node, demand) {
+            Ok(problem) => problem,
+            Err(error) => return Attempt::failed(error, 0),
+        };
+        let mut search = Search::new(&mut problem, limits.steps, observer);
+        let flow = search.run();
+        let (steps, state) = (search.steps, search.state);
+        let outcome = match flow {
+            Flow::Done => match result::allocations(&problem, &state.picks) {
+                Ok(allocations) => Outcome::Allocated(allocations),
+                Err(error) => Outcome::Error(AttemptError(error)),
+            },
+            Flow::Fail => Outcome::DoesNotFit {
+                invalid_pools: problem
+                    .views
+                    .iter()
+                    .any(|view| matches!(view.status, PoolStatus::Invalid(_))),
+            },
+            Flow::Exceeded => Outcome::Error(AttemptError("allocation max size exceeded".to_owned())),
+            Flow::Error => Outcome::Error(AttemptError(state.error)),
+            Flow::GaveUp => Outcome::GaveUp,
+        };
+        Attempt { outcome, steps }
+    }
+
+    fn problem<'a>(&self, node: &'a Node, demand: &'a Demand) -> Result<Problem<'a>, String> {
+        let views = self
+            .pools
+            .of_node(node, &self.allocated)
+            .map_err(|why| format!("gather pool information: {why}"))?;
+        Problem::new(demand, self.features, node, views)
+    }
+}
+
+impl Attempt {
+    fn failed(error: String, steps: u64) -> Self {
+        Self {
+            outcome: Outcome::Error(AttemptError(error)),
+            steps,
+        }
+    }
+}

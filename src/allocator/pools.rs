@@ -1,0 +1,442 @@
+//! Pools as one node sees them: which slices count, in which order, and whether they can be used.
+//!
+//! Mirrors `pools_incubating.go`, `GatherPools`, v1.37.1. A view of a pool depends on the node only through the slices that reach
+//! the node, so views are kept by that set and shared by all nodes with the same one. Nothing is worked out before a node asks.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::model::{Device, Node, PoolId, Slice, Str, Taint, TaintRule};
+
+use super::counters::{CounterIndex, Counters};
+use super::features::Features;
+use super::node_selection::node_matches;
+use super::state::{AllocatedState, PoolState};
+
+/// A slice with its place in the numbering of all devices.
+#[derive(Clone, Debug)]
+pub(super) struct NumberedSlice {
+    pub(super) slice: Arc<Slice>,
+    /// Number of the slice's first device.
+    pub(super) base: u32,
+}
+
+/// Every slice of a pool, whatever its generation, by name.
+#[derive(Debug)]
+struct PoolSlices {
+    id: PoolId,
+    slices: Vec<NumberedSlice>,
+    /// Views by the slices that reach a node; nothing where a newer generation reaches other nodes only.
+    views: Mutex<Vec<(Vec<u32>, Option<Arc<PoolView>>)>>,
+}
+
+/// All pools, with an index of those a node may reach.
+#[derive(Debug)]
+pub(super) struct Pools {
+    pools: Vec<PoolSlices>,
+    of_node: HashMap<Str, Vec<u32>>,
+    shared: Vec<u32>,
+    features: Features,
+    rules: Vec<Arc<TaintRule>>,
+    devices: u32,
+}
+
+/// Whether a pool can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PoolStatus {
+    /// Its devices can be allocated.
+    Usable,
+    /// The driver has not published all slices of the generation yet.
+    Incomplete,
+    /// The slices contradict each other, in the way that the text says.
+    Invalid(String),
+}
+
+/// A pool as a node sees it.
+#[derive(Debug)]
+pub(super) struct PoolView {
+    pub(super) id: PoolId,
+    pub(super) status: PoolStatus,
+    /// Slices with devices that reach the node, by name.
+    pub(super) slices: Vec<NumberedSlice>,
+    /// The devices of those slices; none unless the pool is usable.
+    pub(super) devices: Vec<PoolDevice>,
+    /// Shared counters of the pool.
+    pub(super) counters: Counters,
+    /// Pools with binding conditions come after those without.
+    has_binding_conditions: bool,
+}
+
+/// A device of a [`PoolView`].
+#[derive(Clone, Debug)]
+pub(super) struct PoolDevice {
+    /// Which of the view's slices.
+    pub(super) slice: u32,
+    /// Which device of that slice.
+    pub(super) index: u32,
+    /// Taken as a whole by an allocated claim.
+    pub(super) dedicated: bool,
+    /// Shares of it are taken by allocated claims.
+    pub(super) shared: bool,
+    /// Several claims may hold shares of it.
+    pub(super) multiple: bool,
+    /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
+    pub(super) consumed: Box<[i128]>,
+    /// Taints that keep pods without toleration off.
+    pub(super) taints: Box<[Taint]>,
+}
+
+impl PoolView {
+    pub(super) fn slice(&self, device: &PoolDevice) -> &Slice {
+        &self.slices[device.slice as usize].slice
+    }
+
+    pub(super) fn device(&self, device: &PoolDevice) -> &Device {
+        &self.slice(device).spec.devices[device.index as usize]
+    }
+
+    /// Number of the device among all devices.
+    pub(super) fn number(&self, device: &PoolDevice) -> usize {
+        (self.slices[device.slice as usize].base + device.index) as usize
+    }
+}
+
+impl Pools {
+    /// Groups `slices`, which come in the order of their names.
+    pub(super) fn new<'a>(
+        slices: impl Iterator<Item = &'a Arc<Slice>>,
+        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
+        features: Features,
+    ) -> Self {
+        let mut pools: Vec<PoolSlices> = Vec::new();
+        let mut known: HashMap<PoolId, u32> = HashMap::new();
+        let mut of_node: HashMap<Str, Vec<u32>> = HashMap::new();
+        let mut shared = Vec::new();
+        let mut devices = 0;
+        for slice in slices {
+            let pool = *known.entry(slice.pool_id()).or_insert_with_key(|id| {
+                pools.push(PoolSlices {
+                    id: id.clone(),
+                    slices: Vec::with_capacity(1),
+                    views: Mutex::default(),
+                });
+                pools.len() as u32 - 1
+            });
+            pools[pool as usize].slices.push(NumberedSlice {
+                slice: Arc::clone(slice),
+                base: devices,
+            });
+            devices += slice.spec.devices.len() as u32;
+            let reached = match own_node(slice) {
+                Some(node) => of_node.entry(node.clone()).or_default(),
+                None => &mut shared,
+            };
+            if !reached.contains(&pool) {
+                reached.push(pool);
+            }
+        }
+        Self {
+            pools,
+            of_node,
+            shared,
+            features,
+            rules: if features.device_taints {
+                rules.map(Arc::clone).collect()
+            } else {
+                Vec::new()
+            },
+            devices,
+        }
+    }
+
+    /// Number of devices in all slices.
+    pub(super) fn devices(&self) -> usize {
+        self.devices as usize
+    }
+
+    /// The pools that `node` reaches, in the order in which the search takes them.
+    ///
+    /// # Errors
+    /// The text of the error with which upstream ends the attempt.
+    pub(super) fn of_node(&self, node: &Node, allocated: &AllocatedState) -> Result<Vec<Arc<PoolView>>, String> {
+        let mut views = Vec::new();
+        let own = self
+            .of_node
+            .get(&node.metadata.name)
+            .map_or(&[][..], Vec::as_slice);
+        let shared = self.shared.iter().filter(|pool| !own.contains(pool));
+        for pool in own.iter().chain(shared) {
+            views.extend(self.view(&self.pools[*pool as usize], node, allocated)?);
+        }
+        if views.len() > 1 {
+            views.sort_by(|a, b| (a.has_binding_conditions, &a.id).cmp(&(b.has_binding_conditions, &b.id)));
+        }
+        Ok(views)
+    }
+
+    fn view(
+        &self,
+        pool: &PoolSlices,
+        node: &Node,
+        allocated: &AllocatedState,
+    ) -> Result<Option<Arc<PoolView>>, String> {
+        let relevant = self.relevant(pool, node)?;
+        if relevant.is_empty() {
+            return Ok(None);
+        }
+        let mut views = pool.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, view)) = views.iter().find(|(known, _)| *known == relevant) {
+            return Ok(view.clone());
+        }
+        let view = self
+            .build(pool, &relevant, allocated.pool(&pool.id))
+            .map(Arc::new);
+        views.push((relevant, view.clone()));
+        Ok(view)
+    }
+
+    /// The slices of the newest generation that reaches the node. Those that name the node come first, as upstream keeps them
+    /// apart from the others.
+    fn relevant(&self, pool: &PoolSlices, node: &Node) -> Result<Vec<u32>, String> {
+        let mut relevant: Vec<u32> = Vec::with_capacity(1);
+        let mut generation = i64::MIN;
+        for named in [true, false] {
+            for (place, numbered) in pool.slices.iter().enumerate() {
+                let slice = &numbered.slice;
+                let visible = match own_node(slice) {
+                    Some(name) => named && *name == node.metadata.name,
+                    None => !named,
+                };
+                if !visible || self.is_ignored(slice) || !reaches(slice, node)? {
+                    continue;
+                }
+                match slice.spec.pool.generation.cmp(&generation) {
+                    std::cmp::Ordering::Less if !relevant.is_empty() => continue,
+                    std::cmp::Ordering::Greater => relevant.clear(),
+                    _ => {}
+                }
+                generation = slice.spec.pool.generation;
+                relevant.push(place as u32);
+            }
+        }
+        Ok(relevant)
+    }
+
+    /// Slices that an allocator without the feature does not see.
+    fn is_ignored(&self, slice: &Slice) -> bool {
+        (!self.features.partitionable_devices
+            && (slice.spec.per_device_node_selection || !slice.spec.shared_counters.is_empty()))
+            || (!self.features.compatibility_groups && uses_compatibility_groups(slice))
+    }
+
+    /// The view that consists of the `relevant` slices. There is none where the driver is replacing them: a newer generation
+    /// exists, though not for this node.
+    fn build(&self, pool: &PoolSlices, relevant: &[u32], allocated: Option<&PoolState>) -> Option<PoolView> {
+        let mut view = PoolView {
+            id: pool.id.clone(),
+            status: PoolStatus::Usable,
+            slices: Vec::new(),
+            devices: Vec::new(),
+            counters: Counters::default(),
+            has_binding_conditions: false,
+        };
+        let first = &pool.slices[relevant[0] as usize].slice.spec.pool;
+        let expected = first.resource_slice_count;
+        let mut others: Vec<&NumberedSlice> = Vec::new();
+        if relevant.len() as i64 != expected {
+            // Slices that do not reach the node decide whether the pool is complete.
+            let newer = |numbered: &NumberedSlice| numbered.slice.spec.pool.generation > first.generation;
+            if pool.slices.iter().any(newer) {
+                return None;
+            }
+            let current: Vec<(u32, &NumberedSlice)> = (0..)
+                .zip(&pool.slices)
+                .filter(|(_, numbered)| {
+                    numbered.slice.spec.pool.generation == first.generation
+                        && (self.features.compatibility_groups || !uses_compatibility_groups(&numbered.slice))
+                })
+                .collect();
+            if current.len() as i64 != expected {
+                view.status = PoolStatus::Incomplete;
+                return Some(view);
+            }
+            if relevant.len() < current.len() {
+                others.extend(
+                    current
+                        .iter()
+                        .filter(|(place, _)| !relevant.contains(place))
+                        .map(|(_, numbered)| *numbered),
+                );
+            }
+        }
+        let mut targeting: Vec<&NumberedSlice> = relevant
+            .iter()
+            .map(|place| &pool.slices[*place as usize])
+            .collect();
+        targeting.sort_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
+        let has_counters = |numbered: &&NumberedSlice| {
+            self.features.partitionable_devices && !numbered.slice.spec.shared_counters.is_empty()
+        };
+        let (mut counter_slices, targeting): (Vec<_>, Vec<_>) = targeting.into_iter().partition(has_counters);
+        let (other_counters, others): (Vec<_>, Vec<_>) = others.into_iter().partition(has_counters);
+        counter_slices.extend(other_counters);
+
+        let counters = duplicate_device(&targeting).and_then(|()| {
+            if !self.features.partitionable_devices {
+                return Ok(Counters::default());
+            }
+            let mut index = CounterIndex::new(counter_slices.iter().map(|numbered| &*numbered.slice))?;
+            for numbered in &targeting {
+                index.validate(&numbered.slice)?;
+            }
+            for numbered in &others {
+                index.validate(&numbered.slice)?;
+            }
+            let taken = |device: &Device| allocated.is_some_and(|pool| pool.contains_key(&device.name));
+            Ok(index.build(
+                targeting.iter().map(|numbered| &*numbered.slice),
+                others.iter().map(|numbered| &*numbered.slice),
+                taken,
+            ))
+        });
+        match counters {
+            Ok(counters) => view.counters = counters,
+            Err(why) => {
+                view.status = PoolStatus::Invalid(why);
+                return Some(view);
+            }
+        }
+        view.slices = targeting.into_iter().cloned().collect();
+        view.devices = self.devices_of(&view, allocated);
+        view.has_binding_conditions = view
+            .devices
+            .iter()
+            .any(|device| !view.device(device).binding_conditions.is_empty());
+        Some(view)
+    }
+
+    fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {
+        let rules: Vec<&TaintRule> = self
+            .rules
+            .iter()
+            .map(|rule| &**rule)
+            .filter(|rule| {
+                rule.spec.device_selector.as_ref().is_some_and(|selector| {
+                    selector.driver.as_ref().is_none_or(|driver| *driver == view.id.driver)
+                        && selector.pool.as_ref().is_none_or(|pool| *pool == view.id.pool)
+                })
+            })
+            .collect();
+        let total = view.slices.iter().map(|numbered| numbered.slice.spec.devices.len()).sum();
+        let mut devices = Vec::with_capacity(total);
+        for (place, numbered) in (0..).zip(&view.slices) {
+            for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
+                let state = allocated.and_then(|pool| pool.get(&device.name));
+                let consumed = match state {
+                    Some(state) if !state.consumed.is_empty() => device
+                        .capacity
+                        .iter()
+                        .map(|(name, _)| state.consumed(name))
+                        .collect(),
+                    _ => Box::default(),
+                };
+                devices.push(PoolDevice {
+                    slice: place,
+                    index,
+                    dedicated: state.is_some_and(|state| state.dedicated),
+                    shared: state.is_some_and(|state| state.shared),
+                    multiple: self.features.consumable_capacity && device.allow_multiple_allocations,
+                    consumed,
+                    taints: self.taints_of(device, &rules),
+                });
+            }
+        }
+        devices
+    }
+
+    /// Taints of the device and of the rules that select it, as far as they keep pods off. Mirrors `tracker.go`, `applyPatches`.
+    fn taints_of(&self, device: &Device, rules: &[&TaintRule]) -> Box<[Taint]> {
+        if !self.features.device_taints {
+            return Box::default();
+        }
+        let of_rules = rules
+            .iter()
+            .filter(|rule| {
+                rule.spec.device_selector.as_ref().is_some_and(|selector| {
+                    selector.device.as_ref().is_none_or(|name| *name == device.name)
+                })
+            })
+            .map(|rule| &rule.spec.taint);
+        device
+            .taints
+            .iter()
+            .chain(of_rules)
+            .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
+            .cloned()
+            .collect()
+    }
+}
+
+fn own_node(slice: &Slice) -> Option<&Str> {
+    slice.spec.node_name.as_ref().filter(|name| !name.is_empty())
+}
+
+/// Whether at least one device of the slice reaches the node.
+fn reaches(slice: &Slice, node: &Node) -> Result<bool, String> {
+    let spec = &slice.spec;
+    if own_node(slice).is_some() || spec.all_nodes || spec.node_selector.is_some() {
+        return node_matches(
+            node,
+            spec.node_name.as_ref(),
+            spec.all_nodes,
+            spec.node_selector.as_ref(),
+        )
+        .map_err(|why| {
+            format!(
+                "failed to perform node selection for slice {}: {why}",
+                slice.metadata.name
+            )
+        });
+    }
+    if spec.per_device_node_selection {
+        for device in &spec.devices {
+            let reached = node_matches(
+                node,
+                device.node_name.as_ref(),
+                device.all_nodes,
+                device.node_selector.as_ref(),
+            )
+            .map_err(|why| {
+                format!(
+                    "failed to perform node selection for device {} in slice {}: {why}",
+                    device.name, slice.metadata.name
+                )
+            })?;
+            if reached {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn uses_compatibility_groups(slice: &Slice) -> bool {
+    slice.spec.devices.iter().any(|device| {
+        device
+            .consumes_counters
+            .iter()
+            .any(|consumption| !consumption.compatibility_groups.is_empty())
+    })
+}
+
+fn duplicate_device(slices: &[&NumberedSlice]) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    for numbered in slices {
+        for device in &numbered.slice.spec.devices {
+            if !names.insert(device.name.as_str()) {
+                return Err(format!("duplicate device name {}", device.name));
+            }
+        }
+    }
+    Ok(())
+}

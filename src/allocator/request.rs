@@ -1,0 +1,347 @@
+//! What claims ask for, prepared once for all nodes.
+//!
+//! Everything that depends on neither node nor devices is looked up here: classes, selectors, which constraints cover which
+//! request, and the errors that upstream reports for a request before it looks at devices (`allocator_incubating.go`,
+//! `validateDeviceRequest`). These are kept in their place rather than returned, since an error of an earlier request that does
+//! depend on the node comes first.
+
+use std::sync::Arc;
+
+use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Selector, Str};
+
+use super::constraint::{ConstraintDemand, Rule};
+use super::features::{Features, Implementation};
+use super::selectors::{Expressions, ExpressionId};
+
+/// Claims that are to be allocated together, in this order, for one pod.
+#[derive(Debug)]
+pub struct Demand {
+    pub(super) claims: Vec<ClaimDemand>,
+    pub(super) expressions: Expressions,
+    pub(super) sources: Vec<AttributeSource>,
+}
+
+impl Demand {
+    /// The claims, as they were given.
+    pub fn claims(&self) -> impl Iterator<Item = &Arc<Claim>> {
+        self.claims.iter().map(|demand| &demand.claim)
+    }
+}
+
+/// One claim.
+#[derive(Debug)]
+pub(super) struct ClaimDemand {
+    pub(super) claim: Arc<Claim>,
+    pub(super) requests: Vec<RequestDemand>,
+    pub(super) constraints: Vec<ConstraintDemand>,
+    /// A constraint of a type that is not known.
+    pub(super) constraint_error: Option<String>,
+}
+
+/// One request: an exact one has one alternative, a prioritized list several.
+#[derive(Debug)]
+pub(super) struct RequestDemand {
+    pub(super) name: Str,
+    /// A feature that the request needs is off.
+    pub(super) error: Option<String>,
+    pub(super) prioritized: bool,
+    pub(super) alternatives: Vec<Alternative>,
+}
+
+/// How many devices an alternative asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Amount {
+    Exactly(i64),
+    All,
+}
+
+/// One way to satisfy a request.
+#[derive(Debug)]
+pub(super) struct Alternative {
+    /// Position in the claim's spec.
+    request: usize,
+    subrequest: Option<usize>,
+    /// `request` or `request/subrequest`.
+    pub(super) name: Str,
+    pub(super) class: Option<Arc<Class>>,
+    /// Found before any device is looked at.
+    pub(super) error: Option<String>,
+    pub(super) amount: Amount,
+    pub(super) admin_access: bool,
+    /// Selectors of the class, then those of the request.
+    pub(super) selectors: Vec<SelectorUse>,
+    /// For each constraint of the claim: where the attribute comes from, if the constraint covers the alternative.
+    pub(super) constraints: Vec<Option<u32>>,
+}
+
+/// A selector of a class or request.
+#[derive(Debug)]
+pub(super) struct SelectorUse {
+    pub(super) of_class: bool,
+    /// Its place in the list of the class or request.
+    pub(super) place: usize,
+    pub(super) expression: ExpressionId,
+}
+
+/// Where the attribute of a constraint comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AttributeSource {
+    /// The driver publishes it, under this fully qualified name.
+    Published(Str),
+    /// The request computes it.
+    Derived(Str, ExpressionId),
+}
+
+impl Alternative {
+    /// The request's spec in `claim`, which is the claim that the alternative was made for.
+    pub(super) fn spec<'a>(&self, claim: &'a Claim) -> &'a DeviceRequest {
+        static NONE: std::sync::LazyLock<DeviceRequest> = std::sync::LazyLock::new(DeviceRequest::default);
+        let spec = claim
+            .spec
+            .devices
+            .requests
+            .get(self.request)
+            .and_then(|request| match self.subrequest {
+                Some(subrequest) => request.first_available.get(subrequest),
+                None => request.exactly.as_ref(),
+            });
+        spec.unwrap_or(&NONE)
+    }
+
+    /// The name without that of the parent request, as errors name it.
+    pub(super) fn own_name(&self) -> &str {
+        match self.subrequest {
+            Some(_) => self.name.rsplit('/').next().unwrap_or_default(),
+            None => &self.name,
+        }
+    }
+}
+
+/// How klog shows an object.
+pub(super) fn shown(key: &Key) -> String {
+    if key.namespace.is_empty() {
+        key.name.to_string()
+    } else {
+        key.to_string()
+    }
+}
+
+/// Prepares claims.
+pub(super) struct Preparation<'a> {
+    pub(super) features: Features,
+    pub(super) class: &'a dyn Fn(&str) -> Option<Arc<Class>>,
+    pub(super) expressions: Expressions,
+    pub(super) sources: Vec<AttributeSource>,
+}
+
+impl Preparation<'_> {
+    pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
+        let claims = claims.iter().map(|claim| self.claim(claim)).collect();
+        Demand {
+            claims,
+            expressions: self.expressions,
+            sources: self.sources,
+        }
+    }
+
+    fn claim(&mut self, claim: &Arc<Claim>) -> ClaimDemand {
+        let shown = shown(&claim.key());
+        let mut constraints = Vec::new();
+        let mut constraint_error = None;
+        for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
+            let stable = self.features.implementation() == Implementation::Stable;
+            let (rule, attribute) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
+                (Some(attribute), _) => (Rule::Match, attribute),
+                (None, Some(attribute)) if !stable => (Rule::Distinct, attribute),
+                _ => {
+                    constraint_error = Some(format!(
+                        "claim {shown}, constraint #{place}: empty constraint (unsupported constraint type?)"
+                    ));
+                    break;
+                }
+            };
+            constraints.push(ConstraintDemand {
+                rule,
+                attribute: attribute.clone(),
+                requests: constraint.requests.clone(),
+            });
+        }
+        let requests = (0..)
+            .zip(&claim.spec.devices.requests)
+            .map(|(place, request)| self.request(&shown, place, request, &constraints))
+            .collect();
+        ClaimDemand {
+            claim: Arc::clone(claim),
+            requests,
+            constraints,
+            constraint_error,
+        }
+    }
+
+    fn request(
+        &mut self,
+        claim: &str,
+        place: usize,
+        request: &Request,
+        constraints: &[ConstraintDemand],
+    ) -> RequestDemand {
+        let prioritized = !request.first_available.is_empty();
+        let alternatives = if prioritized {
+            (0..)
+                .zip(&request.first_available)
+                .map(|(subrequest, spec)| {
+                    let name = Str::from(format!("{}/{}", request.name, spec.name));
+                    let mut alternative = self.alternative(claim, &request.name, name, spec, constraints);
+                    (alternative.request, alternative.subrequest) = (place, Some(subrequest));
+                    alternative
+                })
+                .collect()
+        } else {
+            let none = DeviceRequest::default();
+            let spec = request.exactly.as_ref().unwrap_or(&none);
+            let mut alternative =
+                self.alternative(claim, &request.name, request.name.clone(), spec, constraints);
+            alternative.request = place;
+            vec![alternative]
+        };
+        RequestDemand {
+            name: request.name.clone(),
+            error: self.gate_error(claim, request),
+            prioritized,
+            alternatives,
+        }
+    }
+
+    fn gate_error(&self, claim: &str, request: &Request) -> Option<String> {
+        if !self.features.prioritized_list && !request.first_available.is_empty() {
+            return Some(format!(
+                "claim {claim}, request {}: has subrequests, but the DRAPrioritizedList feature is disabled",
+                request.name
+            ));
+        }
+        // The stable implementation does not know capacity requests and ignores them.
+        if self.features.consumable_capacity || self.features.implementation() == Implementation::Stable {
+            return None;
+        }
+        let (what, name) = if request.exactly.as_ref().is_some_and(|spec| spec.capacity.is_some()) {
+            ("request", &request.name)
+        } else {
+            let subrequest = request
+                .first_available
+                .iter()
+                .find(|spec| spec.capacity.is_some())?;
+            ("subrequest", &subrequest.name)
+        };
+        Some(format!(
+            "claim {claim}, {what} {name}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
+        ))
+    }
+
+    fn alternative(
+        &mut self,
+        claim: &str,
+        request: &Str,
+        name: Str,
+        spec: &DeviceRequest,
+        constraints: &[ConstraintDemand],
+    ) -> Alternative {
+        let own_name = if spec.name.is_empty() { request } else { &spec.name };
+        let class = (self.class)(&spec.device_class_name);
+        let error = self.spec_error(&format!("claim {claim}, request {own_name}"), spec, class.as_deref());
+        let mut selectors = Vec::new();
+        if error.is_none() {
+            let of_class = class.as_ref().map_or(&[][..], |class| &class.spec.selectors);
+            self.add_selectors(&mut selectors, true, of_class);
+            self.add_selectors(&mut selectors, false, &spec.selectors);
+        }
+        let constraints = constraints
+            .iter()
+            .map(|constraint| {
+                constraint
+                    .covers(request, &name)
+                    .then(|| self.source(spec, &constraint.attribute))
+            })
+            .collect();
+        Alternative {
+            request: 0,
+            subrequest: None,
+            name,
+            class,
+            error,
+            amount: match spec.allocation_mode {
+                AllocationMode::All => Amount::All,
+                _ => Amount::Exactly(spec.count),
+            },
+            // Subrequests have no admin access.
+            admin_access: spec.name.is_empty() && spec.admin_access == Some(true),
+            selectors,
+            constraints,
+        }
+    }
+
+    fn source(&mut self, spec: &DeviceRequest, attribute: &Str) -> u32 {
+        // Of two derived attributes with the same name the last one counts, as in a Go map.
+        let derived = spec
+            .derived_attributes
+            .iter()
+            .rfind(|derived| derived.name == *attribute);
+        let source = match derived {
+            Some(derived) => AttributeSource::Derived(
+                attribute.clone(),
+                self.expressions.derived_attribute(&derived.expression),
+            ),
+            None => AttributeSource::Published(attribute.clone()),
+        };
+        let place = self.sources.iter().position(|known| *known == source);
+        place.unwrap_or_else(|| {
+            self.sources.push(source);
+            self.sources.len() - 1
+        }) as u32
+    }
+
+    fn add_selectors(&mut self, uses: &mut Vec<SelectorUse>, of_class: bool, selectors: &[Selector]) {
+        for (place, selector) in selectors.iter().enumerate() {
+            let text = selector.cel.as_ref().map(|cel| cel.expression.clone());
+            uses.push(SelectorUse {
+                of_class,
+                place,
+                expression: self.expressions.selector(&text.unwrap_or_default()),
+            });
+        }
+    }
+
+    fn spec_error(&self, what: &str, spec: &DeviceRequest, class: Option<&Class>) -> Option<String> {
+        if !spec.derived_attributes.is_empty() && !self.features.derived_attributes {
+            return Some(format!(
+                "{what}: cannot handle request with derived attributes, the feature is disabled"
+            ));
+        }
+        if let Some(place) = spec
+            .selectors
+            .iter()
+            .position(|selector| selector.cel.is_none())
+        {
+            return Some(format!(
+                "{what}, selector #{place}: CEL expression empty (unsupported selector type?)"
+            ));
+        }
+        if !self.features.admin_access && spec.name.is_empty() && spec.admin_access.is_some() {
+            return Some(format!("{what}: admin access is requested, but the feature is disabled"));
+        }
+        if spec.device_class_name.is_empty() {
+            return Some(format!(
+                "{what}: missing device class name (unsupported request type?)"
+            ));
+        }
+        if class.is_none() {
+            return Some(format!(
+                "{what}: could not retrieve device class {0}: deviceclass.resource.k8s.io \"{0}\" not found",
+                spec.device_class_name
+            ));
+        }
+        if let AllocationMode::Other(mode) = &spec.allocation_mode {
+            return Some(format!("{what}: unsupported count mode {mode}"));
+        }
+        None
+    }
+}

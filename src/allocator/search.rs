@@ -1,0 +1,439 @@
+//! The search as upstream does it: one device after the other, in order, backtracking.
+//!
+//! Mirrors `allocator_incubating.go`, `allocateOne` and `allocateDevice`, v1.37.1. This search serves the problems that need
+//! little backtracking, which are nearly all; `pruned` takes over where it does not end soon, and must give the same answer.
+
+use super::Observer;
+use super::candidates::{MAX_RESULTS, Problem, Verdict};
+use super::constraint::{ConstraintState, Rule};
+use super::counters::Compatibility;
+use super::request::Amount;
+
+/// How a part of the search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// Everything is allocated.
+    Done,
+    /// No solution here.
+    Fail,
+    /// No solution here, because the claim's result would be too large whatever devices are taken.
+    Exceeded,
+    /// An error ends the attempt; it is kept in the state.
+    Error,
+    /// The budget is used up, or the observer asks to stop.
+    GaveUp,
+}
+
+/// A device chosen for an alternative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) alternative: u32,
+    pub(super) device: u32,
+}
+
+/// What the picks so far have changed.
+pub(super) struct State {
+    /// Picks of each claim, in order.
+    pub(super) picks: Vec<Vec<Pick>>,
+    /// How many picks hold each device that allows one allocation only.
+    pub(super) holders: Vec<u16>,
+    /// How many picks share each device that allows several.
+    pub(super) sharers: Vec<u16>,
+    /// What the picks take of such a device, in the order of its capacities.
+    pub(super) shares: Vec<Box<[i128]>>,
+    /// What the picks take of the counters of each view.
+    pub(super) counters: Vec<Box<[i128]>>,
+    /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
+    groups: Vec<Box<[Option<Compatibility>]>>,
+    pub(super) constraints: Vec<Vec<ConstraintState>>,
+    pub(super) error: String,
+}
+
+/// What a pick changed besides marking its device.
+#[derive(Default)]
+pub(super) struct Undo {
+    counters: bool,
+    groups: Vec<(u32, Option<Compatibility>)>,
+}
+
+impl State {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        let devices = problem.devices.len();
+        let claims = &problem.demand.claims;
+        Self {
+            picks: vec![Vec::new(); claims.len()],
+            holders: vec![0; devices],
+            sharers: Vec::new(),
+            shares: Vec::new(),
+            counters: problem
+                .views
+                .iter()
+                .map(|view| vec![0; view.counters.available.len()].into())
+                .collect(),
+            groups: problem
+                .views
+                .iter()
+                .map(|view| vec![None; view.counters.groups.len()].into())
+                .collect(),
+            constraints: claims
+                .iter()
+                .map(|claim| {
+                    let states = claim.constraints.iter();
+                    states.map(|constraint| ConstraintState::new(constraint.rule)).collect()
+                })
+                .collect(),
+            error: String::new(),
+        }
+    }
+
+    /// Whether a request may not even look at the device.
+    pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
+        if problem.alternative(alternative).admin_access {
+            // Admin access ignores who holds the device, except the same claim.
+            return self.holders[device as usize] > 0
+                && self.picks[problem.alternatives[alternative as usize].claim as usize]
+                    .iter()
+                    .any(|pick| pick.device == device);
+        }
+        self.holders[device as usize] > 0 || problem.pool_device(device).dedicated
+    }
+
+    fn share_fits(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
+        let pool_device = problem.pool_device(device);
+        let shares = self.shares.get(device as usize);
+        let capacity = &problem.device(device).capacity;
+        problem
+            .share(alternative, device)
+            .iter()
+            .zip(capacity)
+            .enumerate()
+            .all(|(place, (amount, (_, capacity)))| {
+                let allocated = pool_device.consumed.get(place).copied().unwrap_or(0);
+                let picked = shares.and_then(|shares| shares.get(place)).copied().unwrap_or(0);
+                allocated.saturating_add(picked).saturating_add(*amount)
+                    <= super::capacity::units(&capacity.value)
+            })
+    }
+
+    /// Takes the device if nothing forbids it. `Flow::Fail` leaves everything as it was.
+    ///
+    /// The device must be a candidate of the alternative by its verdict, or in mode All any device of its list.
+    pub(super) fn place(
+        &mut self,
+        problem: &mut Problem<'_>,
+        alternative: u32,
+        device: u32,
+        verdict: Verdict,
+    ) -> Result<Undo, Flow> {
+        let must = problem.alternative(alternative).amount == Amount::All;
+        if verdict == Verdict::Blocked {
+            return Err(Flow::Fail);
+        }
+        let multiple = problem.pool_device(device).multiple;
+        if multiple && !must && !self.share_fits(problem, alternative, device) {
+            return Err(Flow::Fail);
+        }
+        let mut undo = Undo::default();
+        if !self.reserve(problem, device, multiple, &mut undo) {
+            return Err(Flow::Fail);
+        }
+        let place = problem.alternatives[alternative as usize];
+        let claim = place.claim as usize;
+        let sources = &problem.alternative(alternative).constraints;
+        for (added, source) in sources.iter().enumerate() {
+            let Some(source) = source else { continue };
+            let allowed = match problem.attribute(*source, device) {
+                Ok(Some(value)) => self.constraints[claim][added].add(value, &mut problem.values),
+                Ok(None) => false,
+                Err(error) => {
+                    self.error = error;
+                    self.unwind(problem, alternative, device, added, &undo);
+                    return Err(Flow::Error);
+                }
+            };
+            if !allowed {
+                self.unwind(problem, alternative, device, added, &undo);
+                if !must {
+                    return Err(Flow::Fail);
+                }
+                self.error = format!(
+                    "{}: cannot add device {} because a claim constraint would not be satisfied",
+                    problem.shown_request(alternative),
+                    problem.device_id(device)
+                );
+                return Err(Flow::Error);
+            }
+        }
+        if must
+            && (verdict == Verdict::Exhausted
+                || (multiple && !self.share_fits(problem, alternative, device)))
+        {
+            self.unwind(problem, alternative, device, sources.len(), &undo);
+            return Err(Flow::Fail);
+        }
+        if multiple {
+            self.take_share(problem, alternative, device);
+        } else {
+            self.holders[device as usize] += 1;
+        }
+        self.picks[claim].push(Pick { alternative, device });
+        Ok(undo)
+    }
+
+    /// Takes back the last pick of the alternative's claim.
+    pub(super) fn remove(&mut self, problem: &Problem<'_>, pick: Pick, undo: &Undo) {
+        let Pick { alternative, device } = pick;
+        let claim = problem.alternatives[alternative as usize].claim as usize;
+        self.picks[claim].pop();
+        if problem.pool_device(device).multiple {
+            self.sharers[device as usize] -= 1;
+            for (sum, amount) in self.shares[device as usize]
+                .iter_mut()
+                .zip(problem.share(alternative, device))
+            {
+                *sum -= amount;
+            }
+        } else {
+            self.holders[device as usize] -= 1;
+        }
+        let constraints = problem.alternative(alternative).constraints.len();
+        self.unwind(problem, alternative, device, constraints, undo);
+    }
+
+    fn take_share(&mut self, problem: &Problem<'_>, alternative: u32, device: u32) {
+        if self.sharers.is_empty() {
+            self.sharers = vec![0; problem.devices.len()];
+            self.shares = vec![Box::default(); problem.devices.len()];
+        }
+        let place = device as usize;
+        self.sharers[place] += 1;
+        let amounts = problem.share(alternative, device);
+        if self.shares[place].len() < amounts.len() {
+            self.shares[place] = vec![0; amounts.len()].into();
+        }
+        for (sum, amount) in self.shares[place].iter_mut().zip(amounts) {
+            *sum += amount;
+        }
+    }
+
+    fn unwind(
+        &mut self,
+        problem: &Problem<'_>,
+        alternative: u32,
+        device: u32,
+        constraints: usize,
+        undo: &Undo,
+    ) {
+        let claim = problem.alternatives[alternative as usize].claim as usize;
+        let sources = &problem.alternative(alternative).constraints;
+        for (place, source) in sources.iter().enumerate().take(constraints).rev() {
+            if source.is_some() {
+                self.constraints[claim][place].remove();
+            }
+        }
+        let view = problem.devices[device as usize].view as usize;
+        for (set, before) in undo.groups.iter().rev() {
+            self.groups[view][*set as usize].clone_from(before);
+        }
+        if undo.counters {
+            let usage = &problem.view(device).counters.usage[problem.devices[device as usize].device as usize];
+            for (counter, amount) in &usage.amounts {
+                self.counters[view][*counter as usize] -= amount;
+            }
+        }
+    }
+
+    /// Reserves groups and counters, unless the device is shared already and has reserved them.
+    fn reserve(&mut self, problem: &Problem<'_>, device: u32, multiple: bool, undo: &mut Undo) -> bool {
+        let place = problem.devices[device as usize];
+        let view = &problem.views[place.view as usize];
+        let Some(usage) = view.counters.usage.get(place.device as usize) else {
+            return true;
+        };
+        if !usage.consumes {
+            return true;
+        }
+        let picked = self.sharers.get(device as usize).is_some_and(|count| *count > 0);
+        if multiple && (picked || problem.pool_device(device).shared) {
+            return true;
+        }
+        if problem.features.compatibility_groups {
+            let groups = &mut self.groups[place.view as usize];
+            for (set, joining) in &usage.groups {
+                let slot = &mut groups[*set as usize];
+                let current = slot.as_ref().unwrap_or(&view.counters.groups[*set as usize]);
+                if !current.admits(joining) {
+                    for (set, before) in undo.groups.drain(..).rev() {
+                        groups[set as usize] = before;
+                    }
+                    return false;
+                }
+                let next = current.with(joining);
+                undo.groups.push((*set, slot.replace(next)));
+            }
+        }
+        let taken = &mut self.counters[place.view as usize];
+        for (counter, amount) in &usage.amounts {
+            taken[*counter as usize] = taken[*counter as usize].saturating_add(*amount);
+        }
+        undo.counters = true;
+        let available = &view.counters.available;
+        let enough = if view.counters.compare_all {
+            taken.iter().zip(available).all(|(taken, available)| taken <= available)
+        } else {
+            usage
+                .amounts
+                .iter()
+                .all(|(counter, _)| taken[*counter as usize] <= available[*counter as usize])
+        };
+        if !enough {
+            for (counter, amount) in &usage.amounts {
+                taken[*counter as usize] -= amount;
+            }
+            for (set, before) in undo.groups.drain(..).rev() {
+                self.groups[place.view as usize][set as usize] = before;
+            }
+            undo.counters = false;
+        }
+        enough
+    }
+
+    /// Groups left for the counter sets of a view, as far as picks draw from them.
+    pub(super) fn groups_of(&self, view: usize) -> &[Option<Compatibility>] {
+        &self.groups[view]
+    }
+
+    /// Whether a constraint is of the kind that a device can only make stricter: used to tell states apart.
+    pub(super) fn constraint_key(&self, claim: usize, place: usize, rule: Rule) -> &[u32] {
+        let values = &self.constraints[claim][place].values;
+        match rule {
+            // Only what is common to all so far matters.
+            Rule::Match => &values[values.len().saturating_sub(1)..],
+            Rule::Distinct => values,
+        }
+    }
+}
+
+/// The search with its position-independent state.
+pub(super) struct Search<'p, 'a> {
+    pub(super) problem: &'p mut Problem<'a>,
+    pub(super) state: State,
+    /// The alternative chosen for each request of each claim, once a solution is found.
+    pub(super) steps: u64,
+    limit: u64,
+    observer: &'p dyn Observer,
+}
+
+impl<'p, 'a> Search<'p, 'a> {
+    pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Self {
+        let state = State::new(problem);
+        Self {
+            problem,
+            state,
+            steps: 0,
+            limit,
+            observer,
+        }
+    }
+
+    pub(super) fn run(&mut self) -> Flow {
+        self.request(0, 0)
+    }
+
+    fn step(&mut self) -> bool {
+        self.steps += 1;
+        self.steps <= self.limit && (!self.steps.is_multiple_of(1024) || !self.observer.cancelled())
+    }
+
+    /// Serves the request `request` of claim `claim` and all after it.
+    fn request(&mut self, claim: usize, request: usize) -> Flow {
+        if !self.step() {
+            return Flow::GaveUp;
+        }
+        let Some(demand) = self.problem.demand.claims.get(claim) else {
+            return Flow::Done;
+        };
+        if request >= demand.requests.len() {
+            return match self.request(claim + 1, 0) {
+                // Another choice for this claim does not make the next one smaller, but may make it fit.
+                Flow::Exceeded => Flow::Fail,
+                flow => flow,
+            };
+        }
+        let (first, count) = self.problem.alternatives_of(claim, request);
+        if !demand.requests[request].prioritized {
+            return self.pick(first, 0, 0);
+        }
+        let mut all_exceeded = true;
+        for alternative in first..first + count {
+            if !self.step() {
+                return Flow::GaveUp;
+            }
+            match self.pick(alternative, 0, 0) {
+                Flow::Exceeded => {}
+                Flow::Fail => all_exceeded = false,
+                flow => return flow,
+            }
+        }
+        if all_exceeded { Flow::Exceeded } else { Flow::Fail }
+    }
+
+    /// Finds the device `index` of the alternative, from the device `start` on, and serves all that follows.
+    fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
+        let demanded = self.problem.alternative(alternative);
+        let place = self.problem.alternatives[alternative as usize];
+        let (claim, request) = (place.claim as usize, place.request as usize);
+        let count = self.problem.counts[alternative as usize];
+        if demanded.amount == Amount::All && count == 0 {
+            return Flow::Fail;
+        }
+        if index >= count {
+            return self.request(claim, request + 1);
+        }
+        if count - index > MAX_RESULTS - self.state.picks[claim].len() as i64 {
+            return Flow::Exceeded;
+        }
+        if demanded.amount == Amount::All {
+            let device = self.problem.all[alternative as usize][index as usize];
+            if self.state.in_use(self.problem, alternative, device) {
+                return Flow::Fail;
+            }
+            return self.try_device(alternative, index, device);
+        }
+        for device in start..self.problem.devices.len() as u32 {
+            if self.state.in_use(self.problem, alternative, device) {
+                continue;
+            }
+            match self.try_device(alternative, index, device) {
+                Flow::Fail => {}
+                flow => return flow,
+            }
+        }
+        Flow::Fail
+    }
+
+    fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
+        let verdict = match self.problem.verdict(alternative, device) {
+            Ok(Verdict::Unselected) => return Flow::Fail,
+            Ok(verdict) => verdict,
+            Err(error) => {
+                self.state.error = error;
+                return Flow::Error;
+            }
+        };
+        let undo = match self.state.place(self.problem, alternative, device, verdict) {
+            Ok(undo) => undo,
+            Err(flow) => return flow,
+        };
+        if !self.step() {
+            return Flow::GaveUp;
+        }
+        match self.pick(alternative, index + 1, device + 1) {
+            Flow::Done => Flow::Done,
+            flow => {
+                self.state.remove(self.problem, Pick { alternative, device }, &undo);
+                flow
+            }
+        }
+    }
+}
