@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Device, DeviceId, Node, Slice, Str, Taint, Toleration};
+use crate::model::{Device, DeviceId, Node, Slice, Taint, Toleration};
 
 use super::capacity::{Need, need, units};
 use super::constraint::{Values, attribute_of};
@@ -323,8 +323,9 @@ impl<'a> Problem<'a> {
                             format!("{of}: selector #{place}: CEL compile error: {why}")
                         }
                         SelectorError::Runtime(why) => format!(
-                            "{of}: selector #{place} on device {}: CEL runtime error: {why}",
-                            self.device_id(device)
+                            "{of}: selector #{place} on device {}: CEL runtime error: {why}{}",
+                            self.device_id(device),
+                            advice(&why)
                         ),
                     }
                 })?;
@@ -400,10 +401,14 @@ impl<'a> Problem<'a> {
         self.attributes[place] = Some(value);
         Ok(value)
     }
+}
 
-    /// Name of the request as the allocation shows it.
-    pub(super) fn request_name(&self, alternative: u32) -> &'a Str {
-        &self.alternative(alternative).name
+/// What upstream adds to errors about missing keys. Mirrors `cel/errors.go`, `EnhanceRuntimeError`.
+fn advice(error: &str) -> &'static str {
+    if error.contains("no such key:") {
+        ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"
+    } else {
+        ""
     }
 }
 
