@@ -14,7 +14,6 @@
 //! [`main`] ties them together: every way in which the process can end is in it.
 
 pub mod allocator;
-pub mod cel;
 pub mod eviction;
 pub mod inspect;
 pub mod model;

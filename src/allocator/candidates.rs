@@ -254,7 +254,8 @@ impl<'a> Problem<'a> {
             return Ok(Verdict::Unselected);
         }
         let mut exhausted = false;
-        if self.features.consumable_capacity && (spec.capacity.is_some() || !self.device(device).capacity.is_empty())
+        if self.features.consumable_capacity
+            && (spec.capacity.is_some() || !self.device(device).capacity.is_empty())
         {
             let found = self.device(device);
             let amounts = need(spec, found, self.features.fractional_capacity_range).map_err(|error| {
@@ -348,7 +349,9 @@ impl<'a> Problem<'a> {
         let experimental = self.features.implementation() == Implementation::Experimental;
         if experimental && !self.slice(device).spec.skip_node_operations.is_empty() {
             let declared = &self.node.status.declared_features;
-            let supported = declared.iter().any(|feature| *feature == "DRAOptionalNodeOperations");
+            let supported = declared
+                .iter()
+                .any(|feature| *feature == "DRAOptionalNodeOperations");
             if !self.features.optional_node_operations || !supported {
                 return true;
             }

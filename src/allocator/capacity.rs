@@ -3,7 +3,9 @@
 //! Mirrors `consumable_capacity.go`, v1.37.1. What a request takes of a device depends on neither the node nor the search, so it
 //! is worked out once; the search itself only adds and compares integers.
 
-use crate::model::{Capacity, Device, DeviceRequest, Format, Quantity, RequestPolicy, RequestRange, Str, lookup};
+use crate::model::{
+    Capacity, Device, DeviceRequest, Format, Quantity, RequestPolicy, RequestRange, Str, lookup,
+};
 
 /// What a request takes of each capacity of a device, in the order of the device's capacities.
 pub(super) enum Need {
@@ -22,7 +24,11 @@ pub(super) struct CapacityError(pub(super) String);
 /// # Errors
 /// An amount that cannot be represented or is negative. All capacities are checked for that before any of them may be refused by
 /// its policy, as upstream does.
-pub(super) fn need(request: &DeviceRequest, device: &Device, fractional: bool) -> Result<Need, CapacityError> {
+pub(super) fn need(
+    request: &DeviceRequest,
+    device: &Device,
+    fractional: bool,
+) -> Result<Need, CapacityError> {
     let requested = request
         .capacity
         .as_ref()
@@ -104,7 +110,9 @@ fn round_up_range(
         });
     }
     if requested.cmp_int(i64::MAX).is_gt() {
-        return Err(format!("{NOT_REPRESENTABLE}: request {requested} exceeds MaxInt64"));
+        return Err(format!(
+            "{NOT_REPRESENTABLE}: request {requested} exceeds MaxInt64"
+        ));
     }
     let (step_int, min_int) = (step.value(), min.value());
     let steps = steps_up(requested.value().wrapping_sub(min_int), step_int)?;
@@ -166,11 +174,7 @@ fn violates_range(amount: &Quantity, range: &RequestRange, fractional: bool) -> 
 
 /// Whether the range is worked out in thousandths: all its amounts fit, and the step is at least one of them.
 fn in_milli(range: &RequestRange, fractional: bool) -> bool {
-    let fits = |amount: &Option<Quantity>| {
-        amount
-            .as_ref()
-            .is_none_or(|amount| exact_milli(amount).is_some())
-    };
+    let fits = |amount: &Option<Quantity>| amount.as_ref().is_none_or(|amount| exact_milli(amount).is_some());
     fractional
         && fits(&range.min)
         && fits(&range.max)

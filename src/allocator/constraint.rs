@@ -93,12 +93,12 @@ impl Values {
             _ if !self.lists => {}
             AttributeValue::Bools(list) => list.iter().for_each(|value| add(Element::Bool(*value))),
             AttributeValue::Ints(list) => list.iter().for_each(|value| add(Element::Int(*value))),
-            AttributeValue::Strings(list) => list
-                .iter()
-                .for_each(|value| add(Element::String(value.clone()))),
-            AttributeValue::Versions(list) => list
-                .iter()
-                .for_each(|value| add(Element::Version(value.clone()))),
+            AttributeValue::Strings(list) => {
+                list.iter().for_each(|value| add(Element::String(value.clone())))
+            }
+            AttributeValue::Versions(list) => {
+                list.iter().for_each(|value| add(Element::Version(value.clone())))
+            }
             AttributeValue::Unknown => return None,
         }
         elements.sort_unstable();

@@ -4,7 +4,10 @@ use crate::model::{Component, Environment, Gate};
 
 /// One switch for each change of control flow. Mirrors `structured.Features`, v1.37.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each field is the feature of its name in `structured.Features`")]
+#[expect(
+    missing_docs,
+    reason = "each field is the feature of its name in `structured.Features`"
+)]
 pub struct Features {
     pub admin_access: bool,
     pub compatibility_groups: bool,
@@ -60,9 +63,7 @@ impl Features {
             || self.optional_node_operations
         {
             Implementation::Experimental
-        } else if self.consumable_capacity
-            || self.fractional_capacity_range
-            || self.device_binding_and_status
+        } else if self.consumable_capacity || self.fractional_capacity_range || self.device_binding_and_status
         {
             Implementation::Incubating
         } else {

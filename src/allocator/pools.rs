@@ -158,7 +158,11 @@ impl Pools {
     ///
     /// # Errors
     /// The text of the error with which upstream ends the attempt.
-    pub(super) fn of_node(&self, node: &Node, allocated: &AllocatedState) -> Result<Vec<Arc<PoolView>>, String> {
+    pub(super) fn of_node(
+        &self,
+        node: &Node,
+        allocated: &AllocatedState,
+    ) -> Result<Vec<Arc<PoolView>>, String> {
         let mut views = Vec::new();
         let own = self
             .of_node
@@ -322,12 +326,19 @@ impl Pools {
             .map(|rule| &**rule)
             .filter(|rule| {
                 rule.spec.device_selector.as_ref().is_some_and(|selector| {
-                    selector.driver.as_ref().is_none_or(|driver| *driver == view.id.driver)
+                    selector
+                        .driver
+                        .as_ref()
+                        .is_none_or(|driver| *driver == view.id.driver)
                         && selector.pool.as_ref().is_none_or(|pool| *pool == view.id.pool)
                 })
             })
             .collect();
-        let total = view.slices.iter().map(|numbered| numbered.slice.spec.devices.len()).sum();
+        let total = view
+            .slices
+            .iter()
+            .map(|numbered| numbered.slice.spec.devices.len())
+            .sum();
         let mut devices = Vec::with_capacity(total);
         for (place, numbered) in (0..).zip(&view.slices) {
             for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
@@ -362,9 +373,10 @@ impl Pools {
         let of_rules = rules
             .iter()
             .filter(|rule| {
-                rule.spec.device_selector.as_ref().is_some_and(|selector| {
-                    selector.device.as_ref().is_none_or(|name| *name == device.name)
-                })
+                rule.spec
+                    .device_selector
+                    .as_ref()
+                    .is_some_and(|selector| selector.device.as_ref().is_none_or(|name| *name == device.name))
             })
             .map(|rule| &rule.spec.taint);
         device

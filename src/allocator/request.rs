@@ -11,7 +11,7 @@ use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Se
 
 use super::constraint::{ConstraintDemand, Rule};
 use super::features::{Features, Implementation};
-use super::selectors::{Expressions, ExpressionId};
+use super::selectors::{ExpressionId, Expressions};
 
 /// Claims that are to be allocated together, in this order, for one pod.
 #[derive(Debug)]
@@ -223,7 +223,11 @@ impl Preparation<'_> {
         if self.features.consumable_capacity || self.features.implementation() == Implementation::Stable {
             return None;
         }
-        let (what, name) = if request.exactly.as_ref().is_some_and(|spec| spec.capacity.is_some()) {
+        let (what, name) = if request
+            .exactly
+            .as_ref()
+            .is_some_and(|spec| spec.capacity.is_some())
+        {
             ("request", &request.name)
         } else {
             let subrequest = request
@@ -247,7 +251,11 @@ impl Preparation<'_> {
     ) -> Alternative {
         let own_name = if spec.name.is_empty() { request } else { &spec.name };
         let class = (self.class)(&spec.device_class_name);
-        let error = self.spec_error(&format!("claim {claim}, request {own_name}"), spec, class.as_deref());
+        let error = self.spec_error(
+            &format!("claim {claim}, request {own_name}"),
+            spec,
+            class.as_deref(),
+        );
         let mut selectors = Vec::new();
         if error.is_none() {
             let of_class = class.as_ref().map_or(&[][..], |class| &class.spec.selectors);
@@ -316,17 +324,15 @@ impl Preparation<'_> {
                 "{what}: cannot handle request with derived attributes, the feature is disabled"
             ));
         }
-        if let Some(place) = spec
-            .selectors
-            .iter()
-            .position(|selector| selector.cel.is_none())
-        {
+        if let Some(place) = spec.selectors.iter().position(|selector| selector.cel.is_none()) {
             return Some(format!(
                 "{what}, selector #{place}: CEL expression empty (unsupported selector type?)"
             ));
         }
         if !self.features.admin_access && spec.name.is_empty() && spec.admin_access.is_some() {
-            return Some(format!("{what}: admin access is requested, but the feature is disabled"));
+            return Some(format!(
+                "{what}: admin access is requested, but the feature is disabled"
+            ));
         }
         if spec.device_class_name.is_empty() {
             return Some(format!(

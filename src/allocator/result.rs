@@ -31,7 +31,10 @@ fn allocation(
     shares: &mut u32,
 ) -> Result<Allocation, String> {
     let claim = &problem.demand.claims[place].claim;
-    let results = picks.iter().map(|pick| result(problem, claim, *pick, shares)).collect();
+    let results = picks
+        .iter()
+        .map(|pick| result(problem, claim, *pick, shares))
+        .collect();
     let node_selector = node_selector(problem, picks)
         .map_err(|why| format!("create NodeSelector for claim {}: {why}", claim.metadata.name))?;
     Ok(Allocation {
@@ -157,7 +160,10 @@ fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSel
         if name.is_some() || device.binds_to_node {
             return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name)));
         }
-        match selector.as_ref().map(|selector| selector.node_selector_terms.as_slice()) {
+        match selector
+            .as_ref()
+            .map(|selector| selector.node_selector_terms.as_slice())
+        {
             None | Some([]) => {}
             Some([added]) => {
                 add_requirements(&mut term.match_fields, &added.match_fields);

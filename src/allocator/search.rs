@@ -79,7 +79,9 @@ impl State {
                 .iter()
                 .map(|claim| {
                     let states = claim.constraints.iter();
-                    states.map(|constraint| ConstraintState::new(constraint.rule)).collect()
+                    states
+                        .map(|constraint| ConstraintState::new(constraint.rule))
+                        .collect()
                 })
                 .collect(),
             error: String::new(),
@@ -165,8 +167,7 @@ impl State {
             }
         }
         if must
-            && (verdict == Verdict::Exhausted
-                || (multiple && !self.share_fits(problem, alternative, device)))
+            && (verdict == Verdict::Exhausted || (multiple && !self.share_fits(problem, alternative, device)))
         {
             self.unwind(problem, alternative, device, sources.len(), &undo);
             return Err(Flow::Fail);
@@ -236,7 +237,8 @@ impl State {
             self.groups[view][*set as usize].clone_from(before);
         }
         if undo.counters {
-            let usage = &problem.view(device).counters.usage[problem.devices[device as usize].device as usize];
+            let usage =
+                &problem.view(device).counters.usage[problem.devices[device as usize].device as usize];
             for (counter, amount) in &usage.amounts {
                 self.counters[view][*counter as usize] -= amount;
             }
@@ -279,7 +281,10 @@ impl State {
         undo.counters = true;
         let available = &view.counters.available;
         let enough = if view.counters.compare_all {
-            taken.iter().zip(available).all(|(taken, available)| taken <= available)
+            taken
+                .iter()
+                .zip(available)
+                .all(|(taken, available)| taken <= available)
         } else {
             usage
                 .amounts
@@ -431,7 +436,8 @@ impl<'p, 'a> Search<'p, 'a> {
         match self.pick(alternative, index + 1, device + 1) {
             Flow::Done => Flow::Done,
             flow => {
-                self.state.remove(self.problem, Pick { alternative, device }, &undo);
+                self.state
+                    .remove(self.problem, Pick { alternative, device }, &undo);
                 flow
             }
         }

@@ -27,8 +27,12 @@ pub trait SelectorEngine: Send + Sync {
     ///
     /// # Errors
     /// As [`SelectorEngine::matches`].
-    fn derive(&self, expression: &str, driver: &str, device: &Device)
-    -> Result<AttributeValue, SelectorError>;
+    fn derive(
+        &self,
+        expression: &str,
+        driver: &str,
+        device: &Device,
+    ) -> Result<AttributeValue, SelectorError>;
 }
 
 /// Place of an expression among those of a demand.

@@ -263,7 +263,7 @@ impl fmt::Display for AmountCell<'_> {
             AllocationMode::All => f.write_str(":all"),
             AllocationMode::Other(mode) => write!(f, ":{mode}"),
         }?;
-        if self.0.admin_access {
+        if self.0.admin_access == Some(true) {
             f.write_str("(admin)")?;
         }
         Ok(())
@@ -400,7 +400,7 @@ impl<'a> AlternativeView<'a> {
             device_class_name: &request.device_class_name,
             allocation_mode,
             count,
-            admin_access: request.admin_access,
+            admin_access: request.admin_access == Some(true),
         }
     }
 }

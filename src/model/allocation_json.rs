@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Allocation, AllocatedConfig, AllocatedDevice, NodeRequirement, NodeSelector, Str, Toleration};
+use super::{AllocatedConfig, AllocatedDevice, Allocation, NodeRequirement, NodeSelector, Str, Toleration};
 
 impl Allocation {
     /// The JSON of `status.allocation`. Empty fields are left out, as the API server leaves them out.
@@ -71,7 +71,8 @@ fn config(entry: &AllocatedConfig) -> Value {
             .parameters
             .as_ref()
             .and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let opaque = json!({ "driver": opaque.driver.as_str(), "parameters": parameters.unwrap_or(Value::Null) });
+        let opaque =
+            json!({ "driver": opaque.driver.as_str(), "parameters": parameters.unwrap_or(Value::Null) });
         map.insert("opaque".to_owned(), opaque);
     }
     Value::Object(map)

@@ -128,7 +128,9 @@ struct Table {
 
 impl SelectorEngine for Table {
     fn matches(&self, expression: &str, driver: &str, device: &Device) -> Result<bool, SelectorError> {
-        let found = self.results.get(&(expression.to_owned(), format!("{driver}{device:?}")));
+        let found = self
+            .results
+            .get(&(expression.to_owned(), format!("{driver}{device:?}")));
         let (compile, runtime, matches) = found.unwrap_or_else(|| panic!("{expression} {device:?}"));
         if !compile.is_empty() {
             return Err(SelectorError::Compile(compile.clone()));
@@ -138,8 +140,15 @@ impl SelectorEngine for Table {
         }
         Ok(*matches)
     }
-    fn derive(&self, expression: &str, driver: &str, device: &Device) -> Result<AttributeValue, SelectorError> {
-        let found = self.derived.get(&(expression.to_owned(), format!("{driver}{device:?}")));
+    fn derive(
+        &self,
+        expression: &str,
+        driver: &str,
+        device: &Device,
+    ) -> Result<AttributeValue, SelectorError> {
+        let found = self
+            .derived
+            .get(&(expression.to_owned(), format!("{driver}{device:?}")));
         let (compile, runtime, value) = found.unwrap_or_else(|| panic!("{expression} {device:?}"));
         if !compile.is_empty() {
             return Err(SelectorError::Compile(compile.clone()));
@@ -157,7 +166,10 @@ fn tables() -> HashMap<String, Vec<Value>> {
     for file in files.split(':') {
         for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
             let value: Value = serde_json::from_str(line).unwrap();
-            tables.entry(value["case"].as_str().unwrap().to_owned()).or_default().push(value);
+            tables
+                .entry(value["case"].as_str().unwrap().to_owned())
+                .or_default()
+                .push(value);
         }
     }
     tables
@@ -169,7 +181,12 @@ fn engine(cluster: &Cluster, table: &[Value]) -> Arc<Table> {
     for row in table {
         let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
         let slice = cluster.slice(&text("slice")).unwrap();
-        for device in slice.spec.devices.iter().filter(|device| *device.name == *text("device")) {
+        for device in slice
+            .spec
+            .devices
+            .iter()
+            .filter(|device| *device.name == *text("device"))
+        {
             if row["derive"] == true {
                 derived.insert(
                     (text("expr"), format!("{}{device:?}", slice.spec.driver)),
@@ -194,7 +211,12 @@ fn run(case: &Value, table: &[Value]) -> Result<(), String> {
         .as_array()
         .unwrap()
         .iter()
-        .map(|name| cluster.claim(&key(name.as_str().unwrap())).expect("the claim").clone())
+        .map(|name| {
+            cluster
+                .claim(&key(name.as_str().unwrap()))
+                .expect("the claim")
+                .clone()
+        })
         .collect();
     let inputs = Inputs::new(&cluster, features(case), engine(&cluster, table));
     let demand = inputs.demand(&claims);
@@ -204,18 +226,28 @@ fn run(case: &Value, table: &[Value]) -> Result<(), String> {
         Outcome::Allocated(allocations) => (
             "allocated",
             String::new(),
-            allocations.iter().map(kubectl_dra::model::Allocation::to_json).collect(),
+            allocations
+                .iter()
+                .map(kubectl_dra::model::Allocation::to_json)
+                .collect(),
         ),
         Outcome::DoesNotFit { invalid_pools } => (
             "nofit",
-            if *invalid_pools { INVALID_POOLS.to_owned() } else { String::new() },
+            if *invalid_pools {
+                INVALID_POOLS.to_owned()
+            } else {
+                String::new()
+            },
             Vec::new(),
         ),
         Outcome::Error(error @ AttemptError { .. }) => ("error", error.to_string(), Vec::new()),
         Outcome::GaveUp => ("gave up", String::new(), Vec::new()),
     };
     if outcome != expect["outcome"] {
-        return Err(format!("{outcome} ({error}) instead of {} ({})", expect["outcome"], expect["error"]));
+        return Err(format!(
+            "{outcome} ({error}) instead of {} ({})",
+            expect["outcome"], expect["error"]
+        ));
     }
     let wanted = expect["allocations"].as_array().cloned().unwrap_or_default();
     let (got, wanted) = (normalized(&allocations.into()), normalized(&wanted.into()));
@@ -248,5 +280,10 @@ fn every_case_has_the_result_of_the_go_library() {
             }
         }
     }
-    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -376,7 +376,7 @@ impl RequestItem {
             device_class_name: request.device_class_name.clone(),
             allocation_mode,
             count,
-            admin_access: request.admin_access,
+            admin_access: request.admin_access == Some(true),
             selectors: expressions(&request.selectors),
             tolerations: request.tolerations.iter().map(toleration).collect(),
             capacity: request
