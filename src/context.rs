@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::model::LabelSelector;
+use crate::model::{Cluster, LabelSelector};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
+use crate::sources::Needs;
 
 /// Everything the global flags say.
 #[derive(Debug, Clone, Default)]
@@ -202,6 +203,28 @@ impl Ctx {
             self.printer.warning(&warning);
             envelope.warnings.push(warning);
         }
+    }
+
+    /// Loads what a command needs.
+    #[expect(clippy::unused_async, reason = "provisional")]
+    pub(crate) async fn load(&self, _needs: Needs) -> anyhow::Result<Cluster> {
+        match &self.settings.source {
+            SourceSetting::Files(names) => {
+                let cluster = crate::sources::load_files(names)?;
+                let version = cluster.environment().version.to_string();
+                self.describe_source(|envelope| {
+                    envelope.kubernetes_version = Some(version);
+                    envelope.source = Some(crate::output::Source::Files { names: names.clone() });
+                });
+                Ok(cluster)
+            }
+            SourceSetting::Cluster(_) => anyhow::bail!("not yet"),
+        }
+    }
+
+    /// The namespace that commands look at unless told otherwise: that of the kubeconfig's context, `default` for files.
+    pub(crate) fn current_namespace(&self) -> String {
+        "default".to_owned()
     }
 
     /// Shows that `what` is going on, once it takes long.

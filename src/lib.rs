@@ -39,6 +39,10 @@ mod error;
 mod output;
 
 #[cfg(feature = "cli")]
+#[expect(dead_code, unused_imports, reason = "provisional")]
+mod sources;
+
+#[cfg(feature = "cli")]
 pub use shell::main;
 
 #[cfg(feature = "cli")]
