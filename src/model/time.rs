@@ -69,6 +69,12 @@ impl From<jiff::Timestamp> for Time {
     }
 }
 
+impl From<Time> for jiff::Timestamp {
+    fn from(time: Time) -> Self {
+        time.0
+    }
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
