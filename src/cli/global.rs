@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use crate::context::{
     Connection, GateSetting, Impersonation, MinorVersion, Scope, Settings, SourceSetting, VersionSettings,
 };
-use crate::model::LabelSelector;
 use crate::output::{Color, Format, Options, SortBy};
 
 use super::values;
@@ -47,8 +46,16 @@ struct SelectionArgs {
     all_namespaces: bool,
 
     /// Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas
-    #[arg(long, short = 'l', global = true, value_name = "LABELS", help_heading = SELECTION)]
-    selector: Option<LabelSelector>,
+    // As text, since `devices` has a selector of another language under the same name.
+    #[arg(
+        long,
+        short = 'l',
+        global = true,
+        value_name = "LABELS",
+        value_parser = values::labels,
+        help_heading = SELECTION,
+    )]
+    selector: Option<String>,
 
     /// Read objects from here instead of a cluster; may be repeated
     ///
@@ -351,7 +358,8 @@ impl GlobalArgs {
             source,
             strict,
             scope,
-            selector: selector.unwrap_or_default(),
+            // What is not labels here is the selector of a command that has its own.
+            selector: selector.and_then(|text| text.parse().ok()).unwrap_or_default(),
             watch,
             versions: versions.resolve(),
             now,

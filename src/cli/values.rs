@@ -8,6 +8,7 @@ use clap::builder::PossibleValue;
 use jiff::Timestamp;
 
 use crate::context::{GateSetting, MinorVersion};
+use crate::model::{LabelSelector, LabelSelectorError};
 use crate::output::{Color, Format};
 
 impl ValueEnum for Format {
@@ -155,6 +156,12 @@ pub(super) fn user_extra(text: &str) -> Result<(String, String), String> {
 /// An instant, as in the objects of the API.
 pub(super) fn instant(text: &str) -> Result<Timestamp, String> {
     Timestamp::from_str(text).map_err(|_| "a time such as 2026-08-01T12:00:00Z is needed".to_owned())
+}
+
+/// The text of a label selector, checked.
+pub(super) fn labels(text: &str) -> Result<String, LabelSelectorError> {
+    text.parse::<LabelSelector>()?;
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,14 @@
 //! A command's file has its `Args`, whose doc comment is the command's help, what it `ACCEPTS` of the global flags about
 //! output, and `run`. A new command is that file, its `mod` line, and its line in [`commands!`] below.
 
+mod claims;
+mod classes;
 mod completion;
+mod devices;
+mod objects;
+mod reserved;
+mod status;
+mod taints;
 mod version;
 
 use std::future::Future;
@@ -59,6 +66,11 @@ macro_rules! commands {
 }
 
 commands! {
+    Status => status, waiting;
+    Claims => claims, waiting;
+    Reserved => reserved, waiting;
+    Devices => devices, waiting;
+    Taints => taints, waiting;
     Version => version, here;
     Completion => completion, here;
 }

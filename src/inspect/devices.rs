@@ -36,6 +36,8 @@ pub struct DeviceFilter {
     pub tainted: bool,
     /// That this node reaches.
     pub node: Option<Str>,
+    /// That a claim of this namespace holds.
+    pub namespace: Option<Str>,
 }
 
 /// Kinds that the report is made from.
@@ -237,6 +239,15 @@ impl<'a> Listing<'a> {
             .map(|tainted| DeviceTaintItem::of(&tainted))
             .collect();
         if self.filter.tainted && taints.is_empty() {
+            return None;
+        }
+        let holders = self.inventory.holders(&id);
+        let is_held = |namespace: &Str| {
+            holders
+                .iter()
+                .any(|holder| holder.claim.metadata.namespace == *namespace)
+        };
+        if !self.filter.namespace.as_ref().is_none_or(is_held) {
             return None;
         }
         let state = self.inventory.state(&id);

@@ -1,0 +1,151 @@
+//! `kubectl dra claims`: what every ResourceClaim holds and who uses it.
+
+use crate::context::Ctx;
+use crate::error::Outcome;
+use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, StateFilter};
+use crate::model::Kind;
+use crate::output::{Column, Detail, Format, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
+
+use super::{Accepts, objects};
+
+pub(super) const ACCEPTS: Accepts = Accepts::LIST;
+
+/// List ResourceClaims with their devices and consumers
+///
+/// Shows the current namespace unless `-n` or `-A` says otherwise. STATE is what `kubectl get resourceclaims` shows.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only these: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
+    #[arg(value_name = "CLAIM")]
+    names: Vec<String>,
+
+    /// Only claims in this state: `pending`, `allocated`, `reserved` or `deleted`, several joined by commas, each also negated as in
+    /// `allocated,!reserved`
+    #[arg(long, value_name = "STATE")]
+    state: Option<StateFilter>,
+
+    /// Only claims whose allocation is for this node
+    #[arg(long, value_name = "NODE")]
+    node: Option<String>,
+
+    /// Only claims with a device of this driver
+    #[arg(long, value_name = "DRIVER")]
+    driver: Option<String>,
+
+    /// Only claims with this device: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+
+    /// Only claims that this pod uses or is a consumer of: `NAME` or `NAMESPACE/NAME`
+    #[arg(long, value_name = "POD")]
+    pod: Option<String>,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NAMESPACE", ".namespace"),
+    Column::new("NAME", ".name"),
+    Column::new("STATE", ".state"),
+    Column::new("NODE", ".node"),
+    Column::new("DEVICES", ".devices[0].device"),
+    Column::new("CONSUMERS", ".consumers[0].name"),
+    Column::new("AGE", ".creationTimestamp"),
+    Column::wide("REQUESTS", ".requests[0].name"),
+    Column::wide("CLASSES", ".requests[0].exactly.deviceClassName"),
+    Column::wide("POOLS", ".devices[0].pool"),
+    Column::wide("TAINTS", ".taints[0].key"),
+    Column::wide("OWNER", ".owner.name"),
+];
+
+impl Report for ClaimList {
+    const KIND: &'static str = "ClaimList";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for item in &self.items {
+            add_row(&mut table, item, self.now.into(), detail);
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let name = |item: &ClaimItem| format!("resourceclaim.resource.k8s.io/{}", item.claim().metadata.name);
+        self.items.iter().map(name).collect()
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.items, COLUMNS)
+    }
+
+    fn nothing(&self) -> Option<String> {
+        Some("No claims found".to_owned())
+    }
+}
+
+/// The row of one claim.
+pub(super) fn add_row(table: &mut Table, item: &ClaimItem, now: jiff::Timestamp, detail: Detail) {
+    let metadata = &item.claim().metadata;
+    let state = item.state();
+    let tone = match state {
+        state if state.deleted => Tone::Notice,
+        state if state.reserved => Tone::Good,
+        _ => Tone::Plain,
+    };
+    table.row(|row| {
+        row.cell(&metadata.namespace)
+            .cell(&metadata.name)
+            .toned(tone, state)
+            .cell(item.node())
+            .list(item.devices())
+            .cell(item.consumers(detail == Detail::Wide))
+            .cell(age(now, metadata.creation_timestamp.map(Into::into)))
+            .list(item.requests())
+            .list(item.classes())
+            .list(item.pools());
+        match item.taints() {
+            Some(taints) => row.list(taints),
+            None => row.cell(UNKNOWN),
+        };
+        row.option(item.owner());
+    });
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args {
+        names,
+        state,
+        node,
+        driver,
+        device,
+        pod,
+    } = args;
+    let selection = objects::claims(ctx, objects::Default::Current, &names)?;
+    let filter = ClaimFilter {
+        state: state.unwrap_or_default(),
+        node: node.map(Into::into),
+        driver: driver.map(Into::into),
+        device,
+        pod: pod.map(|pod| match pod.split_once('/') {
+            Some((namespace, name)) => PodFilter {
+                namespace: Some(namespace.into()),
+                name: name.into(),
+            },
+            None => PodFilter {
+                namespace: None,
+                name: pod.into(),
+            },
+        }),
+    };
+    let show_taints = ctx.settings().output.format == Format::Wide;
+    let mut kinds = vec![Kind::ResourceClaim];
+    kinds.extend(filter.needs());
+    if show_taints {
+        kinds.extend([Kind::ResourceSlice, Kind::DeviceTaintRule]);
+    }
+    let needs = objects::needs(kinds, &selection).require(Kind::ResourceClaim);
+    let cluster = ctx.load(needs).await?;
+    objects::check_found(&selection, &cluster)?;
+    let report = inspect::claims(&cluster, &selection, &filter, show_taints, ctx.now().into());
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.print(report)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,241 @@
+//! `kubectl dra devices`: every device, who holds it, and how it is.
+
+use std::fmt;
+
+use crate::context::Ctx;
+use crate::error::Outcome;
+use crate::inspect::{
+    self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceNode,
+    DeviceState, Health,
+};
+use crate::model::{Kind, Str};
+use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View};
+use crate::sources::Needs;
+
+use super::{Accepts, classes, objects};
+
+pub(super) const ACCEPTS: Accepts = Accepts::LIST;
+
+/// List devices with their holders, what is left of them, their taints and their health
+///
+/// Shows the devices of the whole cluster; with `-n` only those that claims of the namespace hold. STATE is `Free`, `Allocated` or `Shared`, the latter for a device of which claims hold shares. Behind a comma stands why a free
+/// device cannot be given out: `CountersExhausted`, `PoolIncomplete`, `PoolInvalid`; or that a device that is held is not published
+/// any more: `Unpublished`. CAPACITY and COUNTERS show what is left and what there is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only these: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
+    #[arg(value_name = "DEVICE")]
+    names: Vec<String>,
+
+    /// Only devices of this class
+    #[arg(long, value_name = "CLASS")]
+    class: Option<String>,
+
+    /// Only devices that this CEL expression selects, as in a request of a claim
+    #[arg(long, value_name = "CEL")]
+    selector: Option<String>,
+
+    /// Only devices that nobody holds and that can be given out
+    #[arg(long)]
+    free: bool,
+
+    /// Only devices with a taint
+    #[arg(long)]
+    tainted: bool,
+
+    /// Only devices that this node reaches
+    #[arg(long, value_name = "NODE")]
+    node: Option<String>,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NODE", ".node"),
+    Column::new("DEVICE", ".device"),
+    Column::new("STATE", ".state"),
+    Column::new("CLASSES", ".classes[0]"),
+    Column::new("CLAIMS", ".claims[0].name"),
+    Column::new("PODS", ".claims[0].pods[0].name"),
+    Column::new("TAINTS", ".taints[0].key"),
+    Column::new("HEALTH", ".health"),
+    Column::wide("CAPACITY", ".capacity"),
+    Column::wide("COUNTERS", ".counters[0].remaining"),
+];
+
+impl Report for DeviceList {
+    const KIND: &'static str = "DeviceList";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for item in &self.items {
+            add_row(&mut table, item);
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.items
+            .iter()
+            .map(|item| format!("device/{}", item.id()))
+            .collect()
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.items, COLUMNS)
+    }
+
+    fn nothing(&self) -> Option<String> {
+        Some("No devices found".to_owned())
+    }
+}
+
+/// The row of one device.
+pub(super) fn add_row(table: &mut Table, item: &DeviceItem) {
+    table.row(|row| {
+        row.cell(node(item.node.as_ref(), item.nodes)).cell(item.id());
+        row.toned(state_tone(item), State(item))
+            .list(&item.classes)
+            .list(item.claims.iter().map(Holder));
+        pods(row, item);
+        row.list(&item.taints);
+        match item.health {
+            Some(health) => row.toned(health_tone(health), health.text()),
+            None => row.cell(NONE),
+        };
+        row.list(
+            item.capacity
+                .iter()
+                .map(|(name, capacity)| Capacity(name, capacity)),
+        )
+        .list(item.counters.iter().map(Counter));
+    });
+}
+
+/// The node of a device, or which nodes reach it.
+pub(super) fn node(name: Option<&Str>, nodes: DeviceNode) -> String {
+    match nodes {
+        DeviceNode::One => name.map_or_else(|| NONE.to_owned(), ToString::to_string),
+        DeviceNode::Any => "<any>".to_owned(),
+        DeviceNode::Several => "<several>".to_owned(),
+        DeviceNode::Unknown => UNKNOWN.to_owned(),
+    }
+}
+
+fn state_tone(item: &DeviceItem) -> Tone {
+    match item.state {
+        _ if !item.published || !item.unavailable.is_empty() => Tone::Notice,
+        DeviceState::Free => Tone::Good,
+        DeviceState::Unknown => Tone::Notice,
+        DeviceState::Allocated | DeviceState::Shared => Tone::Plain,
+    }
+}
+
+/// The tone of a device's health.
+pub(super) fn health_tone(health: Health) -> Tone {
+    match health {
+        Health::Unhealthy | Health::BindingFailed => Tone::Bad,
+        Health::BindingPending | Health::Unknown => Tone::Notice,
+        Health::Healthy => Tone::Good,
+    }
+}
+
+/// Pods behind all holders, each once. One unknown makes the cell unknown.
+fn pods(row: &mut Row<'_>, item: &DeviceItem) {
+    let mut names: Vec<String> = Vec::new();
+    for holder in &item.claims {
+        let Some(pods) = &holder.pods else {
+            row.cell(UNKNOWN);
+            return;
+        };
+        for pod in pods {
+            let name = format!("{}/{}", holder.namespace, pod.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    row.list(names);
+}
+
+/// `Free`, `Allocated,Unpublished`.
+pub(super) struct State<'a>(pub(super) &'a DeviceItem);
+
+impl fmt::Display for State<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.state.text())?;
+        for reason in &self.0.unavailable {
+            write!(f, ",{reason}")?;
+        }
+        if !self.0.published {
+            f.write_str(",Unpublished")?;
+        }
+        Ok(())
+    }
+}
+
+/// `namespace/name`, with `(admin)` behind a claim that only looks on.
+struct Holder<'a>(&'a inspect::HolderItem);
+
+impl fmt::Display for Holder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.0.admin_access { "(admin)" } else { "" };
+        write!(f, "{}/{}{mark}", self.0.namespace, self.0.name)
+    }
+}
+
+/// `memory=80Gi`, and where it is shared what is left of it: `bandwidth=2G/10G`.
+pub(super) struct Capacity<'a>(pub(super) &'a Str, pub(super) &'a CapacityItem);
+
+impl fmt::Display for Capacity<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(name, CapacityItem { total, remaining }) = self;
+        match remaining {
+            Some(remaining) => write!(f, "{name}={remaining}/{total}"),
+            None => write!(f, "{name}={total}"),
+        }
+    }
+}
+
+/// `set/name=remaining/total`.
+pub(super) struct Counter<'a>(pub(super) &'a CounterItem);
+
+impl fmt::Display for Counter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CounterItem {
+            counter_set,
+            name,
+            total,
+            remaining,
+        } = self.0;
+        write!(f, "{counter_set}/{name}={remaining}/{total}")
+    }
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args {
+        names,
+        class,
+        selector,
+        free,
+        tainted,
+        node,
+    } = args;
+    let filter = DeviceFilter {
+        names,
+        pool: None,
+        class: class.map(Into::into),
+        free,
+        tainted,
+        node: node.map(Into::into),
+        namespace: objects::namespace(ctx, objects::Default::All).map(Into::into),
+    };
+    let nodes = filter.node.is_some().then_some(Kind::Node);
+    // Claims of other namespaces hold devices too, so the namespace does not restrict what is read.
+    let needs = Needs::kinds(DEVICES_NEEDS.into_iter().chain(nodes)).pods_after_claims();
+    let cluster = ctx.load(needs).await?;
+    let selects = selector.as_deref().map(classes::selector).transpose()?;
+    let selects = selects.as_ref().map(|selects| selects as &dyn Fn(&_, &_) -> bool);
+    let report = inspect::devices(&cluster, &filter, &classes::matcher(&cluster), selects);
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.print(report)?;
+    Ok(Outcome::Done)
+}
