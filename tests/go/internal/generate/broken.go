@@ -110,8 +110,7 @@ func (w *world) addStale(p *pool) {
 		ahead := w.newSlice(p, 0)
 		ahead.Spec.Pool.Generation = p.generation + 1
 		ahead.Spec.Pool.ResourceSliceCount = int64(len(p.slices))
-		ahead.Spec.NodeName = &w.nodes[1].Name
-		ahead.Spec.NodeSelector, ahead.Spec.AllNodes, ahead.Spec.PerDeviceNodeSelection = nil, nil, nil
+		onlyFor(ahead, w.nodes[1].Name)
 		p.stale = append(p.stale, ahead)
 		p.broken = true
 	}

@@ -48,8 +48,7 @@ func (w *world) addCounterSlices(p *pool) {
 		slice.Spec.SkipNodeOperations = nil
 		if ptr.Deref(slice.Spec.PerDeviceNodeSelection, false) || p.features[features.MultiHostPool] && w.chance(0.5) {
 			// Counters need not be published for the nodes of the devices.
-			slice.Spec.PerDeviceNodeSelection, slice.Spec.NodeSelector, slice.Spec.AllNodes = nil, nil, nil
-			slice.Spec.NodeName = ptr.To(pick(w.rng, target, w.nodes[1].Name))
+			onlyFor(slice, pick(w.rng, target, w.nodes[1].Name))
 		}
 		slice.Spec.SharedCounters = sets[:perSlice]
 		sets = sets[perSlice:]

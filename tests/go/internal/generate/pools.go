@@ -212,6 +212,12 @@ func (w *world) place(p *pool, slice *resourceapi.ResourceSlice, index int) {
 	}
 }
 
+// onlyFor makes a slice local to a node.
+func onlyFor(slice *resourceapi.ResourceSlice, node string) {
+	slice.Spec.NodeSelector, slice.Spec.AllNodes, slice.Spec.PerDeviceNodeSelection = nil, nil, nil
+	slice.Spec.NodeName = &node
+}
+
 // placeDevice does the same for a device of a slice that leaves it to its devices.
 func (w *world) placeDevice(p *pool, d *resourceapi.Device) {
 	name := target
@@ -296,6 +302,7 @@ func devicesOf(pools []*pool) []device {
 func (w *world) addMany() {
 	p := &pool{driver: gpuDriver, name: "many", features: features.Set{}, counters: map[counterID]int64{}}
 	slice := w.newSlice(p, 0)
+	onlyFor(slice, target)
 	for i := range w.between(16, 44) {
 		slice.Spec.Devices = append(slice.Spec.Devices, resourceapi.Device{Name: fmt.Sprintf("dev-%d", i)})
 	}
@@ -312,7 +319,7 @@ func (w *world) addStrangers() {
 		counters: map[counterID]int64{},
 	}
 	slice := w.newSlice(p, 0)
-	slice.Spec.NodeName = &w.nodes[1].Name
+	onlyFor(slice, w.nodes[1].Name)
 	for range w.between(1, 2) {
 		slice.Spec.Devices = append(slice.Spec.Devices, w.newDevice(p, slice))
 	}
