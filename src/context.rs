@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::model::{Cluster, LabelSelector};
+use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use crate::sources::Needs;
 
@@ -25,7 +25,7 @@ pub(crate) struct Settings {
     pub(crate) watch: bool,
     pub(crate) versions: VersionSettings,
     /// `--now`; the clock's time otherwise.
-    pub(crate) now: Option<Timestamp>,
+    pub(crate) now: Option<Time>,
     pub(crate) output: Options,
 }
 
@@ -139,7 +139,7 @@ impl Environment {
 pub(crate) struct Ctx {
     settings: Settings,
     printer: Printer,
-    now: Timestamp,
+    now: Time,
     /// Filled while objects are loaded, printed with the report.
     envelope: Mutex<Envelope>,
     /// The whole command line, for those who print it. A function, since most commands do not need it built again.
@@ -153,7 +153,7 @@ impl Ctx {
         command_line: fn() -> clap::Command,
     ) -> Self {
         let printer = Printer::new(settings.output.clone(), environment.terminal);
-        let now = settings.now.unwrap_or_else(Timestamp::now);
+        let now = settings.now.unwrap_or_else(|| Timestamp::now().into());
         Self {
             settings,
             printer,
@@ -172,7 +172,7 @@ impl Ctx {
     }
 
     /// The time that ages and deadlines are counted from: one for the whole run.
-    pub(crate) fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Time {
         self.now
     }
 

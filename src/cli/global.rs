@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use jiff::Timestamp;
 
 use crate::context::{
     Connection, GateSetting, Impersonation, MinorVersion, Scope, Settings, SourceSetting, VersionSettings,
 };
+use crate::model::Time;
 use crate::output::{Color, Format, Options, SortBy};
 
 use super::values;
@@ -77,7 +77,7 @@ struct SelectionArgs {
 
     /// The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock's
     #[arg(long, global = true, value_name = "TIME", value_parser = values::instant, help_heading = SELECTION)]
-    now: Option<Timestamp>,
+    now: Option<Time>,
 }
 
 #[derive(Debug, Args)]

@@ -181,7 +181,10 @@ fn flags_amount_to_settings() {
         (Format::Json, Color::Always)
     );
     assert_eq!(settings.output.verbosity, 3);
-    assert_eq!(settings.now.map(jiff::Timestamp::as_second), Some(1_785_585_600));
+    assert_eq!(
+        settings.now.map(crate::model::Time::unix_seconds),
+        Some(1_785_585_600)
+    );
     let gate = |name: &str, enabled| GateSetting {
         name: name.to_owned(),
         enabled,

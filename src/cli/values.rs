@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use jiff::Timestamp;
 
 use crate::context::{GateSetting, MinorVersion};
-use crate::model::{LabelSelector, LabelSelectorError};
+use crate::model::{LabelSelector, LabelSelectorError, Time};
 use crate::output::{Color, Format};
 
 impl ValueEnum for Format {
@@ -154,8 +153,8 @@ pub(super) fn user_extra(text: &str) -> Result<(String, String), String> {
 }
 
 /// An instant, as in the objects of the API.
-pub(super) fn instant(text: &str) -> Result<Timestamp, String> {
-    Timestamp::from_str(text).map_err(|_| "a time such as 2026-08-01T12:00:00Z is needed".to_owned())
+pub(super) fn instant(text: &str) -> Result<Time, String> {
+    Time::from_str(text).map_err(|_| "a time such as 2026-08-01T12:00:00Z is needed".to_owned())
 }
 
 /// The text of a label selector, checked.

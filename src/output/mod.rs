@@ -1,7 +1,7 @@
 //! Everything that reaches the user: reports on stdout, everything else on stderr.
 //!
 //! A command builds a [`Report`] and hands it to the [`Printer`]; formats, sorting, colour, escaping and widths are
-//! decided here once. Nothing of the cluster is known here: what a column means is said by the command.
+//! decided here once. Of the model only times and quantities are known here: what a column means is said by the command.
 
 mod envelope;
 mod json;

@@ -6,10 +6,11 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Number, Value};
 use thiserror::Error;
+
+use crate::model::{Quantity, Time};
 
 use super::path::{Path, PathError};
 use super::table::Column;
@@ -116,8 +117,8 @@ impl Reading {
             Value::Bool(value) => Key::Bool(value),
             Value::Number(number) => Key::Number(number),
             Value::String(text) => match self {
-                Self::Quantities => Key::Quantity(quantity(&text).unwrap_or_default()),
-                Self::Times => Key::Time(time(&text).unwrap_or_default()),
+                Self::Quantities => quantity(&text).map_or(Key::Text(text), Key::Quantity),
+                Self::Times => time(&text).map_or(Key::Text(text), Key::Time),
                 Self::Texts => Key::Text(text),
             },
             // Lists and objects have no order of their own; their text at least is the same each time.
@@ -130,8 +131,8 @@ impl Reading {
 enum Key {
     Bool(bool),
     Number(Number),
-    Quantity(f64),
-    Time(Timestamp),
+    Quantity(Quantity),
+    Time(Time),
     Text(String),
 }
 
@@ -146,7 +147,7 @@ impl Key {
                     .unwrap_or_default()
                     .total_cmp(&b.as_f64().unwrap_or_default()),
             },
-            (Self::Quantity(a), Self::Quantity(b)) => a.total_cmp(b),
+            (Self::Quantity(a), Self::Quantity(b)) => a.cmp(b),
             (Self::Time(a), Self::Time(b)) => a.cmp(b),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
             (a, b) => a.rank().cmp(&b.rank()),
@@ -165,7 +166,7 @@ impl Key {
     }
 }
 
-fn time(text: &str) -> Option<Timestamp> {
+fn time(text: &str) -> Option<Time> {
     // The shortest one is `2026-01-01T00:00:00Z`; the check spares the parser ordinary names.
     if text.len() < 20 || !text.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -173,41 +174,8 @@ fn time(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 
-/// The value of a quantity such as `40Gi`, `100m` or `1e3`. Near enough to order things by; nothing else is done with it.
-fn quantity(text: &str) -> Option<f64> {
-    const SUFFIXES: [(&str, f64); 15] = [
-        ("Ki", 1024.0),
-        ("Mi", 1_048_576.0),
-        ("Gi", 1_073_741_824.0),
-        ("Ti", 1_099_511_627_776.0),
-        ("Pi", 1_125_899_906_842_624.0),
-        ("Ei", 1_152_921_504_606_846_976.0),
-        ("n", 1e-9),
-        ("u", 1e-6),
-        ("m", 1e-3),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-        ("P", 1e15),
-        ("E", 1e18),
-    ];
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.')))
-        .unwrap_or(text.len());
-    let (number, suffix) = text.split_at(end);
-    // What Rust reads beyond this, `inf` and `nan`, has letters.
-    if !number.contains(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let scale = match suffix {
-        "" => 1.0,
-        _ => match SUFFIXES.iter().find(|(name, _)| *name == suffix) {
-            Some((_, scale)) => *scale,
-            None => 10f64.powi(suffix.strip_prefix(['e', 'E'])?.parse().ok()?),
-        },
-    };
-    Some(number.parse::<f64>().ok()? * scale)
+fn quantity(text: &str) -> Option<Quantity> {
+    text.parse().ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
+
+use crate::model::Time;
 
 /// Stands where there is nothing to show.
 pub(crate) const NONE: &str = "<none>";
@@ -10,11 +12,12 @@ pub(crate) const NONE: &str = "<none>";
 pub(crate) const UNKNOWN: &str = "<unknown>";
 
 /// The age at `now` of what was created at `then`, as in kubectl's AGE column.
-pub(crate) fn age(now: Timestamp, then: Option<Timestamp>) -> String {
-    then.map_or_else(
-        || UNKNOWN.to_owned(),
-        |then| human_duration(now.duration_since(then)),
-    )
+pub(crate) fn age(now: Time, then: Option<Time>) -> String {
+    let Some(then) = then else {
+        return UNKNOWN.to_owned();
+    };
+    let nanoseconds = now.unix_nanoseconds() - then.unix_nanoseconds();
+    human_duration(SignedDuration::from_nanos_i128(nanoseconds))
 }
 
 /// A duration in two or three significant figures: `90s`, `5m10s`, `3h`, `2d4h`, `2y35d`.
@@ -146,7 +149,7 @@ mod tests {
     fn nothing_is_said_in_kubectls_words() {
         assert_eq!(list_or_none::<&str>([]), "<none>");
         assert_eq!(list_or_none(["a", "b"]), "a,b");
-        assert_eq!(age(Timestamp::UNIX_EPOCH, None), "<unknown>");
+        assert_eq!(age(Time::from_unix_seconds(0), None), "<unknown>");
         assert_eq!(
             none_found("claims", Some("x")),
             "No claims found in namespace `x`"

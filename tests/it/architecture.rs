@@ -123,7 +123,8 @@ const TABLE: &[Row] = &[
     ),
     Row {
         name: "output",
-        uses: &[],
+        // For the order of quantities and for ages; of what a report says it knows nothing.
+        uses: &["model"],
         crates: &[
             "colored",
             "comfy_table",
