@@ -82,7 +82,7 @@ impl Report for ClaimList {
 }
 
 /// The row of one claim.
-pub(super) fn add_row(table: &mut Table, item: &ClaimItem, now: jiff::Timestamp, detail: Detail) {
+pub(super) fn add_row(table: &mut Table, item: &ClaimItem, now: crate::model::Time, detail: Detail) {
     let metadata = &item.claim().metadata;
     let state = item.state();
     let tone = match state {
@@ -97,7 +97,7 @@ pub(super) fn add_row(table: &mut Table, item: &ClaimItem, now: jiff::Timestamp,
             .cell(item.node())
             .list(item.devices())
             .cell(item.consumers(detail == Detail::Wide))
-            .cell(age(now, metadata.creation_timestamp.map(Into::into)))
+            .cell(age(now, metadata.creation_timestamp))
             .list(item.requests())
             .list(item.classes())
             .list(item.pools());
@@ -144,7 +144,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let needs = objects::needs(kinds, &selection).require(Kind::ResourceClaim);
     let cluster = ctx.load(needs).await?;
     objects::check_found(&selection, &cluster)?;
-    let report = inspect::claims(&cluster, &selection, &filter, show_taints, ctx.now().into());
+    let report = inspect::claims(&cluster, &selection, &filter, show_taints, ctx.now());
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

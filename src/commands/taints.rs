@@ -68,7 +68,7 @@ impl Report for TaintList {
     }
 }
 
-fn add_row(table: &mut Table, item: &TaintItem, now: jiff::Timestamp, detail: Detail) {
+fn add_row(table: &mut Table, item: &TaintItem, now: crate::model::Time, detail: Detail) {
     let tone = match item.effect.as_str() {
         "NoExecute" => Tone::Bad,
         "NoSchedule" => Tone::Notice,
@@ -82,7 +82,7 @@ fn add_row(table: &mut Table, item: &TaintItem, now: jiff::Timestamp, detail: De
         } else {
             row.cell(format_args!("{}={}", item.key, item.value));
         }
-        row.cell(age(now, item.time_added.map(Into::into)));
+        row.cell(age(now, item.time_added));
         cut(row, &item.devices, shown);
         cut(row, item.claims.iter().map(|claim| &claim.object), shown);
         match &item.pods {
@@ -152,7 +152,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .with_gates()
         .pods_after_claims();
     let cluster = ctx.load(needs).await?;
-    let report = inspect::taints(&cluster, &selection, ctx.now().into());
+    let report = inspect::taints(&cluster, &selection, ctx.now());
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)
