@@ -39,8 +39,7 @@ mod error;
 mod output;
 
 #[cfg(feature = "cli")]
-#[expect(dead_code, unused_imports, reason = "provisional")]
-mod sources;
+pub mod sources;
 
 #[cfg(feature = "cli")]
 pub use shell::main;

@@ -1,5 +1,6 @@
 //! Provisional: files only, read whole.
 
+pub mod files;
 mod needs;
 
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

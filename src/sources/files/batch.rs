@@ -1,0 +1,130 @@
+//! Objects on their way to another thread.
+
+use std::ops::Range;
+
+use super::item::{Format, ListHead, Origin, Problem, RawItem};
+
+/// Objects, list heads and problems in the order they were read, in one buffer that can be sent to another thread.
+#[derive(Debug, Clone, Default)]
+pub struct ItemBatch {
+    /// The text of all items, one after the other.
+    buffer: Vec<u8>,
+    entries: Vec<Entry>,
+    /// The few texts that `apiVersion` and `kind` are.
+    words: Vec<Box<str>>,
+}
+
+#[derive(Debug, Clone)]
+enum Entry {
+    Item {
+        range: Range<usize>,
+        api_version: Option<usize>,
+        kind: Option<usize>,
+        origin: Origin,
+        format: Format,
+    },
+    List {
+        head: Box<ListHead>,
+        origin: Origin,
+    },
+    Problem(Problem),
+}
+
+/// Something found in a source.
+#[derive(Debug, Clone)]
+pub enum Found<'a> {
+    /// A complete object, not decoded.
+    Item(RawItem<'a>),
+    /// The end of a list, whose items came before.
+    List {
+        /// What the list says of itself.
+        head: &'a ListHead,
+        /// Where it was read from.
+        origin: Origin,
+    },
+    /// Something that was meant to be an object and cannot be used.
+    Problem(Problem),
+}
+
+impl ItemBatch {
+    /// Adds what was found.
+    pub fn push(&mut self, found: Found<'_>) {
+        let entry = match found {
+            Found::Item(item) => {
+                let start = self.buffer.len();
+                self.buffer.extend_from_slice(item.json);
+                Entry::Item {
+                    range: start..self.buffer.len(),
+                    api_version: item.api_version.map(|text| self.word(text)),
+                    kind: item.kind.map(|text| self.word(text)),
+                    origin: item.origin,
+                    format: item.format,
+                }
+            }
+            Found::List { head, origin } => Entry::List {
+                head: Box::new(head.clone()),
+                origin,
+            },
+            Found::Problem(problem) => Entry::Problem(problem),
+        };
+        self.entries.push(entry);
+    }
+
+    /// Everything in it, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Found<'_>> {
+        let word = |index: Option<usize>| index.and_then(|index| self.words.get(index)).map(|text| &**text);
+        self.entries.iter().map(move |entry| match entry {
+            Entry::Item {
+                range,
+                api_version,
+                kind,
+                origin,
+                format,
+            } => Found::Item(RawItem {
+                json: self.buffer.get(range.clone()).unwrap_or_default(),
+                api_version: word(*api_version),
+                kind: word(*kind),
+                origin: origin.clone(),
+                format: *format,
+            }),
+            Entry::List { head, origin } => Found::List {
+                head,
+                origin: origin.clone(),
+            },
+            Entry::Problem(problem) => Found::Problem(problem.clone()),
+        })
+    }
+
+    /// The number of things in it.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The bytes of its items.
+    pub fn bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Empties it and keeps its memory, unless one large object has made that much.
+    pub fn clear(&mut self) {
+        self.buffer.clear();
+        self.buffer.shrink_to(4 << 20);
+        self.entries.clear();
+        self.words.clear();
+    }
+
+    fn word(&mut self, text: &str) -> usize {
+        match self.words.iter().position(|word| **word == *text) {
+            Some(index) => index,
+            None => {
+                self.words.push(text.into());
+                self.words.len() - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Why a source cannot be read, and what to do about it.
+
+use std::io;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::json::{JsonError, JsonErrorKind};
+
+/// A source that cannot be read to its end. What was handed out before is sound.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The file cannot be opened.
+    #[error("cannot open `{file}`")]
+    Open {
+        /// The file as named.
+        file: Arc<str>,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Reading the file failed.
+    #[error("cannot read `{file}`")]
+    Read {
+        /// The file as named.
+        file: Arc<str>,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// A directory holds no file that would be read.
+    #[error("directory `{directory}` has no file that ends in .yaml, .yml or .json, plain, .gz or .zst")]
+    EmptyDirectory {
+        /// The directory as named.
+        directory: Arc<str>,
+        /// Whether it has directories in it, which are left alone unless asked for.
+        has_directories: bool,
+    },
+    /// The source has neither an object nor a list in it.
+    #[error("`{file}` has no objects in it")]
+    NoObjects {
+        /// The file or directory as named.
+        file: Arc<str>,
+    },
+    /// A compressed file ends too early.
+    #[error("`{file}` is cut off: its {compression} data ends after {offset} bytes of text")]
+    TruncatedCompression {
+        /// The file as named.
+        file: Arc<str>,
+        /// How it is compressed.
+        compression: &'static str,
+        /// How much text could be read.
+        offset: u64,
+    },
+    /// A compressed file is damaged.
+    #[error("`{file}` has damaged {compression} data after {offset} bytes of text")]
+    CorruptCompression {
+        /// The file as named.
+        file: Arc<str>,
+        /// How it is compressed.
+        compression: &'static str,
+        /// How much text could be read.
+        offset: u64,
+        /// What the decompressor says.
+        #[source]
+        source: io::Error,
+    },
+    /// A compressed file unpacks to far more than it should.
+    #[error("`{file}` unpacks from {compressed} to more than {expanded} bytes")]
+    Bomb {
+        /// The file as named.
+        file: Arc<str>,
+        /// The compressed bytes read so far.
+        compressed: u64,
+        /// The bytes they unpacked to.
+        expanded: u64,
+    },
+    /// The file is in a format that is not read.
+    #[error("`{file}` is {format}")]
+    Unsupported {
+        /// The file as named.
+        file: Arc<str>,
+        /// What it is.
+        format: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The text is not UTF-8.
+    #[error("`{file}` is not UTF-8: invalid byte {byte:#04x} at offset {offset}")]
+    NotUtf8 {
+        /// The file as named.
+        file: Arc<str>,
+        /// Where the first invalid byte is in the text, from 0.
+        offset: u64,
+        /// That byte.
+        byte: u8,
+    },
+    /// The text starts like JSON and is none.
+    #[error("`{file}` is not valid JSON at line {}: {}", error.line, error.kind)]
+    Json {
+        /// The file as named.
+        file: Arc<str>,
+        /// What is wrong where.
+        error: JsonError,
+    },
+    /// A list in YAML is malformed, so that its remaining items are lost.
+    #[error("`{file}` is not valid YAML at line {line}, column {column}: {message}")]
+    Yaml {
+        /// The file as named.
+        file: Arc<str>,
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1.
+        column: u64,
+        /// What is wrong.
+        message: String,
+    },
+    /// A single value in YAML is so large that reading it is given up.
+    #[error("`{file}` has a single value of more than {limit} bytes after line {line}")]
+    ValueTooLarge {
+        /// The file as named.
+        file: Arc<str>,
+        /// The line of the value before it, from 1.
+        line: u64,
+        /// The limit.
+        limit: usize,
+    },
+    /// A list tells what its items are only after so many of them that they cannot be held until then.
+    #[error(
+        "`{file}` has a list whose `kind` comes after more than {limit} bytes of items that have none themselves"
+    )]
+    KindTooLate {
+        /// The file as named.
+        file: Arc<str>,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl ReadError {
+    /// What to do about it, as a sentence without full stop, where there is something to do.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Open { file, source } => match source.kind() {
+                _ if file.starts_with("http://") || file.starts_with("https://") => {
+                    format!("addresses are not read directly: `curl -fsSL {file} | kubectl dra … --from -`")
+                }
+                io::ErrorKind::NotFound => "check the path; `-` stands for standard input".to_owned(),
+                io::ErrorKind::PermissionDenied => format!("make `{file}` readable for the current user"),
+                _ => return None,
+            },
+            Self::EmptyDirectory { has_directories: true, .. } => {
+                "directories in it are not read: name one of them instead".to_owned()
+            }
+            Self::EmptyDirectory { .. } => "name the files themselves if their names end in something else".to_owned(),
+            Self::NoObjects { .. } => {
+                "save the cluster with `kubectl dra snapshot` or `kubectl get … -o yaml` and look whether that failed"
+                    .to_owned()
+            }
+            Self::TruncatedCompression { .. } | Self::CorruptCompression { .. } => {
+                "copy or download the file again; the part before the damage is not used".to_owned()
+            }
+            Self::Bomb { .. } => "unpack the file yourself if you trust it, and read the result".to_owned(),
+            Self::Unsupported { remedy, .. } => (*remedy).to_owned(),
+            Self::NotUtf8 { file, .. } => {
+                format!("convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 {file}`, if it is text at all")
+            }
+            Self::Json { error, .. } => return json_hint(&error.kind),
+            Self::Yaml { .. } => {
+                "correct the file or save it again; the items after this line cannot be read".to_owned()
+            }
+            Self::ValueTooLarge { .. } => "no Kubernetes object has such a value: check what the file is".to_owned(),
+            Self::KindTooLate { .. } => {
+                "read it from a plain file instead of standard input, or put `kind` first: \
+                 `jq '{kind, apiVersion, metadata, items}'`"
+                    .to_owned()
+            }
+            Self::Read { .. } => return None,
+        })
+    }
+}
+
+fn json_hint(kind: &JsonErrorKind) -> Option<String> {
+    match kind {
+        JsonErrorKind::Truncated { .. } => {
+            Some("the file is incomplete: save it again and look whether that failed".to_owned())
+        }
+        JsonErrorKind::Unexpected {
+            found: b'[',
+            expected: "an object",
+        } => Some(r#"make a list of it: `jq '{apiVersion: "v1", kind: "List", items: .}'`"#.to_owned()),
+        JsonErrorKind::Unexpected { .. } | JsonErrorKind::HeadTooLarge { .. } => None,
+    }
+}

@@ -1,0 +1,261 @@
+//! What reading a source yields: objects that are not decoded yet, the heads of lists, and what could not be read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::json;
+
+/// Where an object was read from. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file as the user named it, or `stdin`.
+    pub file: Arc<str>,
+    /// The line the object begins in, from 1. Of the decompressed text, if the file is compressed.
+    pub line: u64,
+    /// The object's place in its list, from 0. None for an object outside of a list.
+    pub index: Option<u64>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.index {
+            Some(index) => write!(f, " (items[{index}])"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text an object was written in. Decoding errors count lines in [`RawItem::json`], which is that text only for JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The object's own text is handed out.
+    Json,
+    /// The object was converted.
+    Yaml,
+}
+
+/// One complete object, not decoded.
+#[derive(Debug, Clone)]
+pub struct RawItem<'a> {
+    /// A JSON object from `{` to `}`. In YAML it was converted; in JSON it is as found, so it can still be malformed.
+    pub json: &'a [u8],
+    /// Its `apiVersion`, or what its list says of its items.
+    pub api_version: Option<&'a str>,
+    /// Its `kind`, or what its list says of its items.
+    pub kind: Option<&'a str>,
+    /// Where it was read from.
+    pub origin: Origin,
+    /// What it was written in.
+    pub format: Format,
+}
+
+impl<'a> RawItem<'a> {
+    /// The object with the kind that its list says its items have, if it says nothing itself.
+    pub(crate) fn kind_from<'b>(self, list: Option<&'b ListHead>) -> RawItem<'b>
+    where
+        'a: 'b,
+    {
+        match list.and_then(|list| Some((list, list.item_kind()?))) {
+            Some((list, kind)) => RawItem {
+                kind: self.kind.or(Some(kind)),
+                api_version: self.api_version.or(list.api_version.as_deref()),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// `kind/namespace/name`, as far as the object tells.
+    pub fn name(&self) -> Option<String> {
+        json::name(self.json, self.kind)
+    }
+
+    /// The problem that this object could not be used.
+    pub fn problem(&self, message: impl Into<String>) -> Problem {
+        Problem {
+            origin: self.origin.clone(),
+            object: self.name(),
+            message: message.into(),
+        }
+    }
+
+    /// The problem that this object could not be decoded, at the line the decoder stopped.
+    pub fn decode_problem(&self, error: &serde_json::Error) -> Problem {
+        let text = error.to_string();
+        // The position is that in the object; in YAML it means nothing, in JSON the line is named by the origin.
+        let position = format!(" at line {} column {}", error.line(), error.column());
+        let mut problem = self.problem(text.strip_suffix(&position).unwrap_or(&text));
+        if self.format == Format::Json {
+            problem.origin.line += (error.line() as u64).saturating_sub(1);
+        }
+        problem
+    }
+}
+
+/// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it was read from.
+    pub origin: Origin,
+    /// `kind/namespace/name`, as far as it is known.
+    pub object: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.origin)?;
+        if let Some(object) = &self.object {
+            write!(f, "`{object}`: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// What a list says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListHead {
+    /// The list's own `apiVersion`.
+    pub api_version: Option<String>,
+    /// The list's own `kind`, `List` or one for each kind of item.
+    pub kind: Option<String>,
+    /// `metadata.resourceVersion`: where a watch goes on.
+    pub resource_version: Option<String>,
+    /// `metadata.continue`: where the next page goes on.
+    pub continue_token: Option<String>,
+    /// `metadata.remainingItemCount`: how many items later pages have.
+    pub remaining_items: Option<i64>,
+    /// The whole `metadata` as JSON.
+    pub metadata: Option<Vec<u8>>,
+    /// The number of items so far.
+    pub items: u64,
+    /// The line the list begins in, from 1.
+    pub line: u64,
+}
+
+impl ListHead {
+    /// Takes over the list's `metadata`.
+    pub(crate) fn set_metadata(&mut self, json: &[u8]) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Metadata<'a> {
+            #[serde(borrow, default)]
+            resource_version: Option<Cow<'a, str>>,
+            #[serde(borrow, default)]
+            r#continue: Option<Cow<'a, str>>,
+            #[serde(default)]
+            remaining_item_count: Option<i64>,
+        }
+
+        if let Ok(Some(metadata)) = serde_json::from_slice::<Option<Metadata<'_>>>(json) {
+            let filled =
+                |text: Option<Cow<'_, str>>| text.filter(|text| !text.is_empty()).map(Cow::into_owned);
+            self.resource_version = filled(metadata.resource_version);
+            self.continue_token = filled(metadata.r#continue);
+            self.remaining_items = metadata.remaining_item_count;
+        }
+        self.metadata = Some(json.to_vec());
+    }
+
+    /// Whether the kind is that of a list.
+    pub(crate) fn has_list_kind(&self) -> bool {
+        self.kind.as_deref().is_some_and(|kind| kind.ends_with("List"))
+    }
+
+    /// What the items are, if the list is one of a single kind: `PodList` is a list of `Pod`.
+    pub fn item_kind(&self) -> Option<&str> {
+        self.kind
+            .as_deref()?
+            .strip_suffix("List")
+            .filter(|kind| !kind.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(json: &str, format: Format) -> RawItem<'_> {
+        let origin = Origin {
+            file: "a.json".into(),
+            line: 10,
+            index: Some(3),
+        };
+        RawItem {
+            json: json.as_bytes(),
+            api_version: None,
+            kind: Some("Pod"),
+            origin,
+            format,
+        }
+    }
+
+    #[test]
+    fn a_problem_names_file_line_and_object() {
+        let json = "{\"metadata\":\n{\"name\":\"a\",\"namespace\":\"b\"}}";
+        assert_eq!(
+            item(json, Format::Json).problem("no status").to_string(),
+            "a.json:10 (items[3]): `Pod/b/a`: no status"
+        );
+        assert_eq!(
+            item("{}", Format::Json).problem("no status").to_string(),
+            "a.json:10 (items[3]): no status"
+        );
+    }
+
+    #[test]
+    fn a_decoding_problem_names_the_line_in_the_file() {
+        let json = "{\"metadata\":{},\n\"spec\":\n[1,}";
+        let error = serde_json::from_str::<serde_json::Value>(json).expect_err("malformed");
+        let problem = item(json, Format::Json).decode_problem(&error);
+        assert_eq!(problem.to_string(), "a.json:12 (items[3]): expected value");
+        let problem = item(json, Format::Yaml).decode_problem(&error);
+        assert_eq!(problem.to_string(), "a.json:10 (items[3]): expected value");
+    }
+
+    #[test]
+    fn a_list_of_one_kind_says_what_its_items_are() {
+        for (kind, item_kind) in [
+            (Some("PodList"), Some("Pod")),
+            (Some("List"), None),
+            (Some("Table"), None),
+            (None, None),
+        ] {
+            let list = ListHead {
+                kind: kind.map(Into::into),
+                ..ListHead::default()
+            };
+            assert_eq!(list.item_kind(), item_kind, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn list_metadata_may_be_anything() {
+        for (json, expected) in [
+            (
+                r#"{"resourceVersion":"7","continue":"abc","remainingItemCount":9}"#,
+                (Some("7"), Some("abc"), Some(9)),
+            ),
+            (r#"{"resourceVersion":"","continue":""}"#, (None, None, None)),
+            ("{}", (None, None, None)),
+            ("null", (None, None, None)),
+            ("[1]", (None, None, None)),
+            (r#"{"resourceVersion":7}"#, (None, None, None)),
+        ] {
+            let mut list = ListHead::default();
+            list.set_metadata(json.as_bytes());
+            let found = (
+                list.resource_version.as_deref(),
+                list.continue_token.as_deref(),
+                list.remaining_items,
+            );
+            assert_eq!(found, expected, "{json}");
+            assert_eq!(list.metadata.as_deref(), Some(json.as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! JSON as the API server and kubectl write it: lists and single objects, cut into objects without decoding them.
+//!
+//! [`JsonItems`] takes the text in pieces as they come from a file or a connection and hands out one complete object
+//! after the other. What is in an object is left to whoever decodes it.
+
+mod items;
+mod probe;
+mod skip;
+#[cfg(test)]
+mod tests;
+
+pub use items::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
+pub(crate) use probe::{Members, has_items, head, leading_head, name};

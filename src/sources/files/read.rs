@@ -1,0 +1,286 @@
+//! What the events of files mean: kinds that items have from their list, lists in lists, and what was not there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::batch::{Found, ItemBatch};
+use super::error::ReadError;
+use super::item::{Format, ListHead, Origin, Problem, RawItem};
+use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
+use super::options::{ReadOptions, Source};
+use super::paths;
+use super::stream::{Event, Input, walk};
+
+/// How much was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Files, standard input included.
+    pub files: u64,
+    /// Objects handed out.
+    pub items: u64,
+    /// Lists that ended, those in other lists included.
+    pub lists: u64,
+    /// Problems reported.
+    pub problems: u64,
+}
+
+/// Reads everything in `sources`, in their order, and hands it to `sink` as it is found.
+///
+/// Memory use does not grow with the size of the sources. A source without any object or list is an error; so is one
+/// that cannot be read to its end. Single objects that are malformed are handed to `sink` as [`Found::Problem`], which
+/// decides whether to go on.
+pub fn read<E: From<ReadError>>(
+    sources: &[Source],
+    options: &ReadOptions,
+    mut sink: impl FnMut(Found<'_>) -> Result<(), E>,
+) -> Result<Summary, E> {
+    let mut reader = Reader {
+        options,
+        sink: &mut sink,
+        summary: Summary::default(),
+    };
+    for source in sources {
+        let before = reader.summary;
+        let name = reader.source(source)?;
+        if (reader.summary.items, reader.summary.lists) == (before.items, before.lists) {
+            return Err(ReadError::NoObjects { file: name }.into());
+        }
+    }
+    Ok(reader.summary)
+}
+
+struct Reader<'a, E> {
+    options: &'a ReadOptions,
+    sink: &'a mut dyn FnMut(Found<'_>) -> Result<(), E>,
+    summary: Summary,
+}
+
+/// What is known of the list being read beyond what was read of it.
+#[derive(Default)]
+struct Progress {
+    /// Lists of this file that have ended.
+    lists: u64,
+    /// The list's head, found by reading ahead.
+    ahead: Option<ListHead>,
+    /// Items whose kind will be known at the end of the list.
+    held: ItemBatch,
+}
+
+impl<E: From<ReadError>> Reader<'_, E> {
+    /// Reads one source, and returns its name.
+    fn source(&mut self, source: &Source) -> Result<Arc<str>, E> {
+        match source {
+            Source::Stdin => self.file(&Input::stdin()),
+            Source::Bundled { name, bytes } => self.file(&Input::memory(Arc::clone(name), bytes)),
+            Source::Path(path) => self.path(path),
+        }
+    }
+
+    fn path(&mut self, path: &Path) -> Result<Arc<str>, E> {
+        if !path.is_dir() {
+            return self.file(&Input::file(path));
+        }
+        for file in paths::files_of(path, self.options.recursive)? {
+            self.file(&Input::file(&file))?;
+        }
+        Ok(paths::display(path))
+    }
+
+    fn file(&mut self, input: &Input) -> Result<Arc<str>, E> {
+        self.summary.files += 1;
+        let mut progress = Progress::default();
+        let options = self.options;
+        walk(input, options, &mut |event| {
+            self.event(input, &mut progress, event)
+        })?;
+        Ok(Arc::clone(&input.file))
+    }
+
+    fn event(&mut self, input: &Input, progress: &mut Progress, event: Event<'_>) -> Result<(), E> {
+        let origin = |line, index| Origin {
+            file: Arc::clone(&input.file),
+            line,
+            index,
+        };
+        match event {
+            Event::Item(item, format) => {
+                let origin = origin(item.line, item.index);
+                self.listed(input, progress, &item, origin, format)
+            }
+            Event::Bad { line, index, message } => self.problem(Problem {
+                origin: origin(line, index),
+                object: None,
+                message,
+            }),
+            Event::ListEnd(head) => {
+                progress.lists += 1;
+                progress.ahead = None;
+                let held = std::mem::take(&mut progress.held);
+                for found in held.iter() {
+                    if let Found::Item(item) = found {
+                        self.item(item.kind_from(Some(head)), 0)?;
+                    }
+                }
+                self.list(head, origin(head.line, None))
+            }
+        }
+    }
+
+    /// Completes an object's kind by that of its list.
+    fn listed(
+        &mut self,
+        input: &Input,
+        progress: &mut Progress,
+        item: &JsonItem<'_>,
+        origin: Origin,
+        format: Format,
+    ) -> Result<(), E> {
+        let list = progress.ahead.as_ref().or(item.list);
+        let head = match list {
+            Some(list) if list.item_kind().is_some() => json::leading_head(item.json),
+            _ => json::head(item.json),
+        };
+        let raw = RawItem {
+            json: item.json,
+            api_version: head.api_version.as_deref(),
+            kind: head.kind.as_deref(),
+            origin,
+            format,
+        };
+        let unknown = raw.kind.is_none() && list.is_some_and(|list| list.kind.is_none());
+        if unknown && progress.ahead.is_none() && input.can_be_read_again() {
+            progress.ahead = Some(self.read_ahead(input, progress.lists)?);
+        } else if progress.ahead.is_none() && (unknown || !progress.held.is_empty()) {
+            let limit = self.options.limits.held_bytes;
+            if progress.held.bytes() + raw.json.len() > limit {
+                return Err(ReadError::KindTooLate {
+                    file: Arc::clone(&input.file),
+                    limit,
+                }
+                .into());
+            }
+            progress.held.push(Found::Item(raw));
+            return Ok(());
+        }
+        self.item(raw.kind_from(progress.ahead.as_ref().or(item.list)), 0)
+    }
+
+    /// Reads the file once more, up to the end of the list that comes after `lists` others.
+    fn read_ahead(&self, input: &Input, lists: u64) -> Result<ListHead, E> {
+        enum Stop {
+            Found(Box<ListHead>),
+            Failed(ReadError),
+        }
+        impl From<ReadError> for Stop {
+            fn from(error: ReadError) -> Self {
+                Self::Failed(error)
+            }
+        }
+
+        // What is read twice is counted once.
+        let options = ReadOptions {
+            bytes_read: None,
+            ..self.options.clone()
+        };
+        let mut seen = 0;
+        let outcome = walk(input, &options, &mut |event| {
+            let Event::ListEnd(head) = event else {
+                return Ok(());
+            };
+            seen += 1;
+            if seen > lists {
+                Err(Stop::Found(Box::new(head.clone())))
+            } else {
+                Ok(())
+            }
+        });
+        match outcome {
+            Err(Stop::Found(head)) => Ok(*head),
+            Err(Stop::Failed(error)) => Err(error.into()),
+            // The file has changed in between.
+            Ok(()) => Ok(ListHead::default()),
+        }
+    }
+
+    /// Hands out an object, or those in it if it is a list.
+    fn item(&mut self, item: RawItem<'_>, depth: u32) -> Result<(), E> {
+        let is_list = item.kind.is_some_and(|kind| kind.ends_with("List")) && json::has_items(item.json);
+        if is_list && depth >= self.options.limits.list_depth {
+            let message = format!(
+                "lists are nested more than {} levels deep",
+                self.options.limits.list_depth
+            );
+            return self.problem(item.problem(message));
+        }
+        if is_list {
+            return self.nested(&item, depth + 1);
+        }
+        self.summary.items += 1;
+        (self.sink)(Found::Item(item))
+    }
+
+    /// Hands out the objects of a list that is itself an object of a list.
+    fn nested(&mut self, list: &RawItem<'_>, depth: u32) -> Result<(), E> {
+        let limits = JsonLimits {
+            item_bytes: self.options.limits.item_bytes,
+            depth: self.options.limits.depth,
+        };
+        // The list is in memory, so that its head can be found first.
+        let mut items = JsonItems::new(limits);
+        let mut feed = items.feed(list.json);
+        let head = loop {
+            match feed.next_event() {
+                Ok(Some(JsonEvent::ListEnd(head))) => break head.clone(),
+                Ok(Some(_)) => {}
+                Ok(None) => break ListHead::default(),
+                Err(error) => return self.problem(list.problem(error.to_string())),
+            }
+        };
+        let mut items = JsonItems::new(limits);
+        let mut feed = items.feed(list.json);
+        loop {
+            let lines_before = |line: u64| match list.format {
+                Format::Json => list.origin.line + line - 1,
+                Format::Yaml => list.origin.line,
+            };
+            let origin = |line, index| Origin {
+                file: Arc::clone(&list.origin.file),
+                line: lines_before(line),
+                index,
+            };
+            match feed.next_event() {
+                Ok(Some(JsonEvent::Item(item))) => {
+                    let own = json::head(item.json);
+                    let raw = RawItem {
+                        json: item.json,
+                        api_version: own.api_version.as_deref(),
+                        kind: own.kind.as_deref(),
+                        origin: origin(item.line, item.index),
+                        format: list.format,
+                    };
+                    self.item(raw.kind_from(Some(&head)), depth)?;
+                }
+                Ok(Some(JsonEvent::Bad { line, index, reason })) => {
+                    self.problem(Problem {
+                        origin: origin(line, index),
+                        object: None,
+                        message: reason.to_string(),
+                    })?;
+                }
+                Ok(Some(JsonEvent::ListEnd(_))) => self.list(&head, list.origin.clone())?,
+                Ok(None) => return Ok(()),
+                Err(error) => return self.problem(list.problem(error.to_string())),
+            }
+        }
+    }
+
+    fn list(&mut self, head: &ListHead, origin: Origin) -> Result<(), E> {
+        self.summary.lists += 1;
+        (self.sink)(Found::List { head, origin })
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<(), E> {
+        self.summary.problems += 1;
+        (self.sink)(Found::Problem(problem))
+    }
+}
