@@ -91,6 +91,32 @@ fn compile(module: &Path, program: &str, flags: &str, binary: &Path) {
         }
         Ok(_) => fs::rename(&unfinished, binary).expect("the built binary can be renamed"),
     }
+    remove_old(program, binary);
+}
+
+/// Removes builds of older sources, which are large, except the last: a test that began before may use it.
+fn remove_old(program: &str, binary: &Path) {
+    let (Some(current), Some(cache)) = (binary.parent(), binary.ancestors().nth(2)) else {
+        return;
+    };
+    let mut builds: Vec<_> = fs::read_dir(cache)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().is_dir() && entry.path() != current)
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(&format!("{program}-"))
+        })
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    builds.sort();
+    builds.pop();
+    for (_, build) in builds {
+        let _ = fs::remove_dir_all(build);
+    }
 }
 
 /// Leaves out debug information, which is a third of the binary, and sets the version that the components
