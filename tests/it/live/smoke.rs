@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::support::cluster::kubelet::condition;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, namespace, pod, template};
 use crate::support::cluster::{Cluster, Component, Options, User, runtime};
+use crate::support::go;
 use crate::support::process::Invocation;
 use crate::support::wait::wait_for;
 
@@ -356,6 +357,8 @@ fn a_killed_test_leaves_no_process_behind() {
         }
     }
 
+    // Not within the time that the other process is given.
+    go::build("controlplane");
     let this = std::env::current_exe().expect("the test knows its program");
     let name = "live::smoke::a_killed_test_leaves_no_process_behind";
     let victim = Invocation::new(this, &PathBuf::from("not used"))
