@@ -35,7 +35,13 @@ pub(super) fn for_document(text: &str) -> Cow<'_, str> {
 
 /// Whether `text` has a character that [`for_cell`] would show.
 pub(super) fn breaks_rows(text: &str) -> bool {
-    text.chars().any(breaks_a_row)
+    // Nearly every cell is printable ASCII, which needs no second look.
+    !is_printable_ascii(text) && text.chars().any(breaks_a_row)
+}
+
+/// Whether there is nothing in `text` that any rule here is about.
+pub(super) fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().all(|b| matches!(b, b' '..=b'~'))
 }
 
 fn breaks_a_row(c: char) -> bool {
