@@ -173,7 +173,7 @@ impl fmt::Display for State<'_> {
 }
 
 /// `namespace/name`, with `(admin)` behind a claim that only looks on.
-struct Holder<'a>(&'a inspect::HolderItem);
+pub(super) struct Holder<'a>(pub(super) &'a inspect::HolderItem);
 
 impl fmt::Display for Holder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,7 @@
 mod claims;
 mod classes;
 mod completion;
+mod describe;
 mod devices;
 mod objects;
 mod reserved;
@@ -71,6 +72,7 @@ commands! {
     Reserved => reserved, waiting;
     Devices => devices, waiting;
     Taints => taints, waiting;
+    Describe => describe, waiting;
     Version => version, here;
     Completion => completion, here;
 }

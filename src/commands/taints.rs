@@ -83,7 +83,12 @@ fn add_row(table: &mut Table, item: &TaintItem, now: crate::model::Time, detail:
             row.cell(format_args!("{}={}", item.key, item.value));
         }
         row.cell(age(now, item.time_added));
-        cut(row, &item.devices, shown);
+        if detail == Detail::Wide {
+            cut(row, &item.devices, shown);
+        } else {
+            let short = item.devices.iter().map(|id| format!("{}/{}", id.pool, id.device));
+            cut(row, short, shown);
+        }
         cut(row, item.claims.iter().map(|claim| &claim.object), shown);
         match &item.pods {
             None => {

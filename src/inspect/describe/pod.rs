@@ -123,12 +123,12 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         .map(|entry| of_entry(cluster, pod, entry, now))
         .collect();
     if let Some(extended) = &pod.status.extended_resource_claim_status {
-        claims.push(of_claim(
-            cluster,
-            pod,
-            ClaimName::Named(&extended.resource_claim_name),
-            now,
-        ));
+        let name = ClaimName::Named(&extended.resource_claim_name);
+        // The eviction controller does not look at claims for extended resources.
+        claims.push(PodClaimDescription {
+            eviction: None,
+            ..of_claim(cluster, pod, name, now)
+        });
     }
     let health_reports = health_reports(pod);
     Some(PodDescription {
@@ -189,16 +189,19 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
         let deleting = claim.metadata.is_deleting() && pod.node().is_none();
         deleting.then(|| format!("resourceclaim \"{name}\" is being deleted"))
     });
+    let reserved = claim.status.allocation.is_some().then(|| reserved(pod, claim));
+    // The eviction controller passes by pods that have no right to the claim.
+    let evictable = problem.is_none() && pod.node().is_some() && reserved != Some(Reserved::No);
     PodClaimDescription {
         state: Some(ClaimState::of(claim)),
-        reserved: claim.status.allocation.is_some().then(|| reserved(pod, claim)),
+        reserved,
         problem,
         devices: claim
             .results()
             .iter()
             .map(|result| DeviceReference::from(result.id()))
             .collect(),
-        eviction: eviction(cluster, claim, now),
+        eviction: evictable.then(|| eviction(cluster, claim, now)).flatten(),
         ..named
     }
 }

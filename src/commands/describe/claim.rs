@@ -1,0 +1,249 @@
+//! A claim, described.
+
+use jiff::Timestamp;
+
+use crate::inspect::Consumer;
+use crate::inspect::describe::{
+    AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, RequestDescription,
+    RequestItem,
+};
+use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
+
+use super::parts;
+
+impl Report for ClaimDescription {
+    const KIND: &'static str = "ClaimDescription";
+
+    fn view(&self, _: Detail) -> View {
+        let now: Timestamp = self.now.into();
+        let mut layout = Layout::new();
+        parts::identity(&mut layout, &self.identity, now);
+        layout.field("State", self.state);
+        if let Some(consumer) = &self.spec_reserved_for {
+            layout.field("Spec Reserved For", Consumer(consumer));
+        }
+        layout.section("Requests", |section| {
+            for one in &self.requests {
+                request(section, one);
+            }
+        });
+        if !self.constraints.is_empty() {
+            layout.list("Constraints", self.constraints.iter().map(constraint));
+        }
+        if !self.config.is_empty() {
+            layout.section("Config", |section| parts::config(section, &self.config));
+        }
+        layout.section("Allocation", |section| {
+            if let Some(allocated) = &self.allocation {
+                allocation(section, allocated, now);
+            }
+        });
+        if !self.device_reports.is_empty() {
+            layout.section("Device Status", |section| {
+                for report in &self.device_reports {
+                    device_report(section, report, now);
+                }
+            });
+        }
+        layout.section("Reserved For", |section| {
+            section.table(reservations(self));
+        });
+        if !self.missing.is_empty() {
+            let pods = self.missing.iter().map(|missing| format!("pod/{}", missing.pod));
+            layout.list("Used Without Reservation By", pods);
+        }
+        if let Some(eviction) = &self.eviction {
+            parts::eviction(&mut layout, eviction, now);
+        }
+        parts::events(&mut layout, self.events.as_deref(), now);
+        layout.into()
+    }
+}
+
+fn request(layout: &mut Layout, request: &RequestDescription) {
+    layout.section(&request.name, |section| {
+        if let Some(exactly) = &request.exactly {
+            item(section, exactly);
+        }
+        for alternative in &request.first_available {
+            section.section(&format!("Or {}", alternative.name), |section| {
+                item(section, alternative)
+            });
+        }
+    });
+}
+
+fn item(layout: &mut Layout, item: &RequestItem) {
+    layout.field("Class", &item.device_class_name);
+    match item.count {
+        Some(count) => layout.field("Count", count),
+        None => layout.field("Mode", &item.allocation_mode),
+    };
+    if item.admin_access {
+        layout.field("Admin Access", true);
+    }
+    if !item.selectors.is_empty() {
+        layout.list("Selectors", &item.selectors);
+    }
+    if !item.capacity.is_empty() {
+        layout.field("Capacity", pairs(&item.capacity));
+    }
+    if !item.tolerations.is_empty() {
+        layout.list("Tolerations", &item.tolerations);
+    }
+}
+
+fn pairs<T: std::fmt::Display>(pairs: &[(crate::model::Str, T)]) -> String {
+    list_or_none(pairs.iter().map(|(name, value)| format!("{name}={value}")))
+}
+
+fn constraint(constraint: &ConstraintItem) -> String {
+    let (what, attribute) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
+        (Some(attribute), _) => ("match", attribute.as_str()),
+        (None, Some(attribute)) => ("distinct", attribute.as_str()),
+        (None, None) => ("unknown", ""),
+    };
+    let of = if constraint.requests.is_empty() {
+        "all requests".to_owned()
+    } else {
+        list_or_none(&constraint.requests)
+    };
+    format!("{what} {attribute} of {of}")
+}
+
+const DEVICES: &[Column] = &[
+    Column::new("REQUEST", ".request"),
+    Column::new("DRIVER", ".driver"),
+    Column::new("POOL", ".pool"),
+    Column::new("DEVICE", ".device"),
+    Column::new("PUBLISHED", ".published"),
+    Column::new("TAINTS", ".taints[0].key"),
+    Column::new("HEALTH", ".health"),
+];
+
+fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Timestamp) {
+    match &allocation.node {
+        Some(node) => layout.field("Node", node),
+        None if allocation.node_selector.is_empty() => layout.field("Node", "<any>"),
+        None => layout.list("Node Selector", &allocation.node_selector),
+    };
+    if let Some(at) = allocation.allocation_timestamp {
+        layout.field("Allocated", parts::instant(at, now));
+    }
+    if allocation.reserved_for_any_pod {
+        layout.field("Reserved For Any Pod", true);
+    }
+    layout.section("Devices", |section| {
+        let mut table = Table::new(DEVICES, Detail::Normal);
+        for device in &allocation.devices {
+            table.row(|row| {
+                row.cell(&device.request).cell(&device.driver).cell(&device.pool);
+                if device.admin_access {
+                    row.cell(format_args!("{}(admin)", device.device));
+                } else {
+                    row.cell(&device.device);
+                }
+                match device.published {
+                    Some(true) => row.cell("yes"),
+                    Some(false) => row.toned(Tone::Notice, "no"),
+                    None => row.cell(UNKNOWN),
+                };
+                row.list(&device.taints)
+                    .option(device.health.map(crate::inspect::Health::text));
+            });
+        }
+        section.table(table);
+    });
+    for device in &allocation.devices {
+        more(layout, device, now);
+    }
+    if !allocation.config.is_empty() {
+        layout.section("Config", |section| parts::config(section, &allocation.config));
+    }
+}
+
+/// What the table has no column for, where there is something to say.
+fn more(layout: &mut Layout, device: &ClaimDevice, now: Timestamp) {
+    let nothing = device.share_id.is_none()
+        && device.consumed_capacity.is_empty()
+        && device.tolerations.is_empty()
+        && device.binding_conditions.is_empty()
+        && device.binding_failure_conditions.is_empty()
+        && device.taints.is_empty()
+        && device.health_reports.is_empty();
+    if nothing {
+        return;
+    }
+    layout.section(&format!("Device {}/{}", device.pool, device.device), |section| {
+        if let Some(share) = &device.share_id {
+            section.field("Share", share);
+        }
+        if !device.consumed_capacity.is_empty() {
+            section.field("Consumed", pairs(&device.consumed_capacity));
+        }
+        if !device.tolerations.is_empty() {
+            section.list("Tolerations", &device.tolerations);
+        }
+        if !device.taints.is_empty() {
+            section.list(
+                "Taints",
+                device.taints.iter().map(|taint| parts::taint(taint, now)),
+            );
+        }
+        if !device.binding_conditions.is_empty() {
+            section.list("Binding Conditions", &device.binding_conditions);
+        }
+        if !device.binding_failure_conditions.is_empty() {
+            section.list("Binding Failure Conditions", &device.binding_failure_conditions);
+        }
+        if !device.health_reports.is_empty() {
+            section.list("Health", parts::health(&device.health_reports));
+        }
+    });
+}
+
+fn device_report(layout: &mut Layout, report: &DeviceReport, now: Timestamp) {
+    let name = format!("{}/{}/{}", report.driver, report.pool, report.device);
+    layout.section(&name, |section| {
+        if let Some(share) = &report.share_id {
+            section.field("Share", share);
+        }
+        if !report.interface_name.is_empty() {
+            section.field("Interface", &report.interface_name);
+        }
+        if !report.ips.is_empty() {
+            section.list("Addresses", &report.ips);
+        }
+        if !report.hardware_address.is_empty() {
+            section.field("Hardware Address", &report.hardware_address);
+        }
+        section.table(parts::conditions(&report.conditions, now));
+    });
+}
+
+const RESERVATIONS: &[Column] = &[
+    Column::new("KIND", ".resource"),
+    Column::new("NAME", ".name"),
+    Column::new("UID", ".uid"),
+    Column::new("STATUS", ".status"),
+    Column::new("CONSUMER", ".consumer"),
+];
+
+fn reservations(claim: &ClaimDescription) -> Table {
+    let mut table = Table::new(RESERVATIONS, Detail::Normal);
+    for item in &claim.reservations {
+        let entry = item.entry();
+        table.row(|row| {
+            row.cell(Consumer(entry).prefix())
+                .cell(&entry.name)
+                .cell(&entry.uid)
+                .cell(item.status.text())
+                .cell(match item.consumer {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => UNKNOWN,
+                });
+        });
+    }
+    table
+}

@@ -1,0 +1,98 @@
+//! A device, described.
+
+use jiff::Timestamp;
+
+use crate::inspect::describe::DeviceDescription;
+use crate::inspect::{DeviceItem, HolderItem};
+use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};
+
+use super::super::devices::{Capacity, Counter, State, health_tone, node};
+use super::parts;
+
+impl Report for DeviceDescription {
+    const KIND: &'static str = "DeviceDescription";
+
+    fn view(&self, _: Detail) -> View {
+        let now: Timestamp = self.now.into();
+        let item = &self.item;
+        let mut layout = Layout::new();
+        layout
+            .field("Name", &item.device)
+            .field("Driver", &item.driver)
+            .field("Pool", &item.pool)
+            .option("Pool Generation", self.pool_generation)
+            .option("Slice", self.slice.as_ref())
+            .field("Node", node(item.node.as_ref(), item.nodes))
+            .field("State", State(item))
+            .list("Classes", &item.classes);
+        if !item.class_errors.is_empty() {
+            layout.list(
+                "Class Errors",
+                item.class_errors
+                    .iter()
+                    .map(|error| format!("{}: {}", error.class, error.error)),
+            );
+        }
+        layout.section("Attributes", |section| {
+            for (name, value) in &self.attributes {
+                section.field(name, value);
+            }
+        });
+        layout.list(
+            "Capacity",
+            item.capacity
+                .iter()
+                .map(|(name, capacity)| Capacity(name, capacity)),
+        );
+        if self.allow_multiple_allocations {
+            layout.field("Several Allocations", true);
+        }
+        if !item.counters.is_empty() {
+            layout.list("Counters", item.counters.iter().map(Counter));
+        }
+        if !self.binding_conditions.is_empty() || !self.binding_failure_conditions.is_empty() {
+            layout.list("Binding Conditions", &self.binding_conditions);
+            layout.list("Binding Failure Conditions", &self.binding_failure_conditions);
+        }
+        if self.binds_to_node {
+            layout.field("Binds To Node", true);
+        }
+        layout.list("Taints", item.taints.iter().map(|taint| parts::taint(taint, now)));
+        if let Some(health) = item.health {
+            layout.toned("Health", health_tone(health), health.text());
+            layout.list("Health Reports", parts::health(&item.health_reports));
+        }
+        holders(&mut layout, item);
+        layout.into()
+    }
+}
+
+fn holders(layout: &mut Layout, item: &DeviceItem) {
+    layout.section("Held By", |section| {
+        for holder in &item.claims {
+            let title = format!("claim/{}/{}", holder.namespace, holder.name);
+            section.section(&title, |section| of_holder(section, holder));
+        }
+    });
+}
+
+fn of_holder(layout: &mut Layout, holder: &HolderItem) {
+    layout.field("Request", &holder.request);
+    if let Some(share) = &holder.share_id {
+        layout.field("Share", share);
+    }
+    if !holder.consumed_capacity.is_empty() {
+        let amounts = holder.consumed_capacity.iter();
+        layout.field(
+            "Consumed",
+            list_or_none(amounts.map(|(name, amount)| format!("{name}={amount}"))),
+        );
+    }
+    if holder.admin_access {
+        layout.field("Admin Access", true);
+    }
+    match &holder.pods {
+        Some(pods) => layout.list("Pods", pods.iter().map(|pod| &pod.name)),
+        None => layout.field("Pods", UNKNOWN),
+    };
+}

@@ -1,0 +1,239 @@
+//! `kubectl dra describe`: everything that is known of one object, in the layout of `kubectl describe`.
+
+mod claim;
+mod class;
+mod device;
+mod node;
+mod parts;
+mod pod;
+mod pool;
+
+use anyhow::anyhow;
+
+use crate::context::Ctx;
+use crate::error::{Outcome, UsageError};
+use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
+use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
+use crate::model::{Cluster, Key, Kind, Str};
+use crate::output::Report;
+use crate::sources::Needs;
+
+use super::objects::{self, is_called};
+use super::{Accepts, classes};
+
+pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+
+/// Describe one claim, pod, device, node, class or pool
+///
+/// Shows everything that is known of it as far as devices go, with events. Claims and pods are those of the current namespace unless
+/// `-n` or the name says otherwise. Devices are named `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`, pools `POOL` or `DRIVER/POOL`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What it is, `claim`, `pod`, `device`, `node`, `class` or `pool`, and its name: `claim NAME`, `claim/NAME`,
+    /// `claim/NAMESPACE/NAME`
+    #[arg(value_name = "KIND NAME | KIND/NAME", num_args = 1..=2, required = true)]
+    object: Vec<String>,
+}
+
+/// What can be described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Claim,
+    Pod,
+    Device,
+    Node,
+    Class,
+    Pool,
+}
+
+impl What {
+    const ALL: [Self; 6] = [
+        Self::Claim,
+        Self::Pod,
+        Self::Device,
+        Self::Node,
+        Self::Class,
+        Self::Pool,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Pod => "pod",
+            Self::Device => "device",
+            Self::Node => "node",
+            Self::Class => "class",
+            Self::Pool => "pool",
+        }
+    }
+
+    /// The kind of Kubernetes object that it is; devices and pools are parts of slices.
+    fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Claim => Some(Kind::ResourceClaim),
+            Self::Pod => Some(Kind::Pod),
+            Self::Node => Some(Kind::Node),
+            Self::Class => Some(Kind::DeviceClass),
+            Self::Device | Self::Pool => None,
+        }
+    }
+
+    fn find(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|what| match what.kind() {
+            Some(kind) => is_called(kind, what.word(), text) || matches!(text, "classes"),
+            None => text.strip_suffix('s').unwrap_or(text) == what.word(),
+        })
+    }
+}
+
+/// What is described and its name, from `KIND NAME` or `KIND/NAME`.
+fn parse(object: &[String]) -> Result<(What, String), UsageError> {
+    let (kind, name) = match object {
+        [kind, name] => (kind.as_str(), name.as_str()),
+        [one] => one.split_once('/').ok_or_else(|| {
+            UsageError::new(format!("which {one} is to be described is not said")).hint(HINT)
+        })?,
+        _ => return Err(UsageError::new("one object is described at a time").hint(HINT)),
+    };
+    let what = What::find(kind)
+        .ok_or_else(|| UsageError::new(format!("`{kind}` cannot be described")).hint(HINT))?;
+    Ok((what, name.to_owned()))
+}
+
+const HINT: &str =
+    "write `KIND NAME` or `KIND/NAME`, where KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`";
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let (what, name) = parse(&args.object)?;
+    let now = ctx.now().into();
+    match what {
+        What::Claim => {
+            let key = key(ctx, objects::claim, "claim", &name)?;
+            let cluster = ctx.load(of_namespace(CLAIM_NEEDS, &key)).await?;
+            print(
+                ctx,
+                describe::claim(&cluster, &key, now),
+                |report| &report.warnings,
+                "claim",
+                &key.to_string(),
+            )
+        }
+        What::Pod => {
+            let key = key(ctx, objects::pod, "pod", &name)?;
+            let cluster = ctx.load(of_namespace(POD_NEEDS, &key)).await?;
+            print(
+                ctx,
+                describe::pod(&cluster, &key, now),
+                |report| &report.warnings,
+                "pod",
+                &key.to_string(),
+            )
+        }
+        What::Device => {
+            let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
+            let found = describe::device(&cluster, &name, &classes::matcher(&cluster), now);
+            let names = found.iter().map(|device| device.item.id().to_string()).collect();
+            let one = only(found, names, "device", &name)?;
+            print(ctx, one, |report| &report.warnings, "device", &name)
+        }
+        What::Pool => {
+            let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
+            let found = describe::pool(&cluster, &name, &classes::matcher(&cluster), now);
+            let names = found
+                .iter()
+                .map(|pool| format!("{}/{}", pool.driver, pool.pool))
+                .collect();
+            let one = only(found, names, "pool", &name)?;
+            print(ctx, one, |report| &report.warnings, "pool", &name)
+        }
+        What::Node => {
+            let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
+            let matcher = classes::matcher(&cluster);
+            let report = describe::node(&cluster, &Str::from(name.as_str()), &matcher, now);
+            print(ctx, report, |report| &report.warnings, "node", &name)
+        }
+        What::Class => {
+            let cluster = ctx
+                .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
+                .await?;
+            let report = describe::class(&cluster, &name, &classes::matcher(&cluster), now);
+            print(ctx, report, |report| &report.warnings, "class", &name)
+        }
+    }
+}
+
+/// The key of a namespaced object, whose name may come without the kind that is known already.
+fn key(
+    ctx: &Ctx,
+    find: fn(&Ctx, &str) -> Result<Key, UsageError>,
+    word: &str,
+    name: &str,
+) -> Result<Key, UsageError> {
+    find(ctx, name).or_else(|_| find(ctx, &format!("{word}/{name}")))
+}
+
+/// Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
+fn of_namespace(kinds: impl IntoIterator<Item = Kind>, key: &Key) -> Needs {
+    let selection = Selection {
+        names: std::iter::once(key.clone()).collect(),
+        ..Selection::default()
+    };
+    objects::needs(kinds, &selection)
+}
+
+/// The only one of what was found.
+fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Result<Option<T>, UsageError> {
+    if found.len() > 1 {
+        let count = found.len();
+        return Err(
+            UsageError::new(format!("`{name}` is the name of {count} {word}s"))
+                .hint(format!("name one of them: {}", names.join(", "))),
+        );
+    }
+    Ok(found.pop())
+}
+
+fn print<R: Report>(
+    ctx: &Ctx,
+    report: Option<R>,
+    warnings: impl Fn(&R) -> &Warnings,
+    word: &str,
+    name: &str,
+) -> anyhow::Result<Outcome> {
+    let report = report.ok_or_else(|| anyhow!("{word}/{name} not found"))?;
+    warnings(&report).iter().for_each(|warning| ctx.warn(warning));
+    ctx.print(report)?;
+    Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_understood_as_kubectl_understands_them() {
+        for (words, expected) in [
+            (&["claim", "a"][..], Ok((What::Claim, "a"))),
+            (&["claims/a"], Ok((What::Claim, "a"))),
+            (&["resourceclaims.resource.k8s.io/n/a"], Ok((What::Claim, "n/a"))),
+            (&["pods", "a"], Ok((What::Pod, "a"))),
+            (&["device/d/p/x"], Ok((What::Device, "d/p/x"))),
+            (&["devices", "x"], Ok((What::Device, "x"))),
+            (&["node/a"], Ok((What::Node, "a"))),
+            (&["class/a"], Ok((What::Class, "a"))),
+            (&["classes", "a"], Ok((What::Class, "a"))),
+            (&["deviceclass/a"], Ok((What::Class, "a"))),
+            (&["pool/d/p"], Ok((What::Pool, "d/p"))),
+            (&["service/a"], Err("`service` cannot be described")),
+            (&["claim"], Err("which claim is to be described is not said")),
+        ] {
+            let words: Vec<_> = words.iter().map(ToString::to_string).collect();
+            let found = parse(&words);
+            let found = found
+                .as_ref()
+                .map(|(what, name)| (*what, name.as_str()))
+                .map_err(ToString::to_string);
+            assert_eq!(found, expected.map_err(str::to_owned), "{words:?}");
+        }
+    }
+}
