@@ -8,6 +8,7 @@
 //! [`pruned`] decides the others without visiting what cannot change the answer. Which pods and nodes are asked about, and what
 //! the scheduler checks around the allocator, is the business of `scheduling`.
 
+mod bounds;
 mod candidates;
 mod capacity;
 mod constraint;
@@ -15,11 +16,13 @@ mod counters;
 mod features;
 mod node_selection;
 mod pools;
+mod pruned;
 mod request;
 mod result;
 mod search;
 mod selectors;
 mod state;
+mod structure;
 
 use std::sync::Arc;
 
@@ -28,7 +31,8 @@ use crate::model::{Allocation, Claim, Class, Cluster, Node};
 use self::candidates::Problem;
 use self::pools::Pools;
 use self::request::Preparation;
-use self::search::{Flow, Search};
+use self::pruned::Pruned;
+use self::search::{Flow, Search, State};
 use self::selectors::Expressions;
 use self::state::AllocatedState;
 
@@ -51,11 +55,36 @@ pub struct Inputs {
 pub struct Limits {
     /// Steps of the search after which it gives up.
     pub steps: u64,
+    /// Steps after which the search stops doing exactly what upstream does, and starts to prune.
+    plain_steps: u64,
+}
+
+impl Limits {
+    /// Gives up after so many steps.
+    pub fn steps(steps: u64) -> Self {
+        Self {
+            steps,
+            plain_steps: PLAIN_STEPS,
+        }
+    }
+
+    /// Searches as upstream does, without pruning. For comparison.
+    pub fn plain(steps: u64) -> Self {
+        Self {
+            steps,
+            plain_steps: steps,
+        }
+    }
+
+    /// Prunes from the start. For comparison.
+    pub fn pruned(steps: u64) -> Self {
+        Self { steps, plain_steps: 0 }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 20_000_000 }
+        Self::steps(20_000_000)
     }
 }
 
@@ -142,9 +171,7 @@ impl Inputs {
             Ok(problem) => problem,
             Err(error) => return Attempt::failed(error, 0),
         };
-        let mut search = Search::new(&mut problem, limits.steps, observer);
-        let flow = search.run();
-        let (steps, state) = (search.steps, search.state);
+        let (flow, steps, state) = search(&mut problem, limits, observer);
         let outcome = match flow {
             Flow::Done => match result::allocations(&problem, &state.picks) {
                 Ok(allocations) => Outcome::Allocated(allocations),
@@ -170,6 +197,26 @@ impl Inputs {
             .map_err(|why| format!("gather pool information: {why}"))?;
         Problem::new(demand, self.features, node, views)
     }
+}
+
+/// Steps that the plain search may take before the pruned one, which needs some preparation, takes over.
+const PLAIN_STEPS: u64 = 256;
+
+fn search(problem: &mut Problem<'_>, limits: Limits, observer: &dyn Observer) -> (Flow, u64, State) {
+    let first_limit = limits.steps.min(limits.plain_steps);
+    let mut search = Search::new(problem, first_limit, observer);
+    let flow = search.run();
+    let steps = search.steps;
+    if flow != Flow::GaveUp || steps <= first_limit || first_limit == limits.steps {
+        return (flow, steps, search.state);
+    }
+    if let Some(mut pruned) = Pruned::new(problem, limits.steps - first_limit, observer) {
+        let flow = pruned.run();
+        return (flow, steps + pruned.steps, pruned.state);
+    }
+    let mut search = Search::new(problem, limits.steps, observer);
+    let flow = search.run();
+    (flow, search.steps, search.state)
 }
 
 impl Attempt {

@@ -5,7 +5,7 @@
 
 use super::Observer;
 use super::candidates::{MAX_RESULTS, Problem, Verdict};
-use super::constraint::{ConstraintState, Rule};
+use super::constraint::ConstraintState;
 use super::counters::Compatibility;
 use super::request::Amount;
 
@@ -308,15 +308,6 @@ impl State {
         &self.groups[view]
     }
 
-    /// Whether a constraint is of the kind that a device can only make stricter: used to tell states apart.
-    pub(super) fn constraint_key(&self, claim: usize, place: usize, rule: Rule) -> &[u32] {
-        let values = &self.constraints[claim][place].values;
-        match rule {
-            // Only what is common to all so far matters.
-            Rule::Match => &values[values.len().saturating_sub(1)..],
-            Rule::Distinct => values,
-        }
-    }
 }
 
 /// The search with its position-independent state.

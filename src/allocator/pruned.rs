@@ -1,0 +1,379 @@
+//! The search for problems in which upstream backtracks a lot.
+//!
+//! It walks like [`super::search`] and changes nothing about the order, so the first solution and the first error are upstream's.
+//! It leaves out what is known to hold neither. **Symmetry**: where a device failed, one that is interchangeable with it at this
+//! point fails too, as swapping the two in a solution (or in the way to an error) would give one that was there before.
+//! **Dead states**: a point of the search that looks like an earlier one, but for interchangeable devices, ends like it. Both hold
+//! for errors as well as for solutions, with one exception: "too many results" ends a part of upstream's search early, and what it
+//! thereby skips depends on the order. A problem in which that and an error are possible is left to the plain search. **Bounds**
+//! ([`super::bounds`]) prove that there is no solution ahead; they say nothing about errors, and are only asked where none is
+//! possible.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Observer;
+use super::bounds::Bounds;
+use super::candidates::{MAX_RESULTS, Problem, Verdict};
+use super::constraint::Rule;
+use super::request::Amount;
+use super::search::{Flow, Pick, State};
+use super::structure::{Structure, compatibility_code};
+
+/// Dead states take no more memory than this many words; further ones are not kept.
+const MAX_WORDS: usize = 8 << 20;
+
+pub(super) struct Pruned<'p, 'a> {
+    problem: &'p mut Problem<'a>,
+    structure: Structure,
+    bounds: Bounds,
+    pub(super) state: State,
+    dead: HashSet<Box<[u64]>>,
+    words: usize,
+    component_states: HashMap<Box<[i128]>, u32>,
+    amounts: HashMap<i128, u64>,
+    shares: HashMap<Box<[i128]>, u64>,
+    pub(super) steps: u64,
+    limit: u64,
+    observer: &'p dyn Observer,
+}
+
+/// The devices at one point of the search, seen without their identity.
+struct Survey {
+    key: Box<[u64]>,
+    /// State of each component.
+    states: Vec<u32>,
+}
+
+/// Ends what makes up one part of a key.
+const END: u64 = u64::MAX;
+
+impl<'p, 'a> Pruned<'p, 'a> {
+    /// The search, unless the problem is one of those that have to be searched as upstream does.
+    pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Option<Self> {
+        let structure = Structure::new(problem);
+        if structure.is_hot() && structure.exceedable {
+            return None;
+        }
+        let state = State::new(problem);
+        let bounds = Bounds::new(problem, &structure);
+        Some(Self {
+            problem,
+            structure,
+            bounds,
+            state,
+            dead: HashSet::new(),
+            words: 0,
+            component_states: HashMap::new(),
+            amounts: HashMap::new(),
+            shares: HashMap::new(),
+            steps: 0,
+            limit,
+            observer,
+        })
+    }
+
+    pub(super) fn run(&mut self) -> Flow {
+        self.request(0, 0)
+    }
+
+    fn step(&mut self) -> bool {
+        self.steps += 1;
+        self.steps <= self.limit && (!self.steps.is_multiple_of(256) || !self.observer.cancelled())
+    }
+
+    fn request(&mut self, claim: usize, request: usize) -> Flow {
+        let Some(demand) = self.problem.demand.claims.get(claim) else {
+            return Flow::Done;
+        };
+        if request >= demand.requests.len() {
+            return self.request(claim + 1, 0);
+        }
+        let (first, count) = self.problem.alternatives_of(claim, request);
+        for alternative in first..first + count {
+            match self.pick(alternative, 0, 0) {
+                Flow::Fail => {}
+                flow => return flow,
+            }
+        }
+        Flow::Fail
+    }
+
+    fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
+        if !self.step() {
+            return Flow::GaveUp;
+        }
+        let demanded = self.problem.alternative(alternative);
+        let place = self.problem.alternatives[alternative as usize];
+        let (claim, request) = (place.claim as usize, place.request as usize);
+        let count = self.problem.counts[alternative as usize];
+        let all = demanded.amount == Amount::All;
+        if all && count == 0 {
+            return Flow::Fail;
+        }
+        if index >= count {
+            return self.request(claim, request + 1);
+        }
+        // Where results can be too many, errors are not possible, so that this is one more way to fail.
+        if count - index > MAX_RESULTS - self.state.picks[claim].len() as i64 {
+            return Flow::Fail;
+        }
+        let slot = self.structure.slot[alternative as usize];
+        if !self.structure.hot_from[slot as usize]
+            && self
+                .bounds
+                .exclude(self.problem, &self.structure, &self.state, alternative, index, start)
+        {
+            return Flow::Fail;
+        }
+        let survey = self.survey(alternative, index, start);
+        if self.dead.contains(&survey.key) {
+            return Flow::Fail;
+        }
+        let flow = if all {
+            let device = self.problem.all[alternative as usize][index as usize];
+            if self.state.in_use(self.problem, alternative, device) {
+                Flow::Fail
+            } else {
+                self.try_device(alternative, index, device)
+            }
+        } else {
+            self.scan(alternative, index, start, &survey)
+        };
+        if flow == Flow::Fail && self.words + survey.key.len() <= MAX_WORDS {
+            self.words += survey.key.len();
+            self.dead.insert(survey.key);
+        }
+        flow
+    }
+
+    fn scan(&mut self, alternative: u32, index: i64, start: u32, survey: &Survey) -> Flow {
+        let mut tried: HashSet<(u32, u32, u32, u64)> = HashSet::new();
+        let first = self.structure.candidates[alternative as usize].partition_point(|device| *device < start);
+        for at in first..self.structure.candidates[alternative as usize].len() {
+            let device = self.structure.candidates[alternative as usize][at];
+            if self.state.in_use(self.problem, alternative, device) {
+                continue;
+            }
+            let number = self.structure.component_of[device as usize];
+            let code = self.code(alternative, device, start);
+            let component = &self.structure.components[number as usize];
+            let twin = component
+                .devices
+                .binary_search(&device)
+                .map_or(0, |at| component.twins[at]);
+            if !tried.insert((component.kind, survey.states[number as usize], twin, code)) {
+                continue;
+            }
+            if !self.step() {
+                return Flow::GaveUp;
+            }
+            match self.try_device(alternative, index, device) {
+                Flow::Fail => {}
+                flow => return flow,
+            }
+        }
+        Flow::Fail
+    }
+
+    fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
+        let verdict = match self.problem.verdict(alternative, device) {
+            Ok(Verdict::Unselected) => return Flow::Fail,
+            Ok(verdict) => verdict,
+            Err(error) => {
+                self.state.error = error;
+                return Flow::Error;
+            }
+        };
+        let undo = match self.state.place(self.problem, alternative, device, verdict) {
+            Ok(undo) => undo,
+            Err(flow) => return flow,
+        };
+        match self.pick(alternative, index + 1, device + 1) {
+            Flow::Done => Flow::Done,
+            flow => {
+                self.state.remove(self.problem, Pick { alternative, device }, &undo);
+                flow
+            }
+        }
+    }
+
+    /// What matters of a device from here on: zero if nothing does.
+    fn code(&mut self, alternative: u32, device: u32, start: u32) -> u64 {
+        let structure = &self.structure;
+        let ahead = device >= start && structure.is_candidate(alternative, device);
+        if !ahead && !structure.is_needed_after(structure.slot[alternative as usize], device) {
+            return 0;
+        }
+        let held = self.state.holders[device as usize] > 0;
+        if held && !structure.admin_access {
+            return 0;
+        }
+        let mut code = 1 | u64::from(ahead) << 1 | u64::from(held) << 2;
+        if held {
+            let claim = self.problem.alternatives[alternative as usize].claim as usize;
+            let by_claim = self.state.picks[claim].iter().any(|pick| pick.device == device);
+            code |= u64::from(by_claim) << 3;
+        }
+        if self.state.sharers.get(device as usize).is_some_and(|sharers| *sharers > 0) {
+            let shares = &self.state.shares[device as usize];
+            let next = self.shares.len() as u64;
+            let number = match self.shares.get(shares) {
+                Some(number) => *number,
+                None => {
+                    self.shares.insert(shares.clone(), next);
+                    next
+                }
+            };
+            code |= (number + 1) << 4;
+        }
+        code
+    }
+
+    fn survey(&mut self, alternative: u32, index: i64, start: u32) -> Survey {
+        let place = self.problem.alternatives[alternative as usize];
+        let claim = place.claim as usize;
+        let results = if self.structure.exceedable {
+            self.state.picks[claim].len() as u64
+        } else {
+            0
+        };
+        let mut key = vec![u64::from(alternative), index as u64, results];
+        self.constraints_key(claim, &mut key);
+        for at in 0..self.structure.common_counters.len() {
+            let (view, counter) = self.structure.common_counters[at];
+            let taken = self.state.counters[view as usize][counter as usize];
+            key.push(self.amount(taken));
+        }
+        for at in 0..self.structure.common_sets.len() {
+            let (view, set) = self.structure.common_sets[at];
+            if let Some(groups) = self.state.groups_of(view as usize)[set as usize].clone() {
+                for part in compatibility_code(&groups) {
+                    key.push(self.amount(part));
+                }
+            }
+            key.push(END);
+        }
+        let mut states = Vec::with_capacity(self.structure.components.len());
+        let mut seen = Vec::with_capacity(self.structure.components.len());
+        for number in 0..self.structure.components.len() {
+            let state = self.component_state(number, alternative, start, claim);
+            states.push(state);
+            if state != 0 {
+                seen.push(u64::from(self.structure.components[number].kind) << 32 | u64::from(state));
+            }
+        }
+        seen.sort_unstable();
+        let mut rest = seen.as_slice();
+        while let Some(first) = rest.first() {
+            let count = rest.iter().take_while(|state| *state == first).count();
+            key.extend([*first, count as u64]);
+            rest = &rest[count..];
+        }
+        Survey {
+            key: key.into(),
+            states,
+        }
+    }
+
+    fn constraints_key(&self, claim: usize, key: &mut Vec<u64>) {
+        for (place, constraint) in self.problem.demand.claims[claim].constraints.iter().enumerate() {
+            let values = &self.state.constraints[claim][place].values;
+            match constraint.rule {
+                // Only what is common to all devices so far matters.
+                Rule::Match => key.push(values.last().map_or(END, |value| u64::from(*value))),
+                Rule::Distinct => {
+                    key.push(u64::from(!values.is_empty()));
+                    if !self.structure.tied[claim][place] {
+                        let mut elements: Vec<u64> = values
+                            .iter()
+                            .flat_map(|value| self.problem.values.elements(*value))
+                            .map(|element| u64::from(*element))
+                            .collect();
+                        elements.sort_unstable();
+                        key.extend(elements);
+                        key.push(END);
+                    }
+                }
+            }
+        }
+    }
+
+    fn amount(&mut self, amount: i128) -> u64 {
+        let next = self.amounts.len() as u64;
+        *self.amounts.entry(amount).or_insert(next)
+    }
+
+    /// The number of the state of a component; zero if none of its devices matters any more.
+    fn component_state(&mut self, number: usize, alternative: u32, start: u32, claim: usize) -> u32 {
+        let component = &self.structure.components[number];
+        let (devices, resources) = (
+            component.devices.len(),
+            component.counters.len() + component.sets.len() + component.elements.len(),
+        );
+        if devices == 1 && resources == 0 {
+            let device = component.devices[0];
+            let code = self.code(alternative, device, start);
+            // Few shares make small codes; others get a number like any state.
+            if code < 1 << 16 {
+                return code as u32;
+            }
+        }
+        let mut codes: Vec<(u32, u64)> = Vec::with_capacity(devices);
+        let mut relevant: Vec<u32> = Vec::with_capacity(devices);
+        for at in 0..devices {
+            let (device, twin) = {
+                let component = &self.structure.components[number];
+                (component.devices[at], component.twins[at])
+            };
+            let code = self.code(alternative, device, start);
+            if code != 0 {
+                codes.push((twin, code));
+                relevant.push(device);
+            }
+        }
+        if codes.is_empty() {
+            return 0;
+        }
+        codes.sort_unstable();
+        let mut state: Vec<i128> = Vec::with_capacity(2 * codes.len() + resources);
+        for (twin, code) in codes {
+            state.extend([i128::from(twin), i128::from(code)]);
+        }
+        state.push(-1);
+        let component = &self.structure.components[number];
+        for (view, counter) in &component.counters {
+            let draws = |device: &u32| {
+                let place = self.problem.devices[*device as usize];
+                let usage = self.problem.views[place.view as usize]
+                    .counters
+                    .usage
+                    .get(place.device as usize);
+                place.view == *view
+                    && usage.is_some_and(|usage| usage.amounts.iter().any(|(known, _)| known == counter))
+            };
+            let matters = relevant.iter().any(draws);
+            state.push(if matters {
+                self.state.counters[*view as usize][*counter as usize]
+            } else {
+                -1
+            });
+        }
+        for (view, set) in &component.sets {
+            match &self.state.groups_of(*view as usize)[*set as usize] {
+                Some(groups) => state.extend(compatibility_code(groups)),
+                None => state.push(-9),
+            }
+        }
+        for (of_claim, constraint, element) in &component.elements {
+            let used = *of_claim as usize == claim
+                && self.state.constraints[claim][*constraint as usize]
+                    .values
+                    .iter()
+                    .any(|value| self.problem.values.elements(*value).contains(element));
+            state.push(i128::from(used));
+        }
+        // Below are the codes of single devices.
+        let next = (1 << 16) + self.component_states.len() as u32;
+        *self.component_states.entry(state.into()).or_insert(next)
+    }
+}
