@@ -22,6 +22,9 @@ use super::structure::{Structure, compatibility_code};
 /// Dead states take no more memory than this many words; further ones are not kept.
 const MAX_WORDS: usize = 8 << 20;
 
+/// Steps after which bounds are asked for every device rather than for every request.
+const BOUND_ALWAYS_AFTER: u64 = 1_000;
+
 pub(super) struct Pruned<'p, 'a> {
     problem: &'p mut Problem<'a>,
     structure: Structure,
@@ -55,7 +58,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return None;
         }
         let state = State::new(problem);
-        let bounds = Bounds::new(problem, &structure);
+        let bounds = Bounds::new(problem);
         Some(Self {
             problem,
             structure,
@@ -118,7 +121,10 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return Flow::Fail;
         }
         let slot = self.structure.slot[alternative as usize];
-        if !self.structure.hot_from[slot as usize]
+        // They cost more than a step, so easy problems are spared most of them.
+        let ask = index == 0 || self.steps > BOUND_ALWAYS_AFTER;
+        if ask
+            && !self.structure.hot_from[slot as usize]
             && self
                 .bounds
                 .exclude(self.problem, &self.structure, &self.state, alternative, index, start)
