@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use Stage::{Alpha, Beta, Stable};
+
 use super::{Kind, Str, Time, Version};
 
 /// A component whose feature gates can differ from those of the others.
@@ -115,109 +117,132 @@ pub enum Gate {
 struct Defaults {
     gate: Gate,
     name: &'static str,
-    /// First minor release of 1.x that knows the gate, and those in which its default changes: `(minor, default)`.
-    since: &'static [(u32, bool)],
+    /// First minor release of 1.x that knows the gate, and those in which its stage or default changes.
+    since: &'static [(u32, Stage, bool)],
+}
+
+/// How mature a feature is. `AllAlpha` and `AllBeta` switch the gates of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Off unless asked for.
+    Alpha,
+    /// Usually on.
+    Beta,
+    /// Here to stay.
+    Stable,
 }
 
 /// The gates with their defaults. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.1.
 const GATES: [Defaults; 21] = [
-    gate(Gate::DRAAdminAccess, "DRAAdminAccess", &[(32, false), (34, true)]),
+    gate(
+        Gate::DRAAdminAccess,
+        "DRAAdminAccess",
+        &[(32, Alpha, false), (34, Beta, true), (36, Stable, true)],
+    ),
     gate(
         Gate::DRAConsumableCapacity,
         "DRAConsumableCapacity",
-        &[(34, false), (36, true)],
+        &[(34, Alpha, false), (36, Beta, true)],
     ),
-    gate(Gate::DRADerivedAttributes, "DRADerivedAttributes", &[(37, false)]),
+    gate(
+        Gate::DRADerivedAttributes,
+        "DRADerivedAttributes",
+        &[(37, Alpha, false)],
+    ),
     gate(
         Gate::DRADeviceBindingConditions,
         "DRADeviceBindingConditions",
-        &[(34, false), (36, true)],
+        &[(34, Alpha, false), (36, Beta, true)],
     ),
     gate(
         Gate::DRADeviceCompatibilityGroups,
         "DRADeviceCompatibilityGroups",
-        &[(37, false)],
+        &[(37, Alpha, false)],
     ),
     gate(
         Gate::DRADeviceTaintRules,
         "DRADeviceTaintRules",
-        &[(35, false), (37, true)],
+        &[(35, Alpha, false), (36, Beta, false), (37, Stable, true)],
     ),
     gate(
         Gate::DRADeviceTaints,
         "DRADeviceTaints",
-        &[(33, false), (36, true)],
+        &[(33, Alpha, false), (36, Beta, true), (37, Stable, true)],
     ),
     gate(
         Gate::DRAExtendedResource,
         "DRAExtendedResource",
-        &[(34, false), (36, true)],
+        &[(34, Alpha, false), (36, Beta, true), (37, Stable, true)],
     ),
     // On only where the minimum compatibility version is 1.37 too: see `Gate::default_in`.
     gate(
         Gate::DRAFractionalCapacityRange,
         "DRAFractionalCapacityRange",
-        &[(37, false)],
+        &[(37, Beta, false)],
     ),
     gate(
         Gate::DRAListTypeAttributes,
         "DRAListTypeAttributes",
-        &[(36, false)],
+        &[(36, Alpha, false)],
     ),
     gate(
         Gate::DRANodeAllocatableResources,
         "DRANodeAllocatableResources",
-        &[(36, false)],
+        &[(36, Alpha, false)],
     ),
     gate(
         Gate::DRAOptionalNodeOperations,
         "DRAOptionalNodeOperations",
-        &[(37, false)],
+        &[(37, Alpha, false)],
     ),
     gate(
         Gate::DRAPartitionableDevices,
         "DRAPartitionableDevices",
-        &[(33, false), (36, true)],
+        &[(33, Alpha, false), (36, Beta, true)],
     ),
     gate(
         Gate::DRAPrioritizedList,
         "DRAPrioritizedList",
-        &[(33, false), (34, true)],
+        &[(33, Alpha, false), (34, Beta, true), (36, Stable, true)],
     ),
     gate(
         Gate::DRAResourceClaimDeviceStatus,
         "DRAResourceClaimDeviceStatus",
-        &[(32, false), (33, true)],
+        &[(32, Alpha, false), (33, Beta, true), (37, Stable, true)],
     ),
     gate(
         Gate::DRAResourceClaimGranularStatusAuthorization,
         "DRAResourceClaimGranularStatusAuthorization",
-        &[(36, true)],
+        &[(36, Beta, true)],
     ),
     gate(
         Gate::DRASchedulerFilterTimeout,
         "DRASchedulerFilterTimeout",
-        &[(34, true)],
+        &[(34, Beta, true)],
     ),
     gate(
         Gate::DRAWorkloadResourceClaims,
         "DRAWorkloadResourceClaims",
-        &[(36, false)],
+        &[(36, Alpha, false), (37, Beta, false)],
     ),
     gate(
         Gate::DynamicResourceAllocation,
         "DynamicResourceAllocation",
-        &[(26, false), (34, true)],
+        &[(26, Alpha, false), (32, Beta, false), (34, Stable, true)],
     ),
-    gate(Gate::GenericWorkload, "GenericWorkload", &[(35, false)]),
+    gate(
+        Gate::GenericWorkload,
+        "GenericWorkload",
+        &[(35, Alpha, false), (37, Beta, false)],
+    ),
     gate(
         Gate::ResourceHealthStatus,
         "ResourceHealthStatus",
-        &[(31, false), (36, true)],
+        &[(31, Alpha, false), (36, Beta, true)],
     ),
 ];
 
-const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, bool)]) -> Defaults {
+const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, Stage, bool)]) -> Defaults {
     Defaults { gate, name, since }
 }
 
@@ -246,14 +271,24 @@ impl Gate {
 
     /// The default in the release 1.`minor` with that minimum compatibility version; absent where the gate does not exist.
     pub fn default_in(self, minor: u32, min_compatibility: u32) -> Option<bool> {
-        let (_, enabled) = self
+        let (_, enabled) = self.in_release(minor)?;
+        let compatible = self == Self::DRAFractionalCapacityRange && minor >= 37 && min_compatibility >= 37;
+        Some(enabled || compatible)
+    }
+
+    /// How mature the feature is in the release 1.`minor`; absent where the gate does not exist.
+    pub fn stage_in(self, minor: u32) -> Option<Stage> {
+        self.in_release(minor).map(|(stage, _)| stage)
+    }
+
+    fn in_release(self, minor: u32) -> Option<(Stage, bool)> {
+        let (_, stage, enabled) = self
             .defaults()
             .since
             .iter()
             .rev()
-            .find(|(since, _)| *since <= minor)?;
-        let compatible = self == Self::DRAFractionalCapacityRange && minor >= 37 && min_compatibility >= 37;
-        Some(*enabled || compatible)
+            .find(|(since, ..)| *since <= minor)?;
+        Some((*stage, *enabled))
     }
 }
 
@@ -371,6 +406,9 @@ mod tests {
             assert_eq!(gate.default_in(minor, minor - 1), expected, "{gate} in 1.{minor}");
         }
         assert_eq!(Gate::DRAFractionalCapacityRange.default_in(37, 37), Some(true));
+        assert_eq!(Gate::DRADeviceTaintRules.stage_in(34), None);
+        assert_eq!(Gate::DRADeviceTaintRules.stage_in(36), Some(Stage::Beta));
+        assert_eq!(Gate::DRAListTypeAttributes.stage_in(37), Some(Stage::Alpha));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use class::{
 };
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool};
 pub use decode::{UnknownFields, lookup, with_interner};
-pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState};
+pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, Stage};
 pub use kind::Kind;
 pub use labels::{LabelSelector, LabelSelectorError};
 pub use meta::{Condition, Key, Meta, OwnerReference};
