@@ -97,6 +97,7 @@ impl World {
         self.environment.gaps.push(Gap {
             kind,
             namespace: crate::model::Str::default(),
+            except: crate::model::Str::default(),
             reason: "forbidden".to_owned(),
         });
         self

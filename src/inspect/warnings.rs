@@ -45,11 +45,14 @@ impl std::fmt::Display for Missing<'_> {
         let Gap {
             kind,
             namespace,
+            except,
             reason,
         } = self.0;
         write!(f, "{} ", kind.plural())?;
         if *namespace != Str::default() {
             write!(f, "of namespace `{namespace}` ")?;
+        } else if *except != Str::default() {
+            write!(f, "of namespaces other than `{except}` ")?;
         }
         write!(f, "could not be read: {reason}")
     }
@@ -66,6 +69,7 @@ mod tests {
         let gap = |namespace: &str| Gap {
             kind: Kind::Pod,
             namespace: namespace.into(),
+            except: Str::default(),
             reason: "forbidden".to_owned(),
         };
         warnings.unknown("who uses the claims is unknown", &gap("team"));

@@ -305,6 +305,8 @@ pub struct Gap {
     pub kind: Kind,
     /// In which namespace; empty means in all.
     pub namespace: Str,
+    /// Where objects of all namespaces are missing, the one namespace whose objects are known after all; empty for none.
+    pub except: Str,
     /// Why, for people.
     pub reason: String,
 }
@@ -312,8 +314,9 @@ pub struct Gap {
 impl Gap {
     /// Whether the gap hides objects of `kind` in `namespace` (empty: in any namespace).
     pub fn hides(&self, kind: Kind, namespace: &str) -> bool {
-        self.kind == kind
-            && (self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace)
+        let hidden = self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace;
+        let known = !self.except.is_empty() && self.except == namespace;
+        self.kind == kind && hidden && !known
     }
 }
 
@@ -409,6 +412,29 @@ mod tests {
         assert_eq!(Gate::DRADeviceTaintRules.stage_in(34), None);
         assert_eq!(Gate::DRADeviceTaintRules.stage_in(36), Some(Stage::Beta));
         assert_eq!(Gate::DRAListTypeAttributes.stage_in(37), Some(Stage::Alpha));
+    }
+
+    #[test]
+    fn a_gap_hides_its_namespace_and_whatever_covers_it() {
+        let gap = |namespace: &str, except: &str| Gap {
+            kind: Kind::Pod,
+            namespace: namespace.into(),
+            except: except.into(),
+            reason: String::new(),
+        };
+        for (gap, namespace, hides) in [
+            (gap("", ""), "", true),
+            (gap("", ""), "a", true),
+            (gap("a", ""), "a", true),
+            (gap("a", ""), "b", false),
+            (gap("a", ""), "", true),
+            (gap("", "a"), "a", false),
+            (gap("", "a"), "b", true),
+            (gap("", "a"), "", true),
+        ] {
+            assert_eq!(gap.hides(Kind::Pod, namespace), hides, "{gap:?} {namespace}");
+            assert!(!gap.hides(Kind::Node, namespace));
+        }
     }
 
     #[test]

@@ -174,6 +174,7 @@ mod tests {
         let gap = Gap {
             kind: Kind::Pod,
             namespace: "n".into(),
+            except: "".into(),
             reason: "forbidden".to_owned(),
         };
         let hidden = cluster(

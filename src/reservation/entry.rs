@@ -351,6 +351,7 @@ mod tests {
             gaps: vec![Gap {
                 kind,
                 namespace: Str::default(),
+                except: Str::default(),
                 reason: "forbidden".to_owned(),
             }],
             ..Environment::default()
