@@ -9,7 +9,8 @@
 //! - `cli`: the command line, which becomes settings and a command;
 //! - `context` and `error`: what a command works with, and how a run ends;
 //! - `commands`: one file per subcommand;
-//! - `output`: reports, tables and everything else that is printed.
+//! - `output`: reports, tables and everything else that is printed;
+//! - [`sources`]: where clusters are read from, and what is known of them.
 //!
 //! [`main`] ties them together: every way in which the process can end is in it.
 

@@ -1,0 +1,331 @@
+//! What can go wrong between this process and an API server, and what to do about it.
+//!
+//! Each message names the operation and the server; [`Error::hint`] says the remedy, for whoever shows the error.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::connect::Files;
+
+/// Why a cluster could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is nothing that says where a cluster is.
+    #[error("no cluster to talk to: {} and this is not a pod", no_kubeconfig(files, *exist))]
+    NoKubeconfig {
+        /// The files that were looked for.
+        files: String,
+        /// Whether one of them is there, but empty.
+        exist: bool,
+        /// A context or cluster that was asked for by name.
+        chosen: Option<String>,
+    },
+    /// A kubeconfig that cannot be read.
+    #[error("cannot read kubeconfig `{}`", path.display())]
+    Kubeconfig {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: kube::config::KubeconfigError,
+    },
+    /// No context was chosen.
+    #[error("no current context is set in {files}")]
+    NoContext {
+        /// The kubeconfig files.
+        files: String,
+        /// Contexts that exist.
+        known: Vec<String>,
+    },
+    /// A context, cluster or user that does not exist.
+    #[error("{what} `{name}` does not exist in {files}")]
+    Unknown {
+        /// `context`, `cluster` or `user`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The kubeconfig files.
+        files: String,
+        /// Names that exist.
+        known: Vec<String>,
+    },
+    /// A connection flag that makes no sense.
+    #[error("`{flag}` {message}")]
+    Flag {
+        /// The flag.
+        flag: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+    /// An address that is none.
+    #[error("server `{server}`: {message}")]
+    Server {
+        /// As configured.
+        server: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A proxy's address that is none.
+    #[error("proxy `{proxy}` is not an http, https or socks5 address")]
+    Proxy {
+        /// Without its password.
+        proxy: String,
+    },
+    /// Certificates that cannot be read.
+    #[error("cannot read the cluster's certificate authority")]
+    Certificates {
+        /// Why not.
+        source: kube::config::KubeconfigError,
+    },
+    /// Credentials that cannot be had.
+    #[error("cannot get credentials for `{server}`: {message}")]
+    Credentials {
+        /// The API server.
+        server: String,
+        /// What failed, such as a plugin with its output.
+        message: String,
+    },
+    /// A credential plugin that failed.
+    #[error("credential plugin `{command}` failed: {message}")]
+    Plugin {
+        /// The program.
+        command: String,
+        /// How it ended and what it said, or why it did not start.
+        message: String,
+        /// The kubeconfig's words for users who do not have it.
+        install_hint: Option<String>,
+    },
+    /// No connection.
+    #[error("cannot reach the API server `{server}`: {message}")]
+    Unreachable {
+        /// The API server.
+        server: String,
+        /// The innermost reasons.
+        message: String,
+    },
+    /// 401: the server does not know who asks.
+    #[error("the API server `{server}` does not accept the credentials: {message}")]
+    Unauthorized {
+        /// The API server.
+        server: String,
+        /// The server's words.
+        message: String,
+    },
+    /// Any other refusal.
+    #[error("cannot {what}: {message}")]
+    Refused {
+        /// The operation, such as `list pods`.
+        what: String,
+        /// HTTP status.
+        code: u16,
+        /// The server's words, with its reason where it gives one.
+        message: String,
+        /// When to ask again, as the server says it.
+        retry_after: Option<Duration>,
+    },
+    /// The server ended its answer too early.
+    #[error("cannot {what}: the answer ended early ({message})")]
+    Cut {
+        /// The operation.
+        what: String,
+        /// How it ended.
+        message: String,
+    },
+    /// No answer in time.
+    #[error("cannot {what}: no answer for {} s", after.as_secs_f64().ceil())]
+    TimedOut {
+        /// The operation.
+        what: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// An answer that no API server gives.
+    #[error("cannot {what}: `{server}` does not answer like a Kubernetes API server ({message})")]
+    Foreign {
+        /// The operation.
+        what: String,
+        /// The address.
+        server: String,
+        /// How the answer differs.
+        message: String,
+    },
+}
+
+impl Error {
+    pub(super) fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        files: &Files,
+        known: impl Iterator<Item = &'a String>,
+    ) -> Self {
+        Self::Unknown {
+            what,
+            name: name.to_owned(),
+            files: files.to_string(),
+            known: known.cloned().collect(),
+        }
+    }
+
+    /// Why no client could be made, where `plugin` was to get the credentials.
+    pub(super) fn credentials(source: &kube::Error, server: &str, plugin: Option<&kube::config::ExecConfig>) -> Self {
+        use kube::client::AuthError;
+        let command = || plugin.and_then(|plugin| plugin.command.clone()).unwrap_or_default();
+        match source {
+            kube::Error::Auth(AuthError::AuthExecRun { out, .. }) => {
+                let said = String::from_utf8_lossy(&out.stderr);
+                let message = format!("{}: {}", out.status, said.trim());
+                Self::Plugin { command: command(), message, install_hint: None }
+            }
+            kube::Error::Auth(AuthError::AuthExecStart(error)) => Self::Plugin {
+                command: command(),
+                message: error.to_string(),
+                install_hint: plugin.and_then(|plugin| plugin.install_hint.clone()),
+            },
+            _ => Self::Credentials { server: server.to_owned(), message: innermost(source) },
+        }
+    }
+
+    /// The error of a request that got no answer.
+    pub(super) fn transport(source: &kube::Error, server: &str) -> Self {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source);
+        while let Some(error) = cause {
+            if let Some(auth) = error.downcast_ref::<kube::client::AuthError>() {
+                return Self::Credentials {
+                    server: server.to_owned(),
+                    message: innermost(auth),
+                };
+            }
+            cause = error.source();
+        }
+        Self::Unreachable {
+            server: server.to_owned(),
+            message: innermost(source),
+        }
+    }
+
+    /// Whether asking the same again can help.
+    pub(super) fn is_transient(&self) -> bool {
+        match self {
+            // 409 is what a server that is starting says of some of its resources.
+            Self::Refused { code, .. } => matches!(code, 429 | 500 | 502 | 503 | 504),
+            Self::Cut { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the server itself, rather than one kind of object, is out of reach.
+    pub fn is_fatal(&self) -> bool {
+        !matches!(
+            self,
+            Self::Refused { .. } | Self::Cut { .. } | Self::TimedOut { .. }
+        )
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoKubeconfig { .. } => {
+                "set KUBECONFIG or pass --kubeconfig; without a cluster, read a file with --from, \
+                 for instance `--from example:gpus`"
+                    .to_owned()
+            }
+            Self::NoContext { known, .. } if known.is_empty() => {
+                "the kubeconfig has no contexts; pass --server, or create one with `kubectl config set-context`"
+                    .to_owned()
+            }
+            Self::NoContext { known, .. } => {
+                format!("choose one with --context or `kubectl config use-context`: {}", list(known))
+            }
+            Self::Unknown { known, .. } if known.is_empty() => return None,
+            Self::Unknown { what, known, .. } => format!("{what}s that exist: {}", list(known)),
+            Self::Unreachable { message, .. } if message.contains("certificate") => {
+                "the server's certificate is not trusted: pass --certificate-authority, or the name it carries with \
+                 --tls-server-name"
+                    .to_owned()
+            }
+            Self::Unreachable { .. } => {
+                "check the address, the network and the proxy settings; `kubectl cluster-info` uses the same connection"
+                    .to_owned()
+            }
+            Self::Unauthorized { .. } => {
+                "the token or certificate has expired or was revoked: log in again, or pass another --token".to_owned()
+            }
+            Self::Refused { code: 403, .. } => "ask for the missing permission, or narrow the question with -n".to_owned(),
+            Self::Refused { message, .. } if is_storage_message(message) => {
+                "the API server cannot read these objects from etcd, as happens when a newer release wrote them: see its \
+                 log, and remove or convert the objects"
+                    .to_owned()
+            }
+            Self::TimedOut { .. } => {
+                "the server is overloaded or the network drops packets; --request-timeout changes how long to wait"
+                    .to_owned()
+            }
+            Self::Cut { .. } => "the connection broke twice while objects were sent; try again".to_owned(),
+            Self::Plugin { install_hint, .. } => return install_hint.clone(),
+            Self::Refused { code: 400, message, .. } if message.contains("HTTPS server") => {
+                "the address of the server must begin with https://".to_owned()
+            }
+            Self::Foreign { .. } => "check --server and the proxy settings".to_owned(),
+            Self::Kubeconfig { .. }
+            | Self::Flag { .. }
+            | Self::Server { .. }
+            | Self::Proxy { .. }
+            | Self::Certificates { .. }
+            | Self::Credentials { .. }
+            | Self::Refused { .. } => return None,
+        })
+    }
+}
+
+/// Whether the API server says that it cannot read its storage.
+fn is_storage_message(message: &str) -> bool {
+    [
+        "storage is (re)initializing",
+        "unable to decode",
+        "no kind",
+        "not registered",
+        "decode",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
+}
+
+fn no_kubeconfig(files: &str, exist: bool) -> String {
+    if exist {
+        format!("{files} names no cluster")
+    } else {
+        format!("{files} does not exist")
+    }
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        text.push_str(", …");
+    }
+    text
+}
+
+/// The innermost reasons of an error. The outer ones of HTTP stacks say only that an error occurred.
+pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut chain = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        chain.push(error.to_string());
+        cause = error.source();
+    }
+    // hyper says first that it is the client, and in which phase.
+    chain.retain(|text| !text.starts_with("client error (") && !text.starts_with("error trying to connect"));
+    let last = chain.pop().unwrap_or_default();
+    match chain.pop() {
+        // `tcp connect error: Connection refused`, unless one repeats the other.
+        Some(before) if !before.contains(&last) && before.len() < 60 => format!("{before}: {last}"),
+        Some(before) if before.contains(&last) && before.len() < 200 => before,
+        _ => last,
+    }
+}

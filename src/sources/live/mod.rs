@@ -1,0 +1,342 @@
+//! A cluster asked through its API server.
+//!
+//! [`Live`] is the one reader of the API: it finds out what is served, lists the kinds that a command needs at the same time, and
+//! says what it could not read. What is missing becomes a [`Gap`] of the environment rather than an error, unless the command
+//! cannot do without it.
+
+mod connect;
+mod discovery;
+mod error;
+mod evidence;
+mod list;
+mod proxy;
+mod request;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::sync::Arc;
+
+use futures::future::{join_all, try_join};
+
+pub use self::connect::{Connection, Impersonation};
+pub use self::error::Error;
+pub use self::snapshot::{SnapshotRequest, Taken};
+pub use self::watch::{Watch, Watched};
+
+use self::connect::Target;
+use self::discovery::{Served, Serving};
+use self::list::{Listed, Meter, Sink};
+use super::decode::{Decoder, name_of};
+use super::needs::{Loaded, Needs, Observer, Problem, Want};
+use crate::model::{ClusterBuilder, Environment, Gap, Kind, Object, Str, Time};
+
+/// A cluster behind its API server.
+#[derive(Clone)]
+pub struct Live {
+    target: Target,
+}
+
+impl Live {
+    /// Resolves the flags and the kubeconfig to a cluster. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// Says why the flags lead to no cluster.
+    pub async fn connect(flags: &Connection) -> Result<Self, Error> {
+        Ok(Self {
+            target: flags.resolve().await?,
+        })
+    }
+
+    /// The namespace of the context.
+    pub fn namespace(&self) -> &str {
+        &self.target.namespace
+    }
+
+    /// What the cluster is called for people: its context, else its address.
+    pub fn name(&self) -> &str {
+        self.target.context.as_deref().unwrap_or(&self.target.server)
+    }
+
+    /// Reads what `needs` says, as of now (`read_at`).
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all, or not for a kind that is required.
+    pub async fn load(
+        &self,
+        needs: &Needs,
+        read_at: Time,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Loaded, Error> {
+        let survey = self.survey(needs).await?;
+        let meter = Arc::new(Meter::new(observer));
+        let lists = self.lists(needs, &survey.served, &meter, Objects::new);
+        let (lists, gates) = try_join(lists, self.gates(needs, &survey)).await?;
+
+        let mut environment = Environment {
+            read_at: Some(read_at),
+            source: format!("cluster {}", self.name()),
+            not_served: lists.not_served,
+            gaps: lists.gaps,
+            ..survey.environment
+        };
+        environment.gates = gates;
+        let mut loaded = Loaded {
+            warnings: survey.warnings,
+            ..Loaded::default()
+        };
+        let mut builder = ClusterBuilder::default();
+        for (kind, listed) in lists.listed {
+            loaded.resource_versions.insert(kind, listed.resource_version);
+            let Objects {
+                objects,
+                problems,
+                broken,
+                ..
+            } = listed.sink;
+            // What cannot be read is missing, and a verdict that depends on it is unknown.
+            if let Some(first) = problems.first().filter(|_| broken > 0) {
+                environment.gaps.push(Gap {
+                    kind,
+                    namespace: Str::default(),
+                    except: Str::default(),
+                    reason: format!(
+                        "{broken} could not be read, the first because it {}",
+                        first.message
+                    ),
+                });
+            }
+            loaded.problems.extend(problems);
+            for object in objects {
+                builder.add(object);
+            }
+        }
+        environment.gaps.sort();
+        let (cluster, duplicates) = builder.build(environment);
+        // A list of the API server holds each object once; two lists that overlap do not.
+        debug_assert!(duplicates.is_empty(), "{duplicates:?}");
+        loaded.cluster = cluster;
+        Ok(loaded)
+    }
+
+    /// What the server is and serves.
+    async fn survey(&self, needs: &Needs) -> Result<Survey, Error> {
+        let kinds = needs.kind_set();
+        let (version, served) = try_join(
+            evidence::version(&self.target),
+            discovery::discover(&self.target, &kinds),
+        )
+        .await?;
+        let (environment, warnings) = version;
+        Ok(Survey {
+            environment,
+            served,
+            warnings,
+        })
+    }
+
+    async fn gates(&self, needs: &Needs, survey: &Survey) -> Result<evidence::Gates, Error> {
+        if !needs.wants_gates() {
+            return Ok(evidence::served(&survey.served));
+        }
+        evidence::gates(&self.target, &survey.environment, &survey.served).await
+    }
+
+    /// Lists every wanted kind into sinks of its own.
+    async fn lists<S: Sink>(
+        &self,
+        needs: &Needs,
+        served: &Served,
+        meter: &Arc<Meter>,
+        sink: impl Fn(Kind, &'static str) -> S,
+    ) -> Result<Lists<S>, Error> {
+        let one = async |kind: Kind, want: &Want| (kind, self.one(kind, want, served, meter, &sink).await);
+        // Pods that are listed after the claims include every pod that was there when a claim was written.
+        let (first, later): (Vec<_>, Vec<_>) = needs
+            .wants()
+            .partition(|(kind, _)| !(needs.wants_pods_after_claims() && *kind == Kind::Pod));
+        let mut answers = join_all(first.iter().map(|(kind, want)| one(*kind, want))).await;
+        answers.extend(join_all(later.iter().map(|(kind, want)| one(*kind, want))).await);
+
+        let mut lists = Lists {
+            listed: Vec::new(),
+            gaps: Vec::new(),
+            not_served: Vec::new(),
+        };
+        for (kind, answer) in answers {
+            match answer? {
+                One::Listed(listed, gap) => {
+                    lists.listed.push((kind, listed));
+                    lists.gaps.extend(gap);
+                }
+                One::Missing(gap) => lists.gaps.push(gap),
+                One::NotServed => lists.not_served.push(kind),
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Lists one kind.
+    async fn one<S: Sink>(
+        &self,
+        kind: Kind,
+        want: &Want,
+        served: &Served,
+        meter: &Arc<Meter>,
+        sink: &impl Fn(Kind, &'static str) -> S,
+    ) -> Result<One<S>, Error> {
+        let namespace = want.namespace.as_deref();
+        let versions: Vec<&'static str> = match served.kind(kind) {
+            Serving::No => return Ok(One::NotServed),
+            Serving::Version(version) => vec![version],
+            Serving::Perhaps(_) => kind.versions().to_vec(),
+        };
+        let ask = async |version: &'static str, namespace: Option<&str>| {
+            let path = list::path(kind, version, namespace, want);
+            let what = list::name(kind, namespace);
+            list::list(&self.target, &path, &what, meter, || sink(kind, version)).await
+        };
+        for version in versions {
+            let error = match ask(version, namespace).await {
+                Ok(listed) => return Ok(One::Listed(listed, None)),
+                // Not served after all, or no longer.
+                Err(Error::Refused { code: 404, .. }) => continue,
+                Err(error) => error,
+            };
+            if error.is_fatal() {
+                return Err(error);
+            }
+            let forbidden = matches!(error, Error::Refused { code: 403, .. });
+            let gap = Gap {
+                kind,
+                namespace: namespace.map(Str::from).unwrap_or_default(),
+                except: Str::default(),
+                reason: reason(kind, namespace, &error),
+            };
+            if let Some(fallback) = want.fallback.as_deref().filter(|_| forbidden) {
+                match ask(version, Some(fallback)).await {
+                    Ok(listed) => {
+                        let gap = Gap {
+                            except: fallback.into(),
+                            ..gap
+                        };
+                        return Ok(One::Listed(listed, Some(gap)));
+                    }
+                    Err(error) if error.is_fatal() => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            return if want.required {
+                Err(error)
+            } else {
+                Ok(One::Missing(gap))
+            };
+        }
+        Ok(One::NotServed)
+    }
+}
+
+/// What was found out before the lists.
+struct Survey {
+    environment: Environment,
+    served: Served,
+    warnings: Vec<String>,
+}
+
+/// All lists of a load.
+struct Lists<S> {
+    listed: Vec<(Kind, Listed<S>)>,
+    gaps: Vec<Gap>,
+    not_served: Vec<Kind>,
+}
+
+/// What became of one list.
+enum One<S> {
+    /// It was read, with a gap where only one namespace could be.
+    Listed(Listed<S>, Option<Gap>),
+    /// It could not be read.
+    Missing(Gap),
+    /// There are no such objects.
+    NotServed,
+}
+
+/// Why a kind is missing, with the permission that would let it be read.
+fn reason(kind: Kind, namespace: Option<&str>, error: &Error) -> String {
+    let Error::Refused {
+        code: 403, message, ..
+    } = error
+    else {
+        return error.to_string();
+    };
+    let resource = list::resource(kind);
+    let role = match namespace {
+        Some(namespace) if kind.is_namespaced() => format!("a Role in `{namespace}`"),
+        _ => "a ClusterRole".to_owned(),
+    };
+    // The server's words repeat the user, the resource and the scope; only the user is news.
+    let user = message
+        .split("User ")
+        .nth(1)
+        .and_then(|rest| rest.split('"').nth(1));
+    match user {
+        Some(user) => format!("user `{user}` must be allowed to list {resource} by {role}"),
+        None => format!("{role} must allow to list {resource}"),
+    }
+}
+
+/// The decoded objects of one list.
+struct Objects {
+    kind: Kind,
+    version: &'static str,
+    decoder: Decoder,
+    objects: Vec<Object>,
+    problems: Vec<Problem>,
+    broken: u64,
+}
+
+/// Problems of a list that are described one by one. The others are counted.
+const DESCRIBED: usize = 20;
+
+impl Objects {
+    fn new(kind: Kind, version: &'static str) -> Self {
+        Self {
+            kind,
+            version,
+            decoder: Decoder::default(),
+            objects: Vec::new(),
+            problems: Vec::new(),
+            broken: 0,
+        }
+    }
+
+    fn problem(&mut self, object: Option<String>, message: String) {
+        self.broken += 1;
+        if self.problems.len() < DESCRIBED {
+            self.problems.push(Problem {
+                place: list::name(self.kind, None),
+                object,
+                message,
+            });
+        }
+    }
+}
+
+impl Sink for Objects {
+    fn item(&mut self, json: &[u8]) {
+        match self
+            .decoder
+            .decode(self.kind, self.kind.group(), self.version, json)
+        {
+            Ok(object) => self.objects.push(object),
+            Err(error) => {
+                let name = name_of(json, self.kind);
+                self.problem(name, error.to_string());
+            }
+        }
+    }
+
+    fn bad(&mut self, index: u64, message: String) {
+        self.problem(Some(format!("item {index}")), message);
+    }
+}

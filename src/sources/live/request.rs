@@ -1,0 +1,249 @@
+//! One request to the API server: its deadline, its errors in words, and bounded repetition.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt as _;
+use http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::{BodyDataStream, BodyExt as _};
+use kube::client::Body;
+use serde::de::DeserializeOwned;
+
+use super::connect::Target;
+use super::error::{Error, innermost};
+
+/// How long to wait for what. A value, so that tests of slow servers need not be slow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// Until the server begins to answer. A consistent list of 100,000 pods takes it some seconds; after 60 it gives up itself.
+    pub(super) first_byte: Duration,
+    /// Until the server goes on within an answer.
+    pub(super) pause: Duration,
+    /// The same within a watch, which is quiet when nothing happens; bookmarks come about once a minute.
+    pub(super) watch_pause: Duration,
+    /// How long transient refusals are answered with another try. A server that cannot decode an object refuses for ever, so this
+    /// bounds how long a user waits for the news.
+    pub(super) patience: Duration,
+    /// First pause between tries; doubles each time.
+    pub(super) first_delay: Duration,
+    /// Longest pause between tries, also when the server asks for more.
+    pub(super) longest_delay: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            first_byte: Duration::from_secs(70),
+            pause: Duration::from_secs(30),
+            watch_pause: Duration::from_secs(150),
+            patience: Duration::from_secs(10),
+            first_delay: Duration::from_millis(200),
+            longest_delay: Duration::from_secs(3),
+        }
+    }
+}
+
+/// Most of a small answer that is read: documents of discovery, errors.
+const SMALL: usize = 64 << 20;
+
+/// The content type of plain answers.
+pub(super) const JSON: &str = "application/json";
+
+impl Target {
+    /// Sends `GET path` and returns the answer's head; `what` names the operation in errors.
+    pub(super) async fn open(&self, path: &str, accept: &str, what: &str) -> Result<Answer, Error> {
+        let request = Request::get(path)
+            .header(header::ACCEPT, accept)
+            .body(Body::empty())
+            .map_err(|error| Error::Foreign {
+                what: what.to_owned(),
+                server: self.server.clone(),
+                message: error.to_string(),
+            })?;
+        let limit = self.request_timeout.unwrap_or(self.timing.first_byte);
+        let deadline = self
+            .request_timeout
+            .map(|limit| tokio::time::Instant::now() + limit);
+        let timed_out = || Error::TimedOut {
+            what: what.to_owned(),
+            after: limit,
+        };
+        let response = tokio::time::timeout(limit, self.client.send(request))
+            .await
+            .map_err(|_| timed_out())?
+            .map_err(|error| Error::transport(&error, &self.server))?;
+        let (head, body) = response.into_parts();
+        let answer = Answer {
+            status: head.status,
+            headers: head.headers,
+            body: body.into_data_stream(),
+            what: what.to_owned(),
+            deadline,
+            limit,
+            pause: self.timing.pause,
+        };
+        if answer.status.is_success() {
+            return Ok(answer);
+        }
+        Err(self.refusal(answer).await)
+    }
+
+    /// Sends `GET path`, again while that can help, and reads the answer as JSON.
+    pub(super) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        accept: &str,
+        what: &str,
+    ) -> Result<T, Error> {
+        let mut patience = Patience::new(self.timing);
+        let bytes = loop {
+            match self.whole(path, accept, what).await {
+                Ok(bytes) => break bytes,
+                Err(error) => patience.again(error).await?,
+            }
+        };
+        serde_json::from_slice(&bytes).map_err(|error| Error::Foreign {
+            what: what.to_owned(),
+            server: self.server.clone(),
+            message: error.to_string(),
+        })
+    }
+
+    async fn whole(&self, path: &str, accept: &str, what: &str) -> Result<Vec<u8>, Error> {
+        self.open(path, accept, what).await?.small().await
+    }
+
+    async fn refusal(&self, answer: Answer) -> Error {
+        let status = answer.status;
+        let what = answer.what.clone();
+        let seconds = answer.headers.get(header::RETRY_AFTER);
+        let retry_after = seconds
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.parse().ok())
+            .map(Duration::from_secs);
+        let body = answer.small().await.unwrap_or_default();
+        let message = explanation(status, &body);
+        if status == StatusCode::UNAUTHORIZED {
+            return Error::Unauthorized {
+                server: self.server.clone(),
+                message,
+            };
+        }
+        Error::Refused {
+            what,
+            code: status.as_u16(),
+            message,
+            retry_after,
+        }
+    }
+}
+
+/// An answer whose body is still to come.
+pub(super) struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: BodyDataStream<Body>,
+    what: String,
+    deadline: Option<tokio::time::Instant>,
+    limit: Duration,
+    pause: Duration,
+}
+
+impl Answer {
+    /// Lets the server pause longer within the answer.
+    pub(super) fn with_pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// The next piece of the body, or nothing at its end.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        let pause = self.pause;
+        let paused = tokio::time::Instant::now() + pause;
+        let (until, after) = match self.deadline {
+            Some(deadline) if deadline < paused => (deadline, self.limit),
+            _ => (paused, pause),
+        };
+        match tokio::time::timeout_at(until, self.body.next()).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Ok(piece))) => Ok(Some(piece)),
+            Ok(Some(Err(error))) => Err(Error::Cut {
+                what: self.what.clone(),
+                message: innermost(&error),
+            }),
+            Err(_) => Err(Error::TimedOut {
+                what: self.what.clone(),
+                after,
+            }),
+        }
+    }
+
+    /// The whole body, of which at most a reasonable part is kept.
+    async fn small(mut self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        while let Some(piece) = self.next().await? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > SMALL {
+                break;
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Decides whether to ask again after an error, for a limited time and with growing pauses.
+pub(super) struct Patience {
+    timing: Timing,
+    delay: Duration,
+    waited: Duration,
+    cuts: u32,
+}
+
+impl Patience {
+    pub(super) fn new(timing: Timing) -> Self {
+        Self {
+            timing,
+            delay: timing.first_delay,
+            waited: Duration::ZERO,
+            cuts: 0,
+        }
+    }
+
+    /// Waits if asking again can help; else hands `error` back.
+    pub(super) async fn again(&mut self, error: Error) -> Result<(), Error> {
+        let asked = match &error {
+            Error::Refused { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        // Each cut may have cost a whole list, so there is one more try only.
+        if matches!(error, Error::Cut { .. }) {
+            self.cuts += 1;
+        }
+        let pause = self.delay.max(asked).min(self.timing.longest_delay);
+        if !error.is_transient() || self.cuts > 1 || self.waited + pause > self.timing.patience {
+            return Err(error);
+        }
+        tokio::time::sleep(pause).await;
+        self.waited += pause;
+        self.delay *= 2;
+        Ok(())
+    }
+}
+
+/// The server's own words for a refusal, from a `Status` object or from plain text.
+fn explanation(status: StatusCode, body: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Status {
+        #[serde(default)]
+        message: String,
+    }
+    let said = match serde_json::from_slice::<Status>(body) {
+        Ok(status) => status.message,
+        // Proxies answer with pages of HTML, which help nobody.
+        Err(_) if body.trim_ascii_start().starts_with(b"<") => String::new(),
+        Err(_) => {
+            let text = String::from_utf8_lossy(&body[..body.len().min(300)]);
+            text.lines().next().unwrap_or_default().trim().to_owned()
+        }
+    };
+    if said.is_empty() { status.to_string() } else { said }
+}

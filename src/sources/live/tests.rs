@@ -1,0 +1,288 @@
+//! Faults that a real API server cannot be made to show, from a scripted one: refusals without end, answers that break off or never
+//! come. Everything else is tested on a real control plane.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::request::Timing;
+use super::{Connection, Error, Live};
+use crate::model::Kind;
+use crate::sources::needs::{Loaded, Needs, Unobserved};
+
+/// What the scripted server does with a request.
+enum Reply {
+    /// Answers with a status, headers and a body.
+    Answer(u16, &'static str, String),
+    /// Begins an answer with this text, and closes the connection before it is complete.
+    Cut(String),
+    /// Begins an answer with this text, and says no more.
+    Stall(String),
+    /// Says nothing.
+    Silence,
+}
+
+fn json(body: &str) -> Reply {
+    Reply::Answer(200, "", body.to_owned())
+}
+
+fn refusal(status: u16, headers: &'static str, message: &str) -> Reply {
+    let body = format!(r#"{{"kind":"Status","status":"Failure","message":"{message}","code":{status}}}"#);
+    Reply::Answer(status, headers, body)
+}
+
+const VERSION: &str = r#"{"major":"1","minor":"37","gitVersion":"v1.37.1"}"#;
+const APIS: &str = r#"{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"resource.k8s.io"},"versions":[
+    {"version":"v1","resources":[{"resource":"resourceclaims"}]}]}]}"#;
+const CLAIMS: &str = r#"{"kind":"ResourceClaimList","metadata":{"resourceVersion":"7"},"items":[
+    {"metadata":{"namespace":"default","name":"a"}}]}"#;
+
+/// Serves `script`, which gets the path and how often it was asked for before. Version and discovery are as usual.
+fn serve(script: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let log = Arc::new(Mutex::new(Vec::<String>::new()));
+    let (script, seen) = (Arc::new(script), Arc::clone(&log));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (script, seen) = (Arc::clone(&script), Arc::clone(&seen));
+            std::thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap());
+                loop {
+                    let mut request = String::new();
+                    if lines.read_line(&mut request).unwrap_or(0) == 0 {
+                        return;
+                    }
+                    let mut header = String::new();
+                    while lines.read_line(&mut header).unwrap_or(0) > 2 {
+                        header.clear();
+                    }
+                    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+                    let before = {
+                        let mut seen = seen.lock().unwrap();
+                        let before = seen.iter().filter(|known| **known == path).count();
+                        seen.push(path.clone());
+                        before
+                    };
+                    let reply = match path.as_str() {
+                        "/version" => json(VERSION),
+                        "/apis" => json(APIS),
+                        _ => script(&path, before),
+                    };
+                    let chunked = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+                    match reply {
+                        Reply::Answer(status, headers, body) => {
+                            let length = body.len();
+                            let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n");
+                            let _ = stream.write_all((head + &body).as_bytes());
+                        }
+                        Reply::Cut(text) => {
+                            let _ = stream.write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
+                            return;
+                        }
+                        Reply::Stall(text) => {
+                            let _ = stream.write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
+                            let _ = lines.read(&mut [0]);
+                            return;
+                        }
+                        Reply::Silence => {
+                            let _ = lines.read(&mut [0]);
+                            return;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    (address, log)
+}
+
+/// Limits that are reached at once, of which no test waits for more than one.
+const QUICK: Timing = Timing {
+    first_byte: Duration::from_millis(300),
+    pause: Duration::from_millis(300),
+    watch_pause: Duration::from_millis(300),
+    patience: Duration::from_millis(20),
+    first_delay: Duration::from_millis(1),
+    longest_delay: Duration::from_millis(2),
+};
+
+fn load(address: &str, needs: &Needs) -> Result<Loaded, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let live = connect(address).await?;
+        live.load(needs, "2026-11-21T00:00:00Z".parse().unwrap(), Arc::new(Unobserved)).await
+    })
+}
+
+async fn connect(address: &str) -> Result<Live, Error> {
+    let flags = Connection {
+        kubeconfig: Some("/dev/null".into()),
+        server: Some(address.to_owned()),
+        ..Connection::default()
+    };
+    let mut live = Live::connect(&flags).await?;
+    live.target.timing = QUICK;
+    Ok(live)
+}
+
+fn claims() -> Needs {
+    Needs::kinds([Kind::ResourceClaim])
+}
+
+fn gap_of(loaded: &Loaded) -> &str {
+    &loaded.cluster.gap(Kind::ResourceClaim, "").expect("a gap").reason
+}
+
+#[test]
+fn a_storm_of_refusals_that_ends_is_sat_out() {
+    let (address, log) = serve(|_, before| {
+        if before < 3 { refusal(429, "Retry-After: 0\r\n", "storage is (re)initializing") } else { json(CLAIMS) }
+    });
+    let loaded = load(&address, &claims()).unwrap();
+    assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
+    assert_eq!(loaded.resource_versions[&Kind::ResourceClaim], "7");
+    let asked = log.lock().unwrap().iter().filter(|path| path.ends_with("resourceclaims")).count();
+    assert_eq!(asked, 4);
+}
+
+#[test]
+fn refusals_without_end_become_a_gap_or_an_error_with_a_remedy() {
+    for reply in [
+        || refusal(429, "Retry-After: 1\r\n", "storage is (re)initializing"),
+        || refusal(500, "", "unable to decode an event from the watch stream: no kind is registered"),
+    ] {
+        let (address, _) = serve(move |_, _| reply());
+        let loaded = load(&address, &claims()).unwrap();
+        assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 0);
+        assert!(gap_of(&loaded).starts_with("cannot list resourceclaims.resource.k8s.io: "), "{}", gap_of(&loaded));
+
+        let error = load(&address, &Needs::none().require(Kind::ResourceClaim)).unwrap_err();
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("cannot read these objects from etcd"), "{error}: {hint}");
+    }
+}
+
+#[test]
+fn a_list_that_breaks_off_is_asked_for_once_more() {
+    let half = &CLAIMS[..CLAIMS.len() - 20];
+    let (address, _) = serve(move |_, before| if before == 0 { Reply::Cut(half.to_owned()) } else { json(CLAIMS) });
+    assert_eq!(load(&address, &claims()).unwrap().cluster.count(Kind::ResourceClaim), 1);
+
+    let (address, log) = serve(move |_, _| Reply::Cut(half.to_owned()));
+    let loaded = load(&address, &claims()).unwrap();
+    assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 0, "half a list is no list");
+    assert!(gap_of(&loaded).contains("the answer ended early"), "{}", gap_of(&loaded));
+    let asked = log.lock().unwrap().iter().filter(|path| path.ends_with("resourceclaims")).count();
+    assert_eq!(asked, 2);
+}
+
+#[test]
+fn a_list_that_ends_too_early_without_an_error_of_the_connection_is_noticed() {
+    let (address, _) = serve(|_, _| json(&CLAIMS[..CLAIMS.len() - 3]));
+    let loaded = load(&address, &claims()).unwrap();
+    assert!(gap_of(&loaded).contains("the answer ended early"), "{}", gap_of(&loaded));
+}
+
+#[test]
+fn silence_is_a_gap_and_not_a_hang() {
+    for reply in [|| Reply::Silence, || Reply::Stall(CLAIMS[..60].to_owned())] {
+        let (address, _) = serve(move |_, _| reply());
+        let loaded = load(&address, &claims()).unwrap();
+        assert!(gap_of(&loaded).contains("no answer for"), "{}", gap_of(&loaded));
+    }
+}
+
+#[test]
+fn a_malformed_object_is_named_and_the_others_are_read() {
+    let (address, _) = serve(|_, _| {
+        json(
+            r#"{"kind":"ResourceClaimList","metadata":{"resourceVersion":"7"},"items":[
+                {"metadata":{"namespace":"default","name":"bad"},"spec":{"devices":{"requests":"all"}}}, 5,
+                {"metadata":{"namespace":"default","name":"good"}}]}"#,
+        )
+    });
+    let loaded = load(&address, &claims()).unwrap();
+    assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
+    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].starts_with("list resourceclaims.resource.k8s.io: ResourceClaim/default/bad: "), "{problems:?}");
+    assert!(gap_of(&loaded).starts_with("2 could not be read"), "{}", gap_of(&loaded));
+}
+
+#[test]
+fn a_page_of_html_is_no_api_server() {
+    let (address, _) = serve(|_, _| Reply::Answer(200, "", "<html>Log in</html>".to_owned()));
+    let error = load(&address, &claims()).unwrap_err();
+    assert!(error.to_string().contains("does not answer like a Kubernetes API server"), "{error}");
+    let (address, _) = serve(|_, _| Reply::Answer(502, "", "<html>Bad gateway</html>".to_owned()));
+    let loaded = load(&address, &claims()).unwrap();
+    assert!(gap_of(&loaded).ends_with(": 502 Bad Gateway"), "{}", gap_of(&loaded));
+}
+
+#[test]
+fn where_only_a_namespace_may_be_read_it_is_and_the_rest_is_a_gap() {
+    let (address, _) = serve(|path, _| {
+        if path.contains("/namespaces/default/") {
+            json(CLAIMS)
+        } else {
+            refusal(403, "", "resourceclaims.resource.k8s.io is forbidden: User \\\"alice\\\" cannot list resource")
+        }
+    });
+    let loaded = load(&address, &claims().at_least_in("default")).unwrap();
+    assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
+    assert_eq!(
+        gap_of(&loaded),
+        "user `alice` must be allowed to list resourceclaims.resource.k8s.io by a ClusterRole"
+    );
+    assert!(loaded.cluster.gap(Kind::ResourceClaim, "default").is_none());
+}
+
+#[test]
+fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
+    let lists = AtomicUsize::new(0);
+    let event = |type_: &str, name: &str, version: u32| {
+        format!(
+            "{{\"type\":\"{type_}\",\"object\":{{\"metadata\":{{\"namespace\":\"default\",\"name\":\"{name}\",\
+             \"resourceVersion\":\"{version}\"}}}}}}\n"
+        )
+    };
+    let (address, log) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {
+        Some((_, "7")) => Reply::Cut(event("ADDED", "b", 8) + r#"{"type":"MODI"#),
+        Some((_, "8")) => Reply::Cut(event("DELETED", "a", 9)),
+        Some((_, "9")) => {
+            let status = r#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
+            Reply::Cut(format!("{status}\n"))
+        }
+        Some(_) => Reply::Silence,
+        // The first list, and the one after the version is gone.
+        None if lists.fetch_add(1, Ordering::Relaxed) == 0 => json(CLAIMS),
+        None => json(
+            r#"{"kind":"ResourceClaimList","metadata":{"resourceVersion":"20"},"items":[
+                {"metadata":{"namespace":"default","name":"c","resourceVersion":"15"}}]}"#,
+        ),
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let told = runtime.block_on(async {
+        let live = connect(&address).await.unwrap();
+        let needs = claims();
+        let read_at = "2026-11-21T00:00:00Z".parse().unwrap();
+        let loaded = live.load(&needs, read_at, Arc::new(Unobserved)).await.unwrap();
+        let mut watch = live.watch(&needs, &loaded.cluster, &loaded.resource_versions).await.unwrap();
+        let mut told = Vec::new();
+        while told.len() < 4 {
+            match watch.next().await.unwrap() {
+                super::Watched::Changes(changes) => told.extend(changes.into_iter().map(|change| match change {
+                    crate::model::Change::Put(object) => format!("put {}", object.metadata().name),
+                    crate::model::Change::Delete(_, key) => format!("delete {}", key.name),
+                })),
+                super::Watched::Trouble(message) => told.push(message),
+            }
+        }
+        told
+    });
+    assert_eq!(told, ["put b", "delete a", "put c", "delete b"], "{:?}", log.lock().unwrap());
+}
