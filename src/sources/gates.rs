@@ -128,7 +128,7 @@ fn setting_of(settings: &[GateSetting], gate: Gate, minor: u32) -> Option<bool> 
 }
 
 /// The gates of a component by the arguments it runs with: those that are set, and the defaults of its release for all others.
-pub(crate) fn from_arguments(
+fn from_arguments(
     arguments: &[String],
     image: &str,
     server: &Environment,
@@ -235,6 +235,82 @@ fn image_version(image: &str) -> Option<Version> {
     let name = image.split('@').next()?;
     let (_, tag) = name.rsplit_once(':')?;
     tag.starts_with('v').then(|| tag.parse().ok())?
+}
+
+/// What a static pod of the control plane tells: which component it is, and how it was started.
+#[derive(Clone, Debug)]
+pub(crate) struct ControlPlanePod {
+    component: Component,
+    name: String,
+    image: String,
+    arguments: Vec<String>,
+}
+
+impl ControlPlanePod {
+    /// Reads a pod, if it is one of the control plane: in kube-system, with the label that kubeadm and others give it.
+    pub(crate) fn of(json: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Pod {
+            metadata: Metadata,
+            spec: Spec,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            name: String,
+            namespace: String,
+            #[serde(default)]
+            labels: Labels,
+        }
+        #[derive(Default, Deserialize)]
+        struct Labels {
+            component: Option<String>,
+        }
+        #[derive(Deserialize)]
+        struct Spec {
+            #[serde(default)]
+            containers: Vec<Container>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Container {
+            name: String,
+            image: String,
+            command: Vec<String>,
+            args: Vec<String>,
+        }
+        // Most pods are none of the control plane, and decoding each twice would double the work.
+        memchr::memmem::find(json, b"\"kube-system\"")?;
+        let Pod { metadata, spec } = serde_json::from_slice(json).ok()?;
+        let label = metadata.labels.component.filter(|_| metadata.namespace == "kube-system")?;
+        let component = Component::ALL.into_iter().find(|component| component.name() == label)?;
+        let mut containers = spec.containers;
+        let at = match containers.len() {
+            1 => 0,
+            _ => containers.iter().position(|container| container.name == label)?,
+        };
+        let Container { image, command, args, .. } = containers.swap_remove(at);
+        let arguments: Vec<String> = command.into_iter().chain(args).collect();
+        // A snapshot leaves the arguments out, and nothing is not the same as none.
+        if arguments.iter().all(|argument| argument == "redacted") {
+            return None;
+        }
+        Some(Self { component, name: metadata.name, image, arguments })
+    }
+
+    /// The release of the API server among `pods`, if its image tells; the lowest where several are running.
+    pub(crate) fn version_of(pods: &[Self]) -> Option<Version> {
+        let servers = pods.iter().filter(|pod| pod.component == Component::ApiServer);
+        servers.filter_map(|pod| image_version(&pod.image)).min()
+    }
+
+    /// The gates of the component.
+    pub(crate) fn gates(&self, server: &Environment) -> impl Iterator<Item = (Component, Gate, GateState)> {
+        let place = format!("kube-system/{}", self.name);
+        let component = self.component;
+        from_arguments(&self.arguments, &self.image, server, &place)
+            .into_iter()
+            .map(move |(gate, state)| (component, gate, state))
+    }
 }
 
 /// One line of metrics: `kubernetes_feature_enabled{name="DRADeviceTaints",stage="BETA"} 1`.
@@ -364,6 +440,28 @@ mod tests {
             let found = from_arguments(&arguments(list), image, &server, "kube-system/kube-scheduler-a");
             assert_eq!(state(&found, Gate::GenericWorkload), expected, "{list:?} {image}");
         }
+    }
+
+    #[test]
+    fn a_static_pod_is_found_by_namespace_and_label() {
+        let pod = |namespace: &str, component: &str, command: &str| {
+            let json = format!(
+                r#"{{"metadata":{{"name":"p","namespace":"{namespace}","labels":{{"component":"{component}"}}}},
+                    "spec":{{"containers":[{{"name":"{component}","image":"r.io/x:v1.36.2","command":["{command}"],
+                    "args":["--feature-gates=GenericWorkload=true"]}},{{"name":"other"}}]}}}}"#
+            );
+            ControlPlanePod::of(json.as_bytes())
+        };
+        let found = pod("kube-system", "kube-apiserver", "kube-apiserver").unwrap();
+        assert_eq!(ControlPlanePod::version_of(&[found.clone()]).unwrap().to_string(), "1.36.2");
+        let gates: Vec<_> = found.gates(&Environment::default()).collect();
+        let (component, _, state) = gates.iter().find(|(_, gate, _)| *gate == Gate::GenericWorkload).unwrap();
+        assert_eq!((*component, state.enabled), (Component::ApiServer, true));
+        assert!(pod("default", "kube-apiserver", "kube-apiserver").is_none());
+        assert!(pod("kube-system", "etcd", "etcd").is_none());
+        let redacted = br#"{"metadata":{"name":"p","namespace":"kube-system","labels":{"component":"kube-scheduler"}},
+            "spec":{"containers":[{"name":"kube-scheduler","command":["redacted"]}]}}"#;
+        assert!(ControlPlanePod::of(redacted).is_none());
     }
 
     #[test]

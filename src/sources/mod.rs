@@ -4,11 +4,14 @@
 
 pub mod bundle;
 mod decode;
+mod examples;
 pub mod files;
 mod gates;
 pub mod live;
+mod load;
 mod needs;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
+pub use load::{LoadError, Request, load};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

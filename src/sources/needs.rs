@@ -168,13 +168,25 @@ impl Problem {
             message: "is there more than once; the last one counts".to_owned(),
         }
     }
+
+    /// The namespace of the object, as far as it is known; empty otherwise.
+    pub(crate) fn namespace(&self) -> &str {
+        let parts: Vec<&str> = self.object.as_deref().unwrap_or_default().split('/').collect();
+        if let [_, namespace, _] = parts.as_slice() { namespace } else { "" }
+    }
+}
+
+impl From<super::files::Problem> for Problem {
+    fn from(problem: super::files::Problem) -> Self {
+        Self { place: problem.origin.to_string(), object: problem.object, message: problem.message }
+    }
 }
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: ", self.place)?;
         if let Some(object) = &self.object {
-            write!(f, "{object}: ")?;
+            write!(f, "`{object}`: ")?;
         }
         f.write_str(&self.message)
     }

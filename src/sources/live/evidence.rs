@@ -5,13 +5,14 @@
 
 use futures::future::try_join;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::connect::Target;
 use super::discovery::Served;
 use super::error::Error;
 use super::request::JSON;
 use crate::model::{Component, Environment, Evidence, Gate, GateState, Kind};
-use crate::sources::gates::{VersionAnswer, from_arguments, from_metric};
+use crate::sources::gates::{ControlPlanePod, VersionAnswer, from_metric};
 
 /// States with their evidence, as the environment holds them.
 pub(super) type Gates = Vec<(Component, Gate, GateState)>;
@@ -71,77 +72,18 @@ pub(super) async fn gates(target: &Target, server: &Environment, offered: &Serve
     Ok(gates)
 }
 
-#[derive(Deserialize)]
-struct Pods {
-    #[serde(default)]
-    items: Vec<Pod>,
-}
-
-#[derive(Deserialize)]
-struct Pod {
-    metadata: Metadata,
-    spec: Spec,
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    name: String,
-    #[serde(default)]
-    labels: std::collections::BTreeMap<String, String>,
-}
-
-#[derive(Deserialize)]
-struct Spec {
-    #[serde(default)]
-    containers: Vec<Container>,
-}
-
-#[derive(Deserialize)]
-struct Container {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    image: String,
-    #[serde(default)]
-    command: Vec<String>,
-    #[serde(default)]
-    args: Vec<String>,
-}
-
 async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
-    let Some(pods) = perhaps(
-        target
-            .get::<Pods>(CONTROL_PLANE, JSON, "list the control plane's pods")
-            .await,
-    )?
-    else {
+    #[derive(Deserialize)]
+    struct Pods {
+        #[serde(default)]
+        items: Vec<Box<RawValue>>,
+    }
+    let what = "list the control plane's pods";
+    let Some(pods) = perhaps(target.get::<Pods>(CONTROL_PLANE, JSON, what).await)? else {
         return Ok(Gates::new());
     };
-    let mut gates = Gates::new();
-    for pod in pods.items {
-        let label = pod
-            .metadata
-            .labels
-            .get("component")
-            .map(String::as_str)
-            .unwrap_or_default();
-        let Some(component) = Component::ALL
-            .into_iter()
-            .find(|component| component.name() == label)
-        else {
-            continue;
-        };
-        let container = match pod.spec.containers.as_slice() {
-            [only] => Some(only),
-            several => several.iter().find(|container| container.name == label),
-        };
-        let Some(container) = container else { continue };
-        let arguments: Vec<String> = container.command.iter().chain(&container.args).cloned().collect();
-        let place = format!("kube-system/{}", pod.metadata.name);
-        let states = from_arguments(&arguments, &container.image, server, &place);
-        gates.extend(states.into_iter().map(|(gate, state)| (component, gate, state)));
-    }
-    Ok(gates)
+    let pods = pods.items.iter().filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()));
+    Ok(pods.flat_map(|pod| pod.gates(server).collect::<Vec<_>>()).collect())
 }
 
 async fn metrics(target: &Target) -> Result<Gates, Error> {

@@ -209,7 +209,7 @@ fn a_malformed_object_is_named_and_the_others_are_read() {
     assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].starts_with("list resourceclaims.resource.k8s.io: ResourceClaim/default/bad: "), "{problems:?}");
+    assert!(problems[0].starts_with("list resourceclaims.resource.k8s.io: `ResourceClaim/default/bad`: "), "{problems:?}");
     assert!(gap_of(&loaded).starts_with("2 could not be read"), "{}", gap_of(&loaded));
 }
 
