@@ -1,6 +1,5 @@
 //! A claim, described.
 
-use jiff::Timestamp;
 
 use crate::inspect::Consumer;
 use crate::inspect::describe::{
@@ -15,7 +14,7 @@ impl Report for ClaimDescription {
     const KIND: &'static str = "ClaimDescription";
 
     fn view(&self, _: Detail) -> View {
-        let now: Timestamp = self.now.into();
+        let now = self.now;
         let mut layout = Layout::new();
         parts::identity(&mut layout, &self.identity, now);
         layout.field("State", self.state);
@@ -121,7 +120,7 @@ const DEVICES: &[Column] = &[
     Column::new("HEALTH", ".health"),
 ];
 
-fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Timestamp) {
+fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: crate::model::Time) {
     match &allocation.node {
         Some(node) => layout.field("Node", node),
         None if allocation.node_selector.is_empty() => layout.field("Node", "<any>"),
@@ -163,7 +162,7 @@ fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Time
 }
 
 /// What the table has no column for, where there is something to say.
-fn more(layout: &mut Layout, device: &ClaimDevice, now: Timestamp) {
+fn more(layout: &mut Layout, device: &ClaimDevice, now: crate::model::Time) {
     let nothing = device.share_id.is_none()
         && device.consumed_capacity.is_empty()
         && device.tolerations.is_empty()
@@ -202,7 +201,7 @@ fn more(layout: &mut Layout, device: &ClaimDevice, now: Timestamp) {
     });
 }
 
-fn device_report(layout: &mut Layout, report: &DeviceReport, now: Timestamp) {
+fn device_report(layout: &mut Layout, report: &DeviceReport, now: crate::model::Time) {
     let name = format!("{}/{}/{}", report.driver, report.pool, report.device);
     layout.section(&name, |section| {
         if let Some(share) = &report.share_id {

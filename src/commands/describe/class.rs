@@ -1,6 +1,5 @@
 //! A class, described.
 
-use jiff::Timestamp;
 
 use crate::inspect::describe::ClassDescription;
 use crate::output::{Column, Detail, Layout, Report, Table, View};
@@ -20,7 +19,7 @@ impl Report for ClassDescription {
 
     fn view(&self, _: Detail) -> View {
         let mut layout = Layout::new();
-        let now: Timestamp = self.now.into();
+        let now = self.now;
         parts::identity(&mut layout, &self.identity, now);
         layout
             .list("Selectors", &self.selectors)

@@ -1,6 +1,5 @@
 //! A device, described.
 
-use jiff::Timestamp;
 
 use crate::inspect::describe::DeviceDescription;
 use crate::inspect::{DeviceItem, HolderItem};
@@ -13,7 +12,7 @@ impl Report for DeviceDescription {
     const KIND: &'static str = "DeviceDescription";
 
     fn view(&self, _: Detail) -> View {
-        let now: Timestamp = self.now.into();
+        let now = self.now;
         let item = &self.item;
         let mut layout = Layout::new();
         layout

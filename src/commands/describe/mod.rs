@@ -14,7 +14,7 @@ use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
 use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
-use crate::model::{Cluster, Key, Kind, Str};
+use crate::model::{Key, Kind, Str};
 use crate::output::Report;
 use crate::sources::Needs;
 

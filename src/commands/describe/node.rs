@@ -1,6 +1,5 @@
 //! A node, described.
 
-use jiff::Timestamp;
 
 use crate::inspect::describe::{NodeDescription, PoolItem};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
@@ -28,7 +27,7 @@ impl Report for NodeDescription {
     const KIND: &'static str = "NodeDescription";
 
     fn view(&self, detail: Detail) -> View {
-        let now: Timestamp = self.now.into();
+        let now = self.now;
         let mut layout = Layout::new();
         if self.exists {
             parts::identity(&mut layout, &self.identity, now);

@@ -1,6 +1,5 @@
 //! Parts that several descriptions have.
 
-use jiff::Timestamp;
 
 use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
@@ -10,7 +9,7 @@ use crate::output::{Column, Detail, Layout, NONE, Table, Tone, UNKNOWN, age};
 use super::super::devices;
 
 /// Name, labels, age and owner.
-pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Timestamp) {
+pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
     layout.field("Name", &identity.name);
     if !identity.namespace.is_empty() {
         layout.field("Namespace", &identity.namespace);
@@ -25,7 +24,7 @@ pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Timestamp)
         .field("UID", &identity.uid)
         .list("Labels", pairs(&identity.labels))
         .list("Annotations", pairs(&identity.annotations))
-        .field("Age", age(now, identity.creation_timestamp.map(Into::into)));
+        .field("Age", age(now, identity.creation_timestamp));
     if let Some(deleted) = identity.deletion_timestamp {
         layout.toned("Deleting", Tone::Notice, instant(deleted, now));
         layout.list("Finalizers", &identity.finalizers);
@@ -36,12 +35,11 @@ pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Timestamp)
 }
 
 /// `2026-11-21T10:13:12Z (5m ago)`, `2026-11-21T10:13:12Z (in 5m)`.
-pub(super) fn instant(time: Time, now: Timestamp) -> String {
-    let then: Timestamp = time.into();
-    if then > now {
-        format!("{time} (in {})", age(then, Some(now)))
+pub(super) fn instant(time: Time, now: Time) -> String {
+    if time > now {
+        format!("{time} (in {})", age(time, Some(now)))
     } else {
-        format!("{time} ({} ago)", age(now, Some(then)))
+        format!("{time} ({} ago)", age(now, Some(time)))
     }
 }
 
@@ -54,7 +52,7 @@ const EVENTS: &[Column] = &[
 ];
 
 /// The events, as `kubectl describe` ends.
-pub(super) fn events(layout: &mut Layout, events: Option<&[EventItem]>, now: Timestamp) {
+pub(super) fn events(layout: &mut Layout, events: Option<&[EventItem]>, now: Time) {
     let Some(events) = events else {
         layout.field("Events", UNKNOWN);
         return;
@@ -62,9 +60,9 @@ pub(super) fn events(layout: &mut Layout, events: Option<&[EventItem]>, now: Tim
     layout.section("Events", |section| {
         let mut table = Table::new(EVENTS, Detail::Normal);
         for event in events {
-            let first = age(now, event.first_seen.map(Into::into));
+            let first = age(now, event.first_seen);
             let interval = if event.count > 1 {
-                let last = age(now, event.last_seen.map(Into::into));
+                let last = age(now, event.last_seen);
                 format!("{last} (x{} over {first})", event.count)
             } else {
                 first
@@ -94,13 +92,13 @@ const CONDITIONS: &[Column] = &[
     Column::new("MESSAGE", ".message"),
 ];
 
-pub(super) fn conditions(conditions: &[ConditionItem], now: Timestamp) -> Table {
+pub(super) fn conditions(conditions: &[ConditionItem], now: Time) -> Table {
     let mut table = Table::new(CONDITIONS, Detail::Normal);
     for condition in conditions {
         table.row(|row| {
             row.cell(&condition.type_)
                 .cell(&condition.status)
-                .cell(age(now, condition.last_transition_time.map(Into::into)))
+                .cell(age(now, condition.last_transition_time))
                 .cell(&condition.reason)
                 .cell(&condition.message);
         });
@@ -127,7 +125,7 @@ pub(super) fn config(layout: &mut Layout, configs: &[ConfigItem]) {
 }
 
 /// `key=value:Effect since … (rule drain)`.
-pub(super) fn taint(taint: &DeviceTaintItem, now: Timestamp) -> String {
+pub(super) fn taint(taint: &DeviceTaintItem, now: Time) -> String {
     let since = taint
         .time_added
         .map(|added| format!(" since {}", instant(added, now)))
@@ -156,7 +154,7 @@ pub(super) fn health(reports: &[HealthReport]) -> Vec<String> {
 }
 
 /// When pods have to go, and why.
-pub(super) fn eviction(layout: &mut Layout, eviction: &EvictionItem, now: Timestamp) {
+pub(super) fn eviction(layout: &mut Layout, eviction: &EvictionItem, now: Time) {
     layout.section("Eviction", |section| {
         section
             .toned("At", Tone::Bad, instant(eviction.at, now))

@@ -1,6 +1,5 @@
 //! A pod, described.
 
-use jiff::Timestamp;
 
 use crate::inspect::describe::{PodClaimDescription, PodDescription, Reserved};
 use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
@@ -11,7 +10,7 @@ impl Report for PodDescription {
     const KIND: &'static str = "PodDescription";
 
     fn view(&self, _: Detail) -> View {
-        let now: Timestamp = self.now.into();
+        let now = self.now;
         let mut layout = Layout::new();
         parts::identity(&mut layout, &self.identity, now);
         layout
@@ -50,7 +49,7 @@ impl Report for PodDescription {
     }
 }
 
-fn of_claim(layout: &mut Layout, claim: &PodClaimDescription, now: Timestamp) {
+fn of_claim(layout: &mut Layout, claim: &PodClaimDescription, now: crate::model::Time) {
     if let Some(template) = &claim.template {
         layout.field("Template", template);
     }

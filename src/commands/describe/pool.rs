@@ -1,6 +1,5 @@
 //! A pool, described.
 
-use jiff::Timestamp;
 
 use crate::inspect::describe::{PoolDescription, SliceItem};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
@@ -20,7 +19,7 @@ impl Report for PoolDescription {
     const KIND: &'static str = "PoolDescription";
 
     fn view(&self, _: Detail) -> View {
-        let now: Timestamp = self.now.into();
+        let now = self.now;
         let mut layout = Layout::new();
         layout
             .field("Name", &self.pool)
@@ -53,7 +52,7 @@ impl Report for PoolDescription {
     }
 }
 
-fn slices(slices: &[SliceItem], now: Timestamp) -> Table {
+fn slices(slices: &[SliceItem], now: crate::model::Time) -> Table {
     let mut table = Table::new(SLICES, Detail::Normal);
     for slice in slices {
         table.row(|row| {
@@ -61,7 +60,7 @@ fn slices(slices: &[SliceItem], now: Timestamp) -> Table {
                 .cell(slice.generation)
                 .option(slice.node.as_ref())
                 .cell(slice.devices)
-                .cell(age(now, slice.creation_timestamp.map(Into::into)));
+                .cell(age(now, slice.creation_timestamp));
         });
     }
     table
