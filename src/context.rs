@@ -1,18 +1,21 @@
 //! What a command works with: the settings, resolved once from flags and environment, the printer, the clock.
 //!
-//! Flags are parsed in `cli`; here they have become plain values that commands and sources can use. Loading objects is
-//! added here, since it turns settings into a cluster.
+//! Flags are parsed in `cli`; here they have become plain values that commands and sources can use. `load` turns them into a
+//! cluster.
+
+mod load;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::model::{Cluster, LabelSelector, Time};
+use crate::model::{LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
-use crate::sources::Needs;
+use crate::sources::live::Live;
+
+pub(crate) use crate::sources::live::{Connection, Impersonation};
+pub(crate) use crate::sources::{GateSetting, MinorVersion, VersionSettings};
 
 /// Everything the global flags say.
 #[derive(Debug, Clone, Default)]
@@ -43,40 +46,6 @@ impl Default for SourceSetting {
     }
 }
 
-/// kubectl's connection flags. What is not set comes from the kubeconfig, or from the pod that the process runs in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Connection {
-    pub(crate) kubeconfig: Option<PathBuf>,
-    pub(crate) context: Option<String>,
-    pub(crate) cluster: Option<String>,
-    pub(crate) user: Option<String>,
-    pub(crate) server: Option<String>,
-    pub(crate) tls_server_name: Option<String>,
-    /// Without it the kubeconfig decides.
-    pub(crate) insecure_skip_tls_verify: bool,
-    pub(crate) certificate_authority: Option<PathBuf>,
-    pub(crate) client_certificate: Option<PathBuf>,
-    pub(crate) client_key: Option<PathBuf>,
-    pub(crate) token: Option<String>,
-    pub(crate) username: Option<String>,
-    pub(crate) password: Option<String>,
-    pub(crate) impersonate: Impersonation,
-    /// How long one request may take; `None` is for ever.
-    pub(crate) request_timeout: Option<Duration>,
-    pub(crate) proxy_url: Option<String>,
-    pub(crate) disable_compression: bool,
-}
-
-/// Whom to act as.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Impersonation {
-    pub(crate) user: Option<String>,
-    pub(crate) uid: Option<String>,
-    pub(crate) groups: Vec<String>,
-    /// Keys may repeat.
-    pub(crate) extra: Vec<(String, String)>,
-}
-
 /// Which namespaces to look at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -85,32 +54,6 @@ pub(crate) enum Scope {
     Unset,
     Namespace(String),
     All,
-}
-
-/// What the user knows better than the source about versions and gates.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct VersionSettings {
-    pub(crate) kubernetes: Option<MinorVersion>,
-    /// Gates of every component.
-    pub(crate) gates: Vec<GateSetting>,
-    pub(crate) scheduler_gates: Vec<GateSetting>,
-    pub(crate) controller_manager_gates: Vec<GateSetting>,
-    pub(crate) api_server_gates: Vec<GateSetting>,
-    pub(crate) kubelet_gates: Vec<GateSetting>,
-}
-
-/// A release of Kubernetes, as far as rules depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MinorVersion {
-    pub(crate) major: u32,
-    pub(crate) minor: u32,
-}
-
-/// One `NAME=true` of a `--feature-gates`. Of several with the same name the last one counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct GateSetting {
-    pub(crate) name: String,
-    pub(crate) enabled: bool,
 }
 
 /// What the process finds around it.
@@ -139,7 +82,12 @@ impl Environment {
 pub(crate) struct Ctx {
     settings: Settings,
     printer: Printer,
-    now: Time,
+    /// When the run began.
+    started: Time,
+    /// When the objects were read, where a file says it.
+    recorded: OnceLock<Time>,
+    /// The cluster, once it was asked.
+    live: tokio::sync::OnceCell<Live>,
     /// Filled while objects are loaded, printed with the report.
     envelope: Mutex<Envelope>,
     /// The whole command line, for those who print it. A function, since most commands do not need it built again.
@@ -153,11 +101,12 @@ impl Ctx {
         command_line: fn() -> clap::Command,
     ) -> Self {
         let printer = Printer::new(settings.output.clone(), environment.terminal);
-        let now = settings.now.unwrap_or_else(|| Timestamp::now().into());
         Self {
             settings,
             printer,
-            now,
+            started: Timestamp::now().into(),
+            recorded: OnceLock::new(),
+            live: tokio::sync::OnceCell::new(),
             envelope: Mutex::default(),
             command_line,
         }
@@ -171,9 +120,11 @@ impl Ctx {
         &self.printer
     }
 
-    /// The time that ages and deadlines are counted from: one for the whole run.
+    /// The time that ages and deadlines are counted from, one for the whole run: what `--now` says, else when a snapshot was taken,
+    /// else the clock's. So a snapshot shows the ages that the cluster had.
     pub(crate) fn now(&self) -> Time {
-        self.now
+        let recorded = || self.recorded.get().copied();
+        self.settings.now.or_else(recorded).unwrap_or(self.started)
     }
 
     pub(crate) fn command_line(&self) -> clap::Command {
@@ -203,28 +154,6 @@ impl Ctx {
             self.printer.warning(&warning);
             envelope.warnings.push(warning);
         }
-    }
-
-    /// Loads what a command needs.
-    #[expect(clippy::unused_async, reason = "provisional")]
-    pub(crate) async fn load(&self, _needs: Needs) -> anyhow::Result<Cluster> {
-        match &self.settings.source {
-            SourceSetting::Files(names) => {
-                let cluster = crate::sources::load_files(names)?;
-                let version = cluster.environment().version.to_string();
-                self.describe_source(|envelope| {
-                    envelope.kubernetes_version = Some(version);
-                    envelope.source = Some(crate::output::Source::Files { names: names.clone() });
-                });
-                Ok(cluster)
-            }
-            SourceSetting::Cluster(_) => anyhow::bail!("not yet"),
-        }
-    }
-
-    /// The namespace that commands look at unless told otherwise: that of the kubeconfig's context, `default` for files.
-    pub(crate) fn current_namespace(&self) -> String {
-        "default".to_owned()
     }
 
     /// Shows that `what` is going on, once it takes long.

@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use crate::output::{PrintError, SortError};
+use crate::sources::bundle::SnapshotError;
+use crate::sources::{LoadError, live};
 
 /// The exit codes of every command, whatever it prints.
 pub(crate) mod exit_code {
@@ -77,6 +79,8 @@ impl Failure {
             } else if cause.is::<UsageError>() || cause.is::<clap::Error>() {
                 Some(Self::Usage)
             } else if let Some(PrintError::Sort(_)) = cause.downcast_ref() {
+                Some(Self::Usage)
+            } else if let Some(live::Error::Flag { .. }) = cause.downcast_ref() {
                 Some(Self::Usage)
             } else {
                 None
@@ -160,8 +164,32 @@ impl Hints for PrintError {
     }
 }
 
+impl Hints for live::Error {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
+impl Hints for LoadError {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
+impl Hints for SnapshotError {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
 /// The types asked for hints. A typed error that has some is one more line here.
-const HINTING: &[HintsOf] = &[hints_of::<UsageError>, hints_of::<PrintError>];
+const HINTING: &[HintsOf] = &[
+    hints_of::<UsageError>,
+    hints_of::<PrintError>,
+    hints_of::<live::Error>,
+    hints_of::<LoadError>,
+    hints_of::<SnapshotError>,
+];
 
 type HintsOf = fn(&(dyn StdError + 'static)) -> Option<Vec<String>>;
 

@@ -281,20 +281,32 @@ impl ControlPlanePod {
         // Most pods are none of the control plane, and decoding each twice would double the work.
         memchr::memmem::find(json, b"\"kube-system\"")?;
         let Pod { metadata, spec } = serde_json::from_slice(json).ok()?;
-        let label = metadata.labels.component.filter(|_| metadata.namespace == "kube-system")?;
-        let component = Component::ALL.into_iter().find(|component| component.name() == label)?;
+        let label = metadata
+            .labels
+            .component
+            .filter(|_| metadata.namespace == "kube-system")?;
+        let component = Component::ALL
+            .into_iter()
+            .find(|component| component.name() == label)?;
         let mut containers = spec.containers;
         let at = match containers.len() {
             1 => 0,
             _ => containers.iter().position(|container| container.name == label)?,
         };
-        let Container { image, command, args, .. } = containers.swap_remove(at);
+        let Container {
+            image, command, args, ..
+        } = containers.swap_remove(at);
         let arguments: Vec<String> = command.into_iter().chain(args).collect();
         // A snapshot leaves the arguments out, and nothing is not the same as none.
         if arguments.iter().all(|argument| argument == "redacted") {
             return None;
         }
-        Some(Self { component, name: metadata.name, image, arguments })
+        Some(Self {
+            component,
+            name: metadata.name,
+            image,
+            arguments,
+        })
     }
 
     /// The release of the API server among `pods`, if its image tells; the lowest where several are running.
@@ -453,13 +465,20 @@ mod tests {
             ControlPlanePod::of(json.as_bytes())
         };
         let found = pod("kube-system", "kube-apiserver", "kube-apiserver").unwrap();
-        assert_eq!(ControlPlanePod::version_of(&[found.clone()]).unwrap().to_string(), "1.36.2");
+        assert_eq!(
+            ControlPlanePod::version_of(&[found.clone()]).unwrap().to_string(),
+            "1.36.2"
+        );
         let gates: Vec<_> = found.gates(&Environment::default()).collect();
-        let (component, _, state) = gates.iter().find(|(_, gate, _)| *gate == Gate::GenericWorkload).unwrap();
+        let (component, _, state) = gates
+            .iter()
+            .find(|(_, gate, _)| *gate == Gate::GenericWorkload)
+            .unwrap();
         assert_eq!((*component, state.enabled), (Component::ApiServer, true));
         assert!(pod("default", "kube-apiserver", "kube-apiserver").is_none());
         assert!(pod("kube-system", "etcd", "etcd").is_none());
-        let redacted = br#"{"metadata":{"name":"p","namespace":"kube-system","labels":{"component":"kube-scheduler"}},
+        let redacted =
+            br#"{"metadata":{"name":"p","namespace":"kube-system","labels":{"component":"kube-scheduler"}},
             "spec":{"containers":[{"name":"kube-scheduler","command":["redacted"]}]}}"#;
         assert!(ControlPlanePod::of(redacted).is_none());
     }

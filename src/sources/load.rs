@@ -44,10 +44,14 @@ impl LoadError {
         match self {
             Self::Read(error) => error.hint(),
             Self::NoExample(_) => {
-                let names: Vec<_> = examples::all().map(|example| format!("`example:{}`", example.name)).collect();
+                let names: Vec<_> = examples::all()
+                    .map(|example| format!("`example:{}`", example.name))
+                    .collect();
                 Some(format!("examples that exist: {}", names.join(", ")))
             }
-            Self::Strict(_) => Some("without --strict the object is left out and the rest is read".to_owned()),
+            Self::Strict(_) => {
+                Some("without --strict the object is left out and the rest is read".to_owned())
+            }
         }
     }
 }
@@ -69,9 +73,16 @@ pub struct Request<'a> {
 /// # Errors
 /// When a file cannot be read to its end; with `strict` at the first problem.
 pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -> Result<Loaded, LoadError> {
-    let sources = request.names.iter().map(|name| source(name)).collect::<Result<Vec<_>, _>>()?;
+    let sources = request
+        .names
+        .iter()
+        .map(|name| source(name))
+        .collect::<Result<Vec<_>, _>>()?;
     let bytes = Arc::new(AtomicU64::new(0));
-    let options = ReadOptions { bytes_read: Some(Arc::clone(&bytes)), ..ReadOptions::default() };
+    let options = ReadOptions {
+        bytes_read: Some(Arc::clone(&bytes)),
+        ..ReadOptions::default()
+    };
     let mut collected = Collected::default();
     read_parallel(
         &sources,
@@ -93,7 +104,10 @@ fn source(name: &str) -> Result<Source, LoadError> {
     };
     let found = examples::all().find(|known| known.name == example);
     let found = found.ok_or_else(|| LoadError::NoExample(example.to_owned()))?;
-    Ok(Source::Bundled { name: name.into(), bytes: found.bytes })
+    Ok(Source::Bundled {
+        name: name.into(),
+        bytes: found.bytes,
+    })
 }
 
 fn workers() -> NonZeroUsize {
@@ -141,7 +155,8 @@ impl Decoded {
     fn item(&mut self, item: &RawItem<'_>, needs: &Needs, decoder: &mut Decoder) {
         let (Some(api_version), Some(name)) = (item.api_version, item.kind) else {
             let missing = if item.kind.is_none() { "kind" } else { "apiVersion" };
-            self.problems.push((None, item.problem(format!("has no `{missing}`")).into()));
+            self.problems
+                .push((None, item.problem(format!("has no `{missing}`")).into()));
             return;
         };
         let (group, version) = group_version(api_version);
@@ -152,7 +167,10 @@ impl Decoded {
                     Err(error) => self.problems.push((None, item.decode_problem(&error).into())),
                 }
             } else {
-                *self.ignored.entry(format!("{name} of {api_version}")).or_default() += 1;
+                *self
+                    .ignored
+                    .entry(format!("{name} of {api_version}"))
+                    .or_default() += 1;
             }
             return;
         };
@@ -170,7 +188,11 @@ impl Decoded {
             Err(UpgradeError::Json(error)) => item.decode_problem(&error),
             Err(UpgradeError::UnknownVersion(_)) => item.problem(format!(
                 "`{api_version}` is no version of {kind} that can be read; {} {}",
-                if kind.versions().len() == 1 { "known is" } else { "known are" },
+                if kind.versions().len() == 1 {
+                    "known is"
+                } else {
+                    "known are"
+                },
                 kind.versions().join(", ")
             )),
             Err(error) => item.problem(error.to_string()),
@@ -196,7 +218,14 @@ struct Collected {
 
 impl Collected {
     fn take(&mut self, decoded: Decoded, strict: bool) -> Result<(), LoadError> {
-        let Decoded { objects, problems, infos, control_plane, ignored, versions } = decoded;
+        let Decoded {
+            objects,
+            problems,
+            infos,
+            control_plane,
+            ignored,
+            versions,
+        } = decoded;
         for (of, problem) in problems {
             if let Some(of) = of {
                 *self.broken.entry(of).or_default() += 1;
@@ -234,7 +263,12 @@ impl Collected {
         for ((kind, namespace), count) in std::mem::take(&mut self.broken) {
             let objects = if count == 1 { "object" } else { "objects" };
             let reason = format!("{count} malformed {objects}");
-            environment.gaps.push(Gap { kind, namespace, except: Str::default(), reason });
+            environment.gaps.push(Gap {
+                kind,
+                namespace,
+                except: Str::default(),
+                reason,
+            });
         }
         environment.gaps.sort();
         let warnings = request.versions.apply(&mut environment);
@@ -245,9 +279,15 @@ impl Collected {
             self.problem(Problem::duplicate(kind, &key, &names), request.strict)?;
         }
         if self.undescribed > 0 {
-            self.loaded.warnings.push(format!("{} more problems like these in {names}", self.undescribed));
+            self.loaded.warnings.push(format!(
+                "{} more problems like these in {names}",
+                self.undescribed
+            ));
         }
-        Ok(Loaded { cluster, ..self.loaded })
+        Ok(Loaded {
+            cluster,
+            ..self.loaded
+        })
     }
 
     /// What the files tell of their cluster. A snapshot says it itself; of other files the control plane's pods may say something.
@@ -266,7 +306,10 @@ impl Collected {
             }
             return environment;
         }
-        let mut environment = Environment { source, ..Environment::default() };
+        let mut environment = Environment {
+            source,
+            ..Environment::default()
+        };
         let named = ControlPlanePod::version_of(&self.control_plane);
         if let Some(version) = named {
             environment.version = version;
@@ -278,7 +321,11 @@ impl Collected {
                 environment.version.major, environment.version.minor
             ));
         }
-        environment.gates = self.control_plane.iter().flat_map(|pod| pod.gates(&environment)).collect();
+        environment.gates = self
+            .control_plane
+            .iter()
+            .flat_map(|pod| pod.gates(&environment))
+            .collect();
         environment
     }
 }

@@ -172,13 +172,21 @@ impl Problem {
     /// The namespace of the object, as far as it is known; empty otherwise.
     pub(crate) fn namespace(&self) -> &str {
         let parts: Vec<&str> = self.object.as_deref().unwrap_or_default().split('/').collect();
-        if let [_, namespace, _] = parts.as_slice() { namespace } else { "" }
+        if let [_, namespace, _] = parts.as_slice() {
+            namespace
+        } else {
+            ""
+        }
     }
 }
 
 impl From<super::files::Problem> for Problem {
     fn from(problem: super::files::Problem) -> Self {
-        Self { place: problem.origin.to_string(), object: problem.object, message: problem.message }
+        Self {
+            place: problem.origin.to_string(),
+            object: problem.object,
+            message: problem.message,
+        }
     }
 }
 

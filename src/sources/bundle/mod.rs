@@ -7,9 +7,9 @@ mod info;
 mod redact;
 mod write;
 
-pub use self::info::SnapshotInfo;
+pub use self::info::{ListInfo, SnapshotInfo};
 pub use self::write::{Compression, Snapshot, SnapshotError, directory_of};
 
-pub(crate) use self::info::{ListInfo, is_info};
+pub(crate) use self::info::is_info;
 pub(crate) use self::redact::Redaction;
 pub(crate) use self::write::Part;

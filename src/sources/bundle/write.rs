@@ -61,6 +61,19 @@ pub enum SnapshotError {
     },
 }
 
+impl SnapshotError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Cluster(error) => error.hint(),
+            Self::File { .. } => None,
+            Self::Temporary { .. } => {
+                Some("temporary files lie beside the file of --out, else where TMPDIR says".to_owned())
+            }
+        }
+    }
+}
+
 /// An encoder over a file.
 enum Encoder {
     None(BufWriter<File>),
@@ -203,7 +216,10 @@ impl Snapshot {
             pieces.push(encode(b"\n]}\n")?);
             Ok(pieces)
         };
-        let pieces = pieces().map_err(|source| SnapshotError::Temporary { directory: directory.to_owned(), source })?;
+        let pieces = pieces().map_err(|source| SnapshotError::Temporary {
+            directory: directory.to_owned(),
+            source,
+        })?;
         Ok(Self { info, pieces })
     }
 
@@ -237,13 +253,18 @@ impl Snapshot {
             file.persist(path).map_err(|error| error.error)?;
             Ok(())
         };
-        replace().map_err(|source| SnapshotError::File { path: path.to_owned(), source })
+        replace().map_err(|source| SnapshotError::File {
+            path: path.to_owned(),
+            source,
+        })
     }
 }
 
 /// Where temporary files for `path` go: beside it, where there is room for it anyway.
 pub fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
@@ -312,9 +333,18 @@ mod tests {
     fn an_unwritable_place_is_named() {
         let missing = Path::new("/nonexistent");
         let part = Part::new(Kind::Pod, "v1".into(), Redaction::On, missing, Compression::None);
-        let failed = Snapshot::new(SnapshotInfo::default(), vec![part], missing, Compression::None).unwrap_err();
-        assert_eq!(failed.to_string(), "cannot write a temporary file in `/nonexistent`");
-        let empty = Snapshot::new(SnapshotInfo::default(), Vec::new(), &std::env::temp_dir(), Compression::None);
+        let failed =
+            Snapshot::new(SnapshotInfo::default(), vec![part], missing, Compression::None).unwrap_err();
+        assert_eq!(
+            failed.to_string(),
+            "cannot write a temporary file in `/nonexistent`"
+        );
+        let empty = Snapshot::new(
+            SnapshotInfo::default(),
+            Vec::new(),
+            &std::env::temp_dir(),
+            Compression::None,
+        );
         let failed = empty.unwrap().save(Path::new("/nonexistent/a.json")).unwrap_err();
         assert_eq!(failed.to_string(), "cannot write `/nonexistent/a.json`");
     }

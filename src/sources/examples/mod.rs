@@ -20,17 +20,36 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Example> {
 
 macro_rules! example {
     ($name:literal, $about:literal) => {
-        Example { name: $name, about: $about, bytes: include_bytes!(concat!($name, ".json.zst")) }
+        Example {
+            name: $name,
+            about: $about,
+            bytes: include_bytes!(concat!($name, ".json.zst")),
+        }
     };
 }
 
 const EXAMPLES: &[Example] = &[
-    example!("gpus", "three teams with GPUs and NICs, everything in use as it should be"),
-    example!("pending", "pods that do not get their devices, each for another reason"),
-    example!("stale", "reservations of pods that are gone, ended or were replaced"),
-    example!("taints", "DeviceTaintRules that keep pods off devices or evict them"),
+    example!(
+        "gpus",
+        "three teams with GPUs and NICs, everything in use as it should be"
+    ),
+    example!(
+        "pending",
+        "pods that do not get their devices, each for another reason"
+    ),
+    example!(
+        "stale",
+        "reservations of pods that are gone, ended or were replaced"
+    ),
+    example!(
+        "taints",
+        "DeviceTaintRules that keep pods off devices or evict them"
+    ),
     example!("groups", "PodGroups that share claims"),
-    example!("partitions", "a GPU as a whole and in partitions, over shared counters"),
+    example!(
+        "partitions",
+        "a GPU as a whole and in partitions, over shared counters"
+    ),
     example!("shares", "shares of network cards with consumable capacity"),
     example!("downgrade", "a 1.37 cluster that is not ready for a downgrade"),
 ];
@@ -48,10 +67,19 @@ mod tests {
     fn every_example_is_a_sound_snapshot() {
         for example in all() {
             let names = [format!("example:{}", example.name)];
-            let request = Request { names: &names, strict: true, versions: &VersionSettings::default() };
+            let request = Request {
+                names: &names,
+                strict: true,
+                versions: &VersionSettings::default(),
+            };
             let loaded = load(&request, &Needs::everything(), Arc::new(Unobserved)).unwrap();
             assert_eq!(loaded.warnings, [""; 0], "{}", example.name);
-            assert!(loaded.ignored.is_empty(), "{}: {:?}", example.name, loaded.ignored);
+            assert!(
+                loaded.ignored.is_empty(),
+                "{}: {:?}",
+                example.name,
+                loaded.ignored
+            );
             let cluster = loaded.cluster;
             assert!(cluster.environment().read_at.is_some(), "{}", example.name);
             for kind in [Kind::Node, Kind::ResourceSlice, Kind::ResourceClaim, Kind::Pod] {

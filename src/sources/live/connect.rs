@@ -74,25 +74,38 @@ pub(super) struct Target {
 }
 
 impl Connection {
+    /// The namespace that objects without one are looked for in: that of the context, `default` where nothing says otherwise.
+    pub fn current_namespace(&self) -> String {
+        // Whatever keeps the configuration from being read is told by whoever connects.
+        let configured = self.configuration().ok();
+        configured.map_or_else(|| "default".to_owned(), |(config, _)| config.default_namespace)
+    }
+
     /// Builds a client. Nothing is sent to the API server yet, but a credential plugin runs.
     ///
     /// # Errors
     /// Says which file, context or flag does not lead to a cluster.
     pub(super) async fn resolve(&self) -> Result<Target, Error> {
-        let files = self.kubeconfig_files()?;
+        let (config, context) = self.configuration()?;
+        self.target(config, context).await
+    }
+
+    /// The configuration, and the name of the context it comes from.
+    fn configuration(&self) -> Result<(kube::Config, Option<String>), Error> {
+        let files = self.kubeconfig_files();
         let merged = files.merged()?;
         let nothing_configured = merged.clusters.is_empty() && merged.contexts.is_empty();
         if nothing_configured && given(self.server.as_deref()).is_none() {
-            return self.in_cluster(&files).await;
+            return Ok((self.in_cluster(&files)?, None));
         }
-        let (context_name, context) = self.context(&merged, &files)?;
+        let (name, context) = self.context(&merged, &files)?;
         let cluster = self.cluster(&merged, &files, context.as_ref())?;
         let user = self.user(&merged, &files, context.as_ref(), &cluster)?;
         let namespace = context
             .and_then(|context| context.namespace)
             .filter(|name| !name.is_empty());
         let config = configuration(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
-        self.target(config, context_name).await
+        Ok((config, name))
     }
 
     async fn target(&self, config: kube::Config, context: Option<String>) -> Result<Target, Error> {
@@ -117,18 +130,17 @@ impl Connection {
     }
 
     /// Inside a pod, with the flags that make sense there.
-    async fn in_cluster(&self, files: &Files) -> Result<Target, Error> {
-        let missing_context = given(self.context.as_deref()).or(given(self.cluster.as_deref()));
-        let config = match kube::Config::incluster() {
-            Ok(config) if missing_context.is_none() && !files.explicit => config,
-            _ => return Err(files.no_cluster(missing_context)),
+    fn in_cluster(&self, files: &Files) -> Result<kube::Config, Error> {
+        let chosen = given(self.context.as_deref()).or(given(self.cluster.as_deref()));
+        let mut config = match kube::Config::incluster() {
+            Ok(config) if chosen.is_none() && !files.explicit => config,
+            _ => return Err(files.no_cluster(chosen)),
         };
-        let mut config = config;
         override_credentials(self, &mut config.auth_info)?;
-        self.target(config, None).await
+        Ok(config)
     }
 
-    fn kubeconfig_files(&self) -> Result<Files, Error> {
+    fn kubeconfig_files(&self) -> Files {
         #[expect(
             clippy::disallowed_methods,
             reason = "kubectl's own variables say where its configuration lies"
@@ -139,27 +151,27 @@ impl Connection {
             .as_ref()
             .filter(|path| !path.as_os_str().is_empty())
         {
-            return Ok(Files {
+            return Files {
                 paths: vec![path.clone()],
                 explicit: true,
-            });
+            };
         }
         if let Some(list) = variable("KUBECONFIG") {
             let paths: Vec<_> = std::env::split_paths(&list)
                 .filter(|path| !path.as_os_str().is_empty())
                 .collect();
             if !paths.is_empty() {
-                return Ok(Files {
+                return Files {
                     paths,
                     explicit: false,
-                });
+                };
             }
         }
         let home = std::env::home_dir().unwrap_or_default();
-        Ok(Files {
+        Files {
             paths: vec![home.join(".kube").join("config")],
             explicit: false,
-        })
+        }
     }
 
     fn context(

@@ -166,21 +166,36 @@ impl Error {
     }
 
     /// Why no client could be made, where `plugin` was to get the credentials.
-    pub(super) fn credentials(source: &kube::Error, server: &str, plugin: Option<&kube::config::ExecConfig>) -> Self {
+    pub(super) fn credentials(
+        source: &kube::Error,
+        server: &str,
+        plugin: Option<&kube::config::ExecConfig>,
+    ) -> Self {
         use kube::client::AuthError;
-        let command = || plugin.and_then(|plugin| plugin.command.clone()).unwrap_or_default();
+        let command = || {
+            plugin
+                .and_then(|plugin| plugin.command.clone())
+                .unwrap_or_default()
+        };
         match source {
             kube::Error::Auth(AuthError::AuthExecRun { out, .. }) => {
                 let said = String::from_utf8_lossy(&out.stderr);
                 let message = format!("{}: {}", out.status, said.trim());
-                Self::Plugin { command: command(), message, install_hint: None }
+                Self::Plugin {
+                    command: command(),
+                    message,
+                    install_hint: None,
+                }
             }
             kube::Error::Auth(AuthError::AuthExecStart(error)) => Self::Plugin {
                 command: command(),
                 message: error.to_string(),
                 install_hint: plugin.and_then(|plugin| plugin.install_hint.clone()),
             },
-            _ => Self::Credentials { server: server.to_owned(), message: innermost(source) },
+            _ => Self::Credentials {
+                server: server.to_owned(),
+                message: innermost(source),
+            },
         }
     }
 

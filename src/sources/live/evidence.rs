@@ -82,8 +82,13 @@ async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Err
     let Some(pods) = perhaps(target.get::<Pods>(CONTROL_PLANE, JSON, what).await)? else {
         return Ok(Gates::new());
     };
-    let pods = pods.items.iter().filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()));
-    Ok(pods.flat_map(|pod| pod.gates(server).collect::<Vec<_>>()).collect())
+    let pods = pods
+        .items
+        .iter()
+        .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()));
+    Ok(pods
+        .flat_map(|pod| pod.gates(server).collect::<Vec<_>>())
+        .collect())
 }
 
 async fn metrics(target: &Target) -> Result<Gates, Error> {

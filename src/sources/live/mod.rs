@@ -29,6 +29,7 @@ use self::connect::Target;
 use self::discovery::{Served, Serving};
 use self::list::{Listed, Meter, Sink};
 use super::decode::{Decoder, name_of};
+use super::gates::VersionSettings;
 use super::needs::{Loaded, Needs, Observer, Problem, Want};
 use crate::model::{ClusterBuilder, Environment, Gap, Kind, Object, Str, Time};
 
@@ -54,18 +55,29 @@ impl Live {
         &self.target.namespace
     }
 
+    /// Name of the kubeconfig's context; absent in a pod.
+    pub fn context(&self) -> Option<&str> {
+        self.target.context.as_deref()
+    }
+
+    /// Address of the API server.
+    pub fn server(&self) -> &str {
+        &self.target.server
+    }
+
     /// What the cluster is called for people: its context, else its address.
     pub fn name(&self) -> &str {
         self.target.context.as_deref().unwrap_or(&self.target.server)
     }
 
-    /// Reads what `needs` says, as of now (`read_at`).
+    /// Reads what `needs` says, as of now (`read_at`); `versions` is what the user knows better.
     ///
     /// # Errors
     /// When the server cannot be asked at all, or not for a kind that is required.
     pub async fn load(
         &self,
         needs: &Needs,
+        versions: &VersionSettings,
         read_at: Time,
         observer: Arc<dyn Observer>,
     ) -> Result<Loaded, Error> {
@@ -82,10 +94,12 @@ impl Live {
             ..survey.environment
         };
         environment.gates = gates;
+        let warnings = versions.apply(&mut environment);
         let mut loaded = Loaded {
             warnings: survey.warnings,
             ..Loaded::default()
         };
+        loaded.warnings.extend(warnings);
         let mut builder = ClusterBuilder::default();
         for (kind, listed) in lists.listed {
             loaded.resource_versions.insert(kind, listed.resource_version);

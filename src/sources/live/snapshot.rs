@@ -54,35 +54,73 @@ impl Live {
         if let Some(namespace) = request.namespace {
             needs = needs.in_namespace(namespace);
         }
-        let redaction = if request.redact { Redaction::On } else { Redaction::Off };
+        let redaction = if request.redact {
+            Redaction::On
+        } else {
+            Redaction::Off
+        };
         let part = |kind: Kind, version: &'static str| {
-            let api_version =
-                if kind.group().is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group()) };
-            Part::new(kind, api_version, redaction, request.directory, request.compression)
+            let api_version = if kind.group().is_empty() {
+                version.to_owned()
+            } else {
+                format!("{}/{version}", kind.group())
+            };
+            Part::new(
+                kind,
+                api_version,
+                redaction,
+                request.directory,
+                request.compression,
+            )
         };
         let (lists, mut environment, mut warnings) = self.parts(&needs, observer, part).await?;
         environment.read_at = Some(request.now);
         warnings.extend(request.versions.apply(&mut environment));
-        let Lists { mut listed, gaps, not_served } = lists;
+        let Lists {
+            mut listed,
+            gaps,
+            not_served,
+        } = lists;
         environment.not_served = not_served;
         listed.sort_by_key(|(kind, _)| *kind);
 
         let unreadable = gaps.clone();
         environment.gaps = gaps;
         if let Some(namespace) = request.namespace {
-            environment.gaps.extend(elsewhere(namespace, listed.iter().map(|(kind, _)| *kind)));
+            environment
+                .gaps
+                .extend(elsewhere(namespace, listed.iter().map(|(kind, _)| *kind)));
         }
-        environment.gaps.extend(listed.iter().filter(|(_, listed)| listed.sink.broken() > 0).map(|(kind, listed)| {
-            let reason = format!("{} items of the list were not objects", listed.sink.broken());
-            Gap { kind: *kind, namespace: Str::default(), except: Str::default(), reason }
-        }));
+        environment
+            .gaps
+            .extend(
+                listed
+                    .iter()
+                    .filter(|(_, listed)| listed.sink.broken() > 0)
+                    .map(|(kind, listed)| {
+                        let reason = format!("{} items of the list were not objects", listed.sink.broken());
+                        Gap {
+                            kind: *kind,
+                            namespace: Str::default(),
+                            except: Str::default(),
+                            reason,
+                        }
+                    }),
+            );
         environment.gaps.sort();
 
-        let infos = listed.iter().map(|(_, listed)| listed.sink.info(listed.resource_version.clone())).collect();
+        let infos = listed
+            .iter()
+            .map(|(_, listed)| listed.sink.info(listed.resource_version.clone()))
+            .collect();
         let info = SnapshotInfo::new(&environment, infos, request.redact, request.namespace);
         let parts = listed.into_iter().map(|(_, listed)| listed.sink).collect();
         let snapshot = Snapshot::new(info, parts, request.directory, request.compression)?;
-        Ok(Taken { snapshot, gaps: unreadable, warnings })
+        Ok(Taken {
+            snapshot,
+            gaps: unreadable,
+            warnings,
+        })
     }
 
     async fn parts(

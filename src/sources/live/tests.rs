@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::request::Timing;
 use super::{Connection, Error, Live};
 use crate::model::Kind;
+use crate::sources::gates::VersionSettings;
 use crate::sources::needs::{Loaded, Needs, Unobserved};
 
 /// What the scripted server does with a request.
@@ -76,15 +77,18 @@ fn serve(script: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> (Stri
                     match reply {
                         Reply::Answer(status, headers, body) => {
                             let length = body.len();
-                            let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n");
+                            let head =
+                                format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n");
                             let _ = stream.write_all((head + &body).as_bytes());
                         }
                         Reply::Cut(text) => {
-                            let _ = stream.write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
+                            let _ = stream
+                                .write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
                             return;
                         }
                         Reply::Stall(text) => {
-                            let _ = stream.write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
+                            let _ = stream
+                                .write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
                             let _ = lines.read(&mut [0]);
                             return;
                         }
@@ -111,10 +115,19 @@ const QUICK: Timing = Timing {
 };
 
 fn load(address: &str, needs: &Needs) -> Result<Loaded, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let live = connect(address).await?;
-        live.load(needs, "2026-11-21T00:00:00Z".parse().unwrap(), Arc::new(Unobserved)).await
+        live.load(
+            needs,
+            &VersionSettings::default(),
+            "2026-11-21T00:00:00Z".parse().unwrap(),
+            Arc::new(Unobserved),
+        )
+        .await
     })
 }
 
@@ -140,12 +153,21 @@ fn gap_of(loaded: &Loaded) -> &str {
 #[test]
 fn a_storm_of_refusals_that_ends_is_sat_out() {
     let (address, log) = serve(|_, before| {
-        if before < 3 { refusal(429, "Retry-After: 0\r\n", "storage is (re)initializing") } else { json(CLAIMS) }
+        if before < 3 {
+            refusal(429, "Retry-After: 0\r\n", "storage is (re)initializing")
+        } else {
+            json(CLAIMS)
+        }
     });
     let loaded = load(&address, &claims()).unwrap();
     assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
     assert_eq!(loaded.resource_versions[&Kind::ResourceClaim], "7");
-    let asked = log.lock().unwrap().iter().filter(|path| path.ends_with("resourceclaims")).count();
+    let asked = log
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|path| path.ends_with("resourceclaims"))
+        .count();
     assert_eq!(asked, 4);
 }
 
@@ -153,30 +175,68 @@ fn a_storm_of_refusals_that_ends_is_sat_out() {
 fn refusals_without_end_become_a_gap_or_an_error_with_a_remedy() {
     for reply in [
         || refusal(429, "Retry-After: 1\r\n", "storage is (re)initializing"),
-        || refusal(500, "", "unable to decode an event from the watch stream: no kind is registered"),
+        || {
+            refusal(
+                500,
+                "",
+                "unable to decode an event from the watch stream: no kind is registered",
+            )
+        },
     ] {
         let (address, _) = serve(move |_, _| reply());
         let loaded = load(&address, &claims()).unwrap();
         assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 0);
-        assert!(gap_of(&loaded).starts_with("cannot list resourceclaims.resource.k8s.io: "), "{}", gap_of(&loaded));
+        assert!(
+            gap_of(&loaded).starts_with("cannot list resourceclaims.resource.k8s.io: "),
+            "{}",
+            gap_of(&loaded)
+        );
 
         let error = load(&address, &Needs::none().require(Kind::ResourceClaim)).unwrap_err();
         let hint = error.hint().unwrap();
-        assert!(hint.contains("cannot read these objects from etcd"), "{error}: {hint}");
+        assert!(
+            hint.contains("cannot read these objects from etcd"),
+            "{error}: {hint}"
+        );
     }
 }
 
 #[test]
 fn a_list_that_breaks_off_is_asked_for_once_more() {
     let half = &CLAIMS[..CLAIMS.len() - 20];
-    let (address, _) = serve(move |_, before| if before == 0 { Reply::Cut(half.to_owned()) } else { json(CLAIMS) });
-    assert_eq!(load(&address, &claims()).unwrap().cluster.count(Kind::ResourceClaim), 1);
+    let (address, _) = serve(move |_, before| {
+        if before == 0 {
+            Reply::Cut(half.to_owned())
+        } else {
+            json(CLAIMS)
+        }
+    });
+    assert_eq!(
+        load(&address, &claims())
+            .unwrap()
+            .cluster
+            .count(Kind::ResourceClaim),
+        1
+    );
 
     let (address, log) = serve(move |_, _| Reply::Cut(half.to_owned()));
     let loaded = load(&address, &claims()).unwrap();
-    assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 0, "half a list is no list");
-    assert!(gap_of(&loaded).contains("the answer ended early"), "{}", gap_of(&loaded));
-    let asked = log.lock().unwrap().iter().filter(|path| path.ends_with("resourceclaims")).count();
+    assert_eq!(
+        loaded.cluster.count(Kind::ResourceClaim),
+        0,
+        "half a list is no list"
+    );
+    assert!(
+        gap_of(&loaded).contains("the answer ended early"),
+        "{}",
+        gap_of(&loaded)
+    );
+    let asked = log
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|path| path.ends_with("resourceclaims"))
+        .count();
     assert_eq!(asked, 2);
 }
 
@@ -184,7 +244,11 @@ fn a_list_that_breaks_off_is_asked_for_once_more() {
 fn a_list_that_ends_too_early_without_an_error_of_the_connection_is_noticed() {
     let (address, _) = serve(|_, _| json(&CLAIMS[..CLAIMS.len() - 3]));
     let loaded = load(&address, &claims()).unwrap();
-    assert!(gap_of(&loaded).contains("the answer ended early"), "{}", gap_of(&loaded));
+    assert!(
+        gap_of(&loaded).contains("the answer ended early"),
+        "{}",
+        gap_of(&loaded)
+    );
 }
 
 #[test]
@@ -209,18 +273,34 @@ fn a_malformed_object_is_named_and_the_others_are_read() {
     assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].starts_with("list resourceclaims.resource.k8s.io: `ResourceClaim/default/bad`: "), "{problems:?}");
-    assert!(gap_of(&loaded).starts_with("2 could not be read"), "{}", gap_of(&loaded));
+    assert!(
+        problems[0].starts_with("list resourceclaims.resource.k8s.io: `ResourceClaim/default/bad`: "),
+        "{problems:?}"
+    );
+    assert!(
+        gap_of(&loaded).starts_with("2 could not be read"),
+        "{}",
+        gap_of(&loaded)
+    );
 }
 
 #[test]
 fn a_page_of_html_is_no_api_server() {
     let (address, _) = serve(|_, _| Reply::Answer(200, "", "<html>Log in</html>".to_owned()));
     let error = load(&address, &claims()).unwrap_err();
-    assert!(error.to_string().contains("does not answer like a Kubernetes API server"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("does not answer like a Kubernetes API server"),
+        "{error}"
+    );
     let (address, _) = serve(|_, _| Reply::Answer(502, "", "<html>Bad gateway</html>".to_owned()));
     let loaded = load(&address, &claims()).unwrap();
-    assert!(gap_of(&loaded).ends_with(": 502 Bad Gateway"), "{}", gap_of(&loaded));
+    assert!(
+        gap_of(&loaded).ends_with(": 502 Bad Gateway"),
+        "{}",
+        gap_of(&loaded)
+    );
 }
 
 #[test]
@@ -229,7 +309,11 @@ fn where_only_a_namespace_may_be_read_it_is_and_the_rest_is_a_gap() {
         if path.contains("/namespaces/default/") {
             json(CLAIMS)
         } else {
-            refusal(403, "", "resourceclaims.resource.k8s.io is forbidden: User \\\"alice\\\" cannot list resource")
+            refusal(
+                403,
+                "",
+                "resourceclaims.resource.k8s.io is forbidden: User \\\"alice\\\" cannot list resource",
+            )
         }
     });
     let loaded = load(&address, &claims().at_least_in("default")).unwrap();
@@ -265,24 +349,40 @@ fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
                 {"metadata":{"namespace":"default","name":"c","resourceVersion":"15"}}]}"#,
         ),
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let told = runtime.block_on(async {
         let live = connect(&address).await.unwrap();
         let needs = claims();
         let read_at = "2026-11-21T00:00:00Z".parse().unwrap();
-        let loaded = live.load(&needs, read_at, Arc::new(Unobserved)).await.unwrap();
-        let mut watch = live.watch(&needs, &loaded.cluster, &loaded.resource_versions).await.unwrap();
+        let loaded = live
+            .load(&needs, &VersionSettings::default(), read_at, Arc::new(Unobserved))
+            .await
+            .unwrap();
+        let mut watch = live
+            .watch(&needs, &loaded.cluster, &loaded.resource_versions)
+            .await
+            .unwrap();
         let mut told = Vec::new();
         while told.len() < 4 {
             match watch.next().await.unwrap() {
-                super::Watched::Changes(changes) => told.extend(changes.into_iter().map(|change| match change {
-                    crate::model::Change::Put(object) => format!("put {}", object.metadata().name),
-                    crate::model::Change::Delete(_, key) => format!("delete {}", key.name),
-                })),
+                super::Watched::Changes(changes) => {
+                    told.extend(changes.into_iter().map(|change| match change {
+                        crate::model::Change::Put(object) => format!("put {}", object.metadata().name),
+                        crate::model::Change::Delete(_, key) => format!("delete {}", key.name),
+                    }))
+                }
                 super::Watched::Trouble(message) => told.push(message),
             }
         }
         told
     });
-    assert_eq!(told, ["put b", "delete a", "put c", "delete b"], "{:?}", log.lock().unwrap());
+    assert_eq!(
+        told,
+        ["put b", "delete a", "put c", "delete b"],
+        "{:?}",
+        log.lock().unwrap()
+    );
 }

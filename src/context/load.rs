@@ -1,0 +1,153 @@
+//! From settings to a cluster: whichever source it is, commands ask for what they need and get a [`Cluster`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Context as _;
+
+use super::{Ctx, SourceSetting};
+use crate::model::{Cluster, Component, Environment, Evidence, Gate};
+use crate::output::{GateState, Progress, Source};
+use crate::sources::live::{Live, Watch};
+use crate::sources::{self, Loaded, Needs, Observer};
+
+impl Ctx {
+    /// Loads what a command needs, and warns of what could not be understood on the way.
+    pub(crate) async fn load(&self, needs: Needs) -> anyhow::Result<Cluster> {
+        Ok(self.load_to_watch(&needs).await?.cluster)
+    }
+
+    /// The same with what a watch needs to go on from there.
+    pub(crate) async fn load_to_watch(&self, needs: &Needs) -> anyhow::Result<Loaded> {
+        let loaded = match &self.settings.source {
+            SourceSetting::Cluster(_) => {
+                let live = self.live().await?;
+                let observer = self.observer(&format!("reading {}", live.name()));
+                live.load(needs, &self.settings.versions, self.now(), observer)
+                    .await?
+            }
+            SourceSetting::Files(names) => {
+                let request = sources::Request {
+                    names,
+                    strict: self.settings.strict,
+                    versions: &self.settings.versions,
+                };
+                sources::load(
+                    &request,
+                    needs,
+                    self.observer(&format!("reading {}", names.join(", "))),
+                )?
+            }
+        };
+        for problem in &loaded.problems {
+            self.warn(problem.to_string());
+        }
+        for warning in &loaded.warnings {
+            self.warn(warning);
+        }
+        if self.settings.output.verbosity > 0 {
+            for (kind, count) in &loaded.ignored {
+                self.printer.note(&format!("ignored: {count} {kind}"));
+            }
+        }
+        self.describe(loaded.cluster.environment(), needs);
+        Ok(loaded)
+    }
+
+    /// Watches the cluster from where `loaded` ended. Only a live cluster changes.
+    pub(crate) async fn watch(&self, needs: &Needs, loaded: &Loaded) -> anyhow::Result<Option<Watch>> {
+        match &self.settings.source {
+            SourceSetting::Cluster(_) => {
+                let live = self.live().await?;
+                Ok(Some(
+                    live.watch(needs, &loaded.cluster, &loaded.resource_versions)
+                        .await?,
+                ))
+            }
+            SourceSetting::Files(_) => Ok(None),
+        }
+    }
+
+    /// The cluster that the connection flags lead to.
+    pub(crate) async fn live(&self) -> anyhow::Result<&Live> {
+        let SourceSetting::Cluster(connection) = &self.settings.source else {
+            anyhow::bail!("this needs a cluster, and `--from` names files");
+        };
+        self.live
+            .get_or_try_init(|| Live::connect(connection))
+            .await
+            .context("cannot connect")
+    }
+
+    /// The namespace that commands look at unless told otherwise: that of the kubeconfig's context, `default` for files.
+    pub(crate) fn current_namespace(&self) -> String {
+        match &self.settings.source {
+            SourceSetting::Cluster(connection) => connection.current_namespace(),
+            SourceSetting::Files(_) => "default".to_owned(),
+        }
+    }
+
+    /// Shows on a terminal how far reading is.
+    pub(crate) fn observer(&self, what: &str) -> Arc<dyn Observer> {
+        Arc::new(Shown {
+            progress: self.progress(what, None),
+            objects: AtomicU64::new(0),
+        })
+    }
+
+    /// Notes in the report what is known of the source.
+    fn describe(&self, environment: &Environment, needs: &Needs) {
+        if let Some(time) = environment.read_at {
+            // Loads of one run come from one source; the first one says when.
+            let _ = self.recorded.set(time);
+        }
+        let source = match (&self.settings.source, self.live.get()) {
+            (SourceSetting::Files(names), _) => Some(Source::Files { names: names.clone() }),
+            (SourceSetting::Cluster(_), Some(live)) => Some(Source::Cluster {
+                context: live.context().map(str::to_owned),
+                server: live.server().to_owned(),
+            }),
+            (SourceSetting::Cluster(_), None) => None,
+        };
+        let gates = if needs.wants_gates() {
+            known_gates(environment)
+        } else {
+            Vec::new()
+        };
+        self.describe_source(|envelope| {
+            envelope.kubernetes_version = Some(environment.version.to_string());
+            envelope.source = source;
+            envelope.feature_gates = gates;
+        });
+    }
+}
+
+/// The gates of which more is known than the default.
+fn known_gates(environment: &Environment) -> Vec<GateState> {
+    let each = Component::ALL
+        .into_iter()
+        .flat_map(|component| Gate::all().map(move |gate| (component, gate)));
+    each.filter_map(|(component, gate)| {
+        let state = environment.gate(component, gate);
+        (state.evidence != Evidence::Assumed).then(|| GateState {
+            name: gate.name().to_owned(),
+            enabled: state.enabled,
+            component: component.name().to_owned(),
+            evidence: state.evidence.to_string(),
+        })
+    })
+    .collect()
+}
+
+/// Advances a progress line.
+struct Shown {
+    progress: Progress,
+    objects: AtomicU64,
+}
+
+impl Observer for Shown {
+    fn progress(&self, objects: u64, _: u64) {
+        let before = self.objects.fetch_max(objects, Ordering::Relaxed);
+        self.progress.advance(objects.saturating_sub(before));
+    }
+}
