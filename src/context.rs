@@ -127,6 +127,11 @@ impl Ctx {
         self.settings.now.or_else(recorded).unwrap_or(self.started)
     }
 
+    /// The time of this moment, for whoever waits.
+    pub(crate) fn clock(&self) -> Time {
+        self.settings.now.unwrap_or_else(|| Timestamp::now().into())
+    }
+
     pub(crate) fn command_line(&self) -> clap::Command {
         (self.command_line)()
     }

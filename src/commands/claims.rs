@@ -1,14 +1,17 @@
 //! `kubectl dra claims`: what every ResourceClaim holds and who uses it.
 
+use std::time::Duration;
+
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, StateFilter};
-use crate::model::Kind;
+use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
+use crate::model::{Change, Cluster, Key, Kind, Object};
 use crate::output::{Column, Detail, Format, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 
+use super::watching::{self, Screen};
 use super::{Accepts, objects};
 
-pub(super) const ACCEPTS: Accepts = Accepts::LIST;
+pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
 /// List ResourceClaims with their devices and consumers
 ///
@@ -141,11 +144,51 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if show_taints {
         kinds.extend([Kind::ResourceSlice, Kind::DeviceTaintRule]);
     }
+    watching::check(ctx)?;
     let needs = objects::needs(kinds, &selection).require(Kind::ResourceClaim);
-    let cluster = ctx.load(needs).await?;
-    objects::check_found(&selection, &cluster)?;
-    let report = inspect::claims(&cluster, &selection, &filter, show_taints, ctx.now());
+    let loaded = ctx.load_to_watch(&needs).await?;
+    objects::check_found(&selection, &loaded.cluster)?;
+    let rows = |cluster: &Cluster, selection: &Selection, now| {
+        inspect::claims(cluster, selection, &filter, show_taints, now)
+    };
+    let report = rows(&loaded.cluster, &selection, ctx.now());
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    ctx.print(report)?;
+    if !ctx.settings().watch {
+        ctx.print(report)?;
+        return Ok(Outcome::Done);
+    }
+    let mut screen = Screen::new(ctx);
+    screen.show(report)?;
+    watching::follow(ctx, &needs, loaded, Duration::ZERO, |cluster, changes| {
+        for change in changes {
+            let Some(key) = changed_claim(&change) else {
+                cluster.apply(change);
+                continue;
+            };
+            if !selection.names.is_empty() && !selection.names.contains(&key) {
+                cluster.apply(change);
+                continue;
+            }
+            let only = Selection { names: [key].into(), ..selection.clone() };
+            // As kubectl does, the last row of a claim that goes is the one it had.
+            let gone = matches!(change, Change::Delete(..));
+            let last = gone.then(|| rows(cluster, &only, ctx.clock()));
+            cluster.apply(change);
+            let report = last.unwrap_or_else(|| rows(cluster, &only, ctx.clock()));
+            if !report.items.is_empty() {
+                screen.show(report)?;
+            }
+        }
+        Ok(())
+    })
+    .await?;
     Ok(Outcome::Done)
+}
+
+fn changed_claim(change: &Change) -> Option<Key> {
+    match change {
+        Change::Put(Object::ResourceClaim(claim)) => Some(claim.key()),
+        Change::Delete(Kind::ResourceClaim, key) => Some(key.clone()),
+        _ => None,
+    }
 }

@@ -9,7 +9,7 @@ use clap_complete::{Generator, generate};
 use crate::context::Ctx;
 use crate::error::Outcome;
 
-use super::Accepts;
+use super::{Accepts, names};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
@@ -19,7 +19,18 @@ pub(crate) type Names<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Strin
 
 /// What is looked up, by the argument's value name in help: `[CLAIM]...` gets the names of claims. A new one is one
 /// line here.
-const LOOKUPS: &[(&str, Lookup)] = &[];
+const LOOKUPS: &[(&str, Lookup)] = &[
+    ("CLAIM", names::claims),
+    ("CLASS", names::classes),
+    ("CLUSTER", names::clusters),
+    ("CONTEXT", names::contexts),
+    ("DEVICE", names::devices),
+    ("DRIVER", names::drivers),
+    ("NAMESPACE", names::namespaces),
+    ("NODE", names::nodes),
+    ("POD", names::pods),
+    ("USER", names::users),
+];
 
 /// How to find names for an argument whose value is called `value_name`.
 pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {

@@ -1,6 +1,8 @@
 //! `kubectl dra devices`: every device, who holds it, and how it is.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::time::Duration;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
@@ -8,13 +10,14 @@ use crate::inspect::{
     self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceNode,
     DeviceState, Health,
 };
-use crate::model::{Kind, Str};
+use crate::model::{Cluster, Kind, Str};
 use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use crate::sources::Needs;
 
+use super::watching::{self, Screen};
 use super::{Accepts, classes, objects};
 
-pub(super) const ACCEPTS: Accepts = Accepts::LIST;
+pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
 /// List devices with their holders, what is left of them, their taints and their health
 ///
@@ -231,11 +234,54 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let nodes = filter.node.is_some().then_some(Kind::Node);
     // Claims of other namespaces hold devices too, so the namespace does not restrict what is read.
     let needs = Needs::kinds(DEVICES_NEEDS.into_iter().chain(nodes)).pods_after_claims();
-    let cluster = ctx.load(needs).await?;
+    watching::check(ctx)?;
+    let loaded = ctx.load_to_watch(&needs).await?;
     let selects = selector.as_deref().map(classes::selector).transpose()?;
     let selects = selects.as_ref().map(|selects| selects as &dyn Fn(&_, &_) -> bool);
-    let report = inspect::devices(&cluster, &filter, &classes::matcher(&cluster), selects);
+    let rows = |cluster: &Cluster| inspect::devices(cluster, &filter, &classes::matcher(cluster), selects);
+    let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    ctx.print(report)?;
+    if !ctx.settings().watch {
+        ctx.print(report)?;
+        return Ok(Outcome::Done);
+    }
+    let mut screen = Screen::new(ctx);
+    let mut shown = Shown::default();
+    shown.changed(&report);
+    screen.show(report)?;
+    watching::follow(ctx, &needs, loaded, SETTLE, |cluster, changes| {
+        for change in changes {
+            cluster.apply(change);
+        }
+        let mut report = rows(cluster);
+        let changed = shown.changed(&report);
+        report.items.retain(|item| changed.contains(&item.id().to_string()));
+        if !report.items.is_empty() {
+            screen.show(report)?;
+        }
+        Ok(())
+    })
+    .await?;
     Ok(Outcome::Done)
+}
+
+/// Changes that come within this time are shown together: a device's row depends on objects of several kinds, which change at the
+/// same time.
+const SETTLE: Duration = Duration::from_millis(200);
+
+/// What a watch has shown of each device.
+#[derive(Default)]
+struct Shown(BTreeMap<String, String>);
+
+impl Shown {
+    /// Takes over how devices look now, and returns those that look different from before.
+    fn changed(&mut self, report: &DeviceList) -> BTreeSet<String> {
+        // A report is data that can always be written.
+        let look = |item: &DeviceItem| serde_json::to_string(item).unwrap_or_default();
+        let now: BTreeMap<_, _> =
+            report.items.iter().map(|item| (item.id().to_string(), look(item))).collect();
+        let before = std::mem::replace(&mut self.0, now);
+        let differs = |(id, look): &(&String, &String)| before.get(*id) != Some(*look);
+        self.0.iter().filter(differs).map(|(id, _)| id.clone()).collect()
+    }
 }

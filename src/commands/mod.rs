@@ -8,11 +8,14 @@ mod classes;
 mod completion;
 mod describe;
 mod devices;
+mod names;
 mod objects;
 mod reserved;
+mod snapshot;
 mod status;
 mod taints;
 mod version;
+mod watching;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -73,7 +76,8 @@ commands! {
     Devices => devices, waiting;
     Taints => taints, waiting;
     Describe => describe, waiting;
-    Version => version, here;
+    Snapshot => snapshot, waiting;
+    Version => version, waiting;
     Completion => completion, here;
 }
 

@@ -1,10 +1,12 @@
-//! `kubectl dra version`: which program this is, and which releases of Kubernetes it knows.
+//! `kubectl dra version`: which program this is, which releases of Kubernetes it knows, and which one the server is.
 
 use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
+use crate::model::Environment;
 use crate::output::{Detail, Layout, Report, View};
+use crate::sources::Needs;
 
 use super::Accepts;
 
@@ -14,7 +16,9 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 const OLDEST_KUBERNETES: &str = "1.34";
 const NEWEST_KUBERNETES: &str = "1.37";
 
-/// Print the version of this program
+/// Print the versions of this program and of the server
+///
+/// With `--from` it is the server that the file was read from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only the version of this program, without asking a server for its own
@@ -27,6 +31,35 @@ pub(crate) struct Args {
 #[serde(rename_all = "camelCase")]
 struct Versions {
     client_version: ClientVersion,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_version: Option<ServerVersion>,
+}
+
+/// What the server says of itself.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerVersion {
+    /// Absent where the release is only assumed, as for a file that does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git_version: Option<String>,
+    /// The release whose rules are applied.
+    kubernetes_version: String,
+    /// The release that the server behaves like.
+    emulated_version: String,
+    /// The oldest release that the server stays compatible with.
+    min_compatibility_version: String,
+}
+
+impl ServerVersion {
+    fn of(environment: &Environment) -> Self {
+        let minor = |minor: u32| format!("{}.{minor}", environment.version.major);
+        Self {
+            git_version: environment.git_version.clone(),
+            kubernetes_version: environment.version.to_string(),
+            emulated_version: minor(environment.emulated_minor),
+            min_compatibility_version: minor(environment.min_compatibility_minor),
+        }
+    }
 }
 
 /// Field names as in `kubectl version`, where it has them.
@@ -55,11 +88,27 @@ impl Report for Versions {
             "Kubernetes",
             format_args!("v{} to v{}", client.oldest_kubernetes, client.newest_kubernetes),
         );
+        if let Some(server) = &self.server_version {
+            match &server.git_version {
+                Some(version) => layout.field("Server Version", version),
+                None => layout.field("Server Version", format_args!("v{} (assumed)", server.kubernetes_version)),
+            };
+            if !server.kubernetes_version.starts_with(&format!("{}.", server.emulated_version)) {
+                layout.field("Emulated Version", format_args!("v{}", server.emulated_version));
+            }
+        }
         layout.into()
     }
 }
 
-pub(super) fn run(ctx: &Ctx, Args { client: _ }: Args) -> anyhow::Result<Outcome> {
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args { client } = args;
+    let server = if client { Ok(None) } else { ctx.load(Needs::none()).await.map(Some) };
+    let (server, failed) = match server {
+        Ok(server) => (server, None),
+        // The program's own version is known whatever the server says.
+        Err(error) => (None, Some(error)),
+    };
     ctx.print(Versions {
         client_version: ClientVersion {
             git_version: format!("v{}", env!("CARGO_PKG_VERSION")),
@@ -69,8 +118,9 @@ pub(super) fn run(ctx: &Ctx, Args { client: _ }: Args) -> anyhow::Result<Outcome
             oldest_kubernetes: OLDEST_KUBERNETES,
             newest_kubernetes: NEWEST_KUBERNETES,
         },
+        server_version: server.map(|cluster| ServerVersion::of(cluster.environment())),
     })?;
-    Ok(Outcome::Done)
+    failed.map_or(Ok(Outcome::Done), Err)
 }
 
 /// The platform in Go's words, as all Kubernetes tools name it.

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use super::{Ctx, SourceSetting};
 use crate::model::{Cluster, Component, Environment, Evidence, Gate};
 use crate::output::{GateState, Progress, Source};
-use crate::sources::live::{Live, Watch};
+use crate::sources::live::Live;
 use crate::sources::{self, Loaded, Needs, Observer};
 
 impl Ctx {
@@ -52,20 +52,6 @@ impl Ctx {
         }
         self.describe(loaded.cluster.environment(), needs);
         Ok(loaded)
-    }
-
-    /// Watches the cluster from where `loaded` ended. Only a live cluster changes.
-    pub(crate) async fn watch(&self, needs: &Needs, loaded: &Loaded) -> anyhow::Result<Option<Watch>> {
-        match &self.settings.source {
-            SourceSetting::Cluster(_) => {
-                let live = self.live().await?;
-                Ok(Some(
-                    live.watch(needs, &loaded.cluster, &loaded.resource_versions)
-                        .await?,
-                ))
-            }
-            SourceSetting::Files(_) => Ok(None),
-        }
     }
 
     /// The cluster that the connection flags lead to.

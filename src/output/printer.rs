@@ -144,7 +144,8 @@ impl Printer {
         self.stdout(|out| out.write_all(text.as_bytes()))
     }
 
-    fn stdout(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
+    /// Writes to stdout what is no report.
+    pub(crate) fn stdout(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
         self.lines
             .aside(|| self.out.write(write))
             .map_err(PrintError::Write)

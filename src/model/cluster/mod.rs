@@ -233,6 +233,33 @@ impl Cluster {
         }
     }
 
+    /// Keys of the objects of `kind`, with the version that each was read in.
+    pub fn versions(&self, kind: Kind) -> std::collections::BTreeMap<Key, Str> {
+        macro_rules! of {
+            ($map:ident) => {
+                self.$map
+                    .iter()
+                    .map(|(key, object)| (key.clone(), object.metadata.resource_version.clone()))
+                    .collect()
+            };
+        }
+        match kind {
+            Kind::Namespace => of!(namespaces),
+            Kind::Node => of!(nodes),
+            Kind::DeviceClass => of!(classes),
+            Kind::ResourceSlice => of!(slices),
+            Kind::DeviceTaintRule => of!(rules),
+            Kind::ResourceClaimTemplate => of!(templates),
+            Kind::ResourceClaim => of!(claims),
+            Kind::Pod => of!(pods),
+            Kind::PodGroup => of!(pod_groups),
+            Kind::Workload => of!(workloads),
+            Kind::PodDisruptionBudget => of!(budgets),
+            Kind::ResourceQuota => of!(quotas),
+            Kind::Event => of!(events),
+        }
+    }
+
     /// Claims of one namespace.
     pub fn claims_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Claim>> {
         in_namespace(&self.claims, namespace)

@@ -56,6 +56,15 @@ pub struct Impersonation {
     pub extra: Vec<(String, String)>,
 }
 
+/// What `--context`, `--cluster` and `--user` can name.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in the kubeconfig")]
+pub struct ConfiguredNames {
+    pub contexts: Vec<String>,
+    pub clusters: Vec<String>,
+    pub users: Vec<String>,
+}
+
 /// A cluster that requests can be sent to.
 #[derive(Clone)]
 pub(super) struct Target {
@@ -79,6 +88,19 @@ impl Connection {
         // Whatever keeps the configuration from being read is told by whoever connects.
         let configured = self.configuration().ok();
         configured.map_or_else(|| "default".to_owned(), |(config, _)| config.default_namespace)
+    }
+
+    /// The names in the kubeconfig.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn names(&self) -> Result<ConfiguredNames, Error> {
+        let merged = self.kubeconfig_files().merged()?;
+        Ok(ConfiguredNames {
+            contexts: merged.contexts.into_iter().map(|named| named.name).collect(),
+            clusters: merged.clusters.into_iter().map(|named| named.name).collect(),
+            users: merged.auth_infos.into_iter().map(|named| named.name).collect(),
+        })
     }
 
     /// Builds a client. Nothing is sent to the API server yet, but a credential plugin runs.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use futures::future::{join_all, try_join};
 
-pub use self::connect::{Connection, Impersonation};
+pub use self::connect::{ConfiguredNames, Connection, Impersonation};
 pub use self::error::Error;
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Watch, Watched};

@@ -367,7 +367,7 @@ fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
             .unwrap();
         let mut told = Vec::new();
         while told.len() < 4 {
-            match watch.next().await.unwrap() {
+            match watch.next(Duration::ZERO).await.unwrap() {
                 super::Watched::Changes(changes) => {
                     told.extend(changes.into_iter().map(|change| match change {
                         crate::model::Change::Put(object) => format!("put {}", object.metadata().name),

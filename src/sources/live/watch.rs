@@ -49,17 +49,18 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Waits for the next change.
+    /// Waits for the next change, and for those that follow it within `settle`.
     ///
     /// # Errors
     /// When the watch cannot go on: the credentials are no longer accepted, or the right to watch is missing.
-    pub async fn next(&mut self) -> Result<Watched, Error> {
+    pub async fn next(&mut self, settle: Duration) -> Result<Watched, Error> {
         let Some(first) = self.inbox.recv().await else {
             // Every task ended, which they do only with an error, which was told.
             return std::future::pending().await;
         };
         let mut first = first?;
         if let Watched::Changes(changes) = &mut first {
+            tokio::time::sleep(settle).await;
             while changes.len() < WAITING {
                 match self.inbox.try_recv() {
                     Ok(Ok(Watched::Changes(more))) => changes.extend(more),
@@ -108,7 +109,7 @@ impl Live {
                 version,
                 want: want.clone(),
                 decoder: Decoder::default(),
-                known: known(cluster, kind),
+                known: cluster.versions(kind),
                 resource_version: resource_version.clone(),
                 sender: sender.clone(),
             };
@@ -357,37 +358,6 @@ fn difference(kind: Kind, known: &mut BTreeMap<Key, Str>, objects: Vec<Object>) 
     }
     changes.extend(gone.into_keys().map(|key| Change::Delete(kind, key)));
     changes
-}
-
-/// Keys and versions of the objects of one kind.
-fn known(cluster: &Cluster, kind: Kind) -> BTreeMap<Key, Str> {
-    macro_rules! of {
-        ($objects:expr) => {
-            $objects
-                .map(|object| {
-                    (
-                        object.metadata.key(),
-                        object.metadata.resource_version.clone(),
-                    )
-                })
-                .collect()
-        };
-    }
-    match kind {
-        Kind::Namespace => of!(cluster.namespaces()),
-        Kind::Node => of!(cluster.nodes()),
-        Kind::DeviceClass => of!(cluster.classes()),
-        Kind::ResourceSlice => of!(cluster.slices()),
-        Kind::DeviceTaintRule => of!(cluster.rules()),
-        Kind::ResourceClaimTemplate => of!(cluster.templates()),
-        Kind::ResourceClaim => of!(cluster.claims()),
-        Kind::Pod => of!(cluster.pods()),
-        Kind::PodGroup => of!(cluster.pod_groups()),
-        Kind::Workload => of!(cluster.workloads()),
-        Kind::PodDisruptionBudget => of!(cluster.budgets()),
-        Kind::ResourceQuota => of!(cluster.quotas()),
-        Kind::Event => of!(cluster.events()),
-    }
 }
 
 #[cfg(test)]

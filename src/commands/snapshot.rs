@@ -1,0 +1,85 @@
+//! `kubectl dra snapshot`: a cluster's state in one file.
+
+use std::path::PathBuf;
+
+use clap::ValueHint;
+
+use crate::context::{Ctx, Scope, SourceSetting};
+use crate::error::{Outcome, UsageError};
+use crate::sources::bundle::{Compression, SnapshotInfo, directory_of};
+use crate::sources::live::SnapshotRequest;
+
+use super::Accepts;
+
+pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
+
+/// Write the state of the cluster into a file
+///
+/// Every command that reads takes the file with `--from` and gives the answers that the cluster would have given, so the file lets
+/// somebody else help who has no access. It holds what decides about devices: namespaces, nodes, device classes, resource slices,
+/// taint rules, claims and their templates, pods, pod groups, workloads, disruption budgets, quotas and events, of all namespaces
+/// unless `-n` names one, with the versions and feature gates of the cluster and what could not be read.
+///
+/// What may be secret and answers nothing is left out: opaque configuration of drivers (only a hash stays, to tell whether two are
+/// equal), environment, commands and probes of containers, annotations other than those of `resource.kubernetes.io`. Names, labels
+/// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too, and only you may read it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file to write; compressed if its name ends in .gz or .zst. Without it, standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    out: Option<PathBuf>,
+
+    /// Keep everything as the API server sends it, secrets included
+    #[arg(long)]
+    no_redact: bool,
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args { out, no_redact } = args;
+    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
+        return Err(UsageError::new("a snapshot is taken of a cluster, and `--from` names files").into());
+    }
+    let namespace = match &ctx.settings().scope {
+        Scope::Namespace(namespace) => Some(namespace.as_str()),
+        Scope::All | Scope::Unset => None,
+    };
+    let live = ctx.live().await?;
+    let anywhere = std::env::temp_dir();
+    let request = SnapshotRequest {
+        namespace,
+        redact: !no_redact,
+        compression: out.as_deref().map_or(Compression::None, Compression::of),
+        directory: out.as_deref().map_or(anywhere.as_path(), directory_of),
+        now: ctx.now(),
+        versions: &ctx.settings().versions,
+    };
+    let observer = ctx.observer(&format!("reading {}", live.name()));
+    let taken = live.snapshot(&request, observer).await?;
+    for warning in &taken.warnings {
+        ctx.warn(warning);
+    }
+    for gap in &taken.gaps {
+        ctx.warn(format!("{} are missing: {}", gap.kind.plural(), gap.reason));
+    }
+    let mut snapshot = taken.snapshot;
+    match &out {
+        Some(path) => {
+            let summary = summary(snapshot.info());
+            snapshot.save(path)?;
+            ctx.printer().note(&format!("wrote {}: {summary}", path.display()));
+        }
+        None => ctx.printer().stdout(|out| snapshot.copy_to(out))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// `3 Nodes, 12 ResourceClaims`, as far as there are any.
+fn summary(info: &SnapshotInfo) -> String {
+    let counts: Vec<String> = info
+        .lists
+        .iter()
+        .filter(|list| list.count > 0)
+        .map(|list| format!("{} {}", list.count, list.kind))
+        .collect();
+    if counts.is_empty() { "no objects".to_owned() } else { counts.join(", ") }
+}

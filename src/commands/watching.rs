@@ -1,0 +1,67 @@
+//! `-w`: after the table, the rows of what changes, until interrupted.
+
+use std::time::Duration;
+
+use crate::context::Ctx;
+use crate::error::UsageError;
+use crate::model::{Change, Cluster};
+use crate::output::{Detail, Format, PrintError, Report, View, Widths};
+use crate::sources::live::Watched;
+use crate::sources::{Loaded, Needs};
+
+/// Where rows appear below each other, in columns that stay where they were.
+pub(super) struct Screen<'c> {
+    ctx: &'c Ctx,
+    widths: Widths,
+}
+
+impl<'c> Screen<'c> {
+    pub(super) fn new(ctx: &'c Ctx) -> Self {
+        Self { ctx, widths: Widths::default() }
+    }
+
+    /// Prints the rows of `report`, or the report itself where it is not a table that was asked for.
+    pub(super) fn show(&mut self, report: impl Report) -> Result<(), PrintError> {
+        let detail = match self.ctx.settings().output.format {
+            Format::Table => Detail::Normal,
+            Format::Wide => Detail::Wide,
+            _ => return self.ctx.print(report),
+        };
+        match report.view(detail) {
+            View::Table(table) => self.ctx.printer().rows(&table, &mut self.widths),
+            View::Layout(_) => self.ctx.print(report),
+        }
+    }
+}
+
+/// Refuses to watch what does not change.
+///
+/// # Errors
+/// When the source is not a cluster.
+pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
+    if ctx.settings().watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_)) {
+        return Err(UsageError::new("`--watch` needs a cluster: the files of `--from` do not change"));
+    }
+    Ok(())
+}
+
+/// Hands `show` every change after `loaded`. Changes within `settle` are handed over together.
+///
+/// # Errors
+/// When the cluster can no longer be watched, or nothing be printed. There is no other end.
+pub(super) async fn follow(
+    ctx: &Ctx,
+    needs: &Needs,
+    loaded: Loaded,
+    settle: Duration,
+    mut show: impl FnMut(&mut Cluster, Vec<Change>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut watch = ctx.live().await?.watch(needs, &loaded.cluster, &loaded.resource_versions).await?;
+    let mut cluster = loaded.cluster;
+    loop {
+        match watch.next(settle).await? {
+            Watched::Changes(changes) => show(&mut cluster, changes)?,
+            Watched::Trouble(message) => ctx.warn(message),
+        }
+    }
+}
