@@ -48,8 +48,11 @@ pub use shell::main;
 #[cfg(feature = "cli")]
 mod shell {
     use std::ffi::OsString;
+    use std::future::{Future, poll_fn};
+    use std::pin::pin;
     use std::process::ExitCode;
     use std::sync::Arc;
+    use std::task::Poll;
     use std::time::Duration;
 
     use anyhow::Context;
@@ -128,17 +131,19 @@ mod shell {
         work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let runtime = Runtime::new().context("cannot start the runtime")?;
-        let work = runtime.spawn_blocking(work);
         let result = runtime.block_on(async {
+            let mut interrupted = pin!(interrupted());
+            // Listening begins with the first poll, which must not come after the work has begun.
+            poll_fn(|task| Poll::Ready(interrupted.as_mut().poll(task).is_ready())).await;
             tokio::select! {
-                done = work => match done {
+                done = tokio::task::spawn_blocking(work) => match done {
                     Ok(result) => result,
                     Err(stopped) => match stopped.try_into_panic() {
                         Ok(panic) => std::panic::resume_unwind(panic),
                         Err(cancelled) => Err(cancelled.into()),
                     },
                 },
-                () = interrupted() => Err(Interrupted.into()),
+                () = interrupted => Err(Interrupted.into()),
             }
         });
         // The work may still be running; the process ends without it.

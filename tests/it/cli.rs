@@ -239,6 +239,35 @@ fn output_that_cannot_be_written_is_a_failure() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_command_that_waits_with_130_and_without_a_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pipe = folder.path().join("claims.yaml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let child = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
+        .args(["claims", "--from"])
+        .arg(&pipe)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // A named pipe can be opened for writing once somebody reads it: then the program waits for claims.
+    let _open = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&pipe)
+        .expect("the program reads");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("the program runs");
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b""[..], &b""[..])
+    );
+}
+
 #[test]
 fn colour_is_only_there_when_it_is_wanted() {
     let wrong = &["version", "--watch"];
