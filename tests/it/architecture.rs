@@ -160,7 +160,7 @@ const TABLE: &[Row] = &[
     shell(
         "context",
         &["model", "sources", "output", "error"],
-        &["anyhow", "clap", "kube"],
+        &["anyhow", "clap", "kube", "tokio"],
     ),
     shell(
         "commands",
