@@ -1,11 +1,11 @@
 //! A claim, described.
 
-
 use crate::inspect::Consumer;
 use crate::inspect::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, RequestDescription,
     RequestItem,
 };
+use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
 
 use super::parts;
@@ -120,7 +120,7 @@ const DEVICES: &[Column] = &[
     Column::new("HEALTH", ".health"),
 ];
 
-fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: crate::model::Time) {
+fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Time) {
     match &allocation.node {
         Some(node) => layout.field("Node", node),
         None if allocation.node_selector.is_empty() => layout.field("Node", "<any>"),
@@ -162,7 +162,7 @@ fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: crat
 }
 
 /// What the table has no column for, where there is something to say.
-fn more(layout: &mut Layout, device: &ClaimDevice, now: crate::model::Time) {
+fn more(layout: &mut Layout, device: &ClaimDevice, now: Time) {
     let nothing = device.share_id.is_none()
         && device.consumed_capacity.is_empty()
         && device.tolerations.is_empty()
@@ -201,7 +201,7 @@ fn more(layout: &mut Layout, device: &ClaimDevice, now: crate::model::Time) {
     });
 }
 
-fn device_report(layout: &mut Layout, report: &DeviceReport, now: crate::model::Time) {
+fn device_report(layout: &mut Layout, report: &DeviceReport, now: Time) {
     let name = format!("{}/{}/{}", report.driver, report.pool, report.device);
     layout.section(&name, |section| {
         if let Some(share) = &report.share_id {

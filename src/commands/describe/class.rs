@@ -1,6 +1,5 @@
 //! A class, described.
 
-
 use crate::inspect::describe::ClassDescription;
 use crate::output::{Column, Detail, Layout, Report, Table, View};
 

@@ -1,6 +1,5 @@
 //! A device, described.
 
-
 use crate::inspect::describe::DeviceDescription;
 use crate::inspect::{DeviceItem, HolderItem};
 use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};

@@ -105,7 +105,7 @@ const HINT: &str =
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let (what, name) = parse(&args.object)?;
-    let now = ctx.now().into();
+    let now = ctx.now();
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;

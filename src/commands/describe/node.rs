@@ -1,6 +1,5 @@
 //! A node, described.
 
-
 use crate::inspect::describe::{NodeDescription, PoolItem};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
 

@@ -1,6 +1,5 @@
 //! Parts that several descriptions have.
 
-
 use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
 use crate::model::Time;

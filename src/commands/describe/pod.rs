@@ -1,7 +1,7 @@
 //! A pod, described.
 
-
 use crate::inspect::describe::{PodClaimDescription, PodDescription, Reserved};
+use crate::model::Time;
 use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
 
 use super::parts;
@@ -49,7 +49,7 @@ impl Report for PodDescription {
     }
 }
 
-fn of_claim(layout: &mut Layout, claim: &PodClaimDescription, now: crate::model::Time) {
+fn of_claim(layout: &mut Layout, claim: &PodClaimDescription, now: Time) {
     if let Some(template) = &claim.template {
         layout.field("Template", template);
     }

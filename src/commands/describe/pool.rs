@@ -1,7 +1,7 @@
 //! A pool, described.
 
-
 use crate::inspect::describe::{PoolDescription, SliceItem};
+use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
 
 use super::super::devices::Counter;
@@ -52,7 +52,7 @@ impl Report for PoolDescription {
     }
 }
 
-fn slices(slices: &[SliceItem], now: crate::model::Time) -> Table {
+fn slices(slices: &[SliceItem], now: Time) -> Table {
     let mut table = Table::new(SLICES, Detail::Normal);
     for slice in slices {
         table.row(|row| {
