@@ -2,7 +2,8 @@
 //!
 //! The code in reading order. The pure core knows nothing of clusters, files, clocks or terminals:
 //!
-//! - [`model`]: the cluster as data, and the small languages it is written in.
+//! - [`model`]: the cluster as data, and the small languages it is written in;
+//! - [`cel`]: the language of device selectors.
 //!
 //! The shell around it is what the `cli` feature adds:
 //!
@@ -15,6 +16,7 @@
 //! [`main`] ties them together: every way in which the process can end is in it.
 
 pub mod allocator;
+pub mod cel;
 pub mod eviction;
 pub mod inspect;
 pub mod model;

@@ -101,7 +101,7 @@ pub(crate) fn find_domain<'a, T>(domains: &'a [Domain<T>], name: &str) -> Option
 impl DeviceInput {
     /// Prepares a device of `driver`. Names are qualified as in a ResourceSlice: `id` or `domain/id`.
     ///
-    /// A version that is none is remembered and fails every evaluation, as it does upstream.
+    /// An attribute that cannot be read is remembered and fails every evaluation, as it does upstream.
     pub fn new<'a>(
         driver: &str,
         attributes: impl IntoIterator<Item = (&'a str, &'a AttributeValue)>,
@@ -128,15 +128,15 @@ impl DeviceInput {
                 driver,
                 capacities.into_iter().map(|(name, quantity)| (name, quantity.clone())).collect(),
             ),
-            invalid: invalid.map(|(name, message)| {
-                format!("attribute {name}: parse semantic version: {message}").into_boxed_str()
-            }),
+            invalid: invalid.map(|(name, message)| format!("attribute {name}: {message}").into_boxed_str()),
         }
     }
 }
 
 fn read_attribute(value: &AttributeValue) -> Result<Attribute, String> {
-    let version = |text: &Str| text.parse::<Semver>().map_err(|error| error.to_string());
+    let version = |text: &Str| {
+        text.parse::<Semver>().map_err(|error| format!("parse semantic version: {error}"))
+    };
     Ok(match value {
         AttributeValue::Bool(value) => Attribute::Bool(*value),
         AttributeValue::Int(value) => Attribute::Int(*value),
@@ -148,6 +148,7 @@ fn read_attribute(value: &AttributeValue) -> Result<Attribute, String> {
         AttributeValue::Versions(values) => {
             Attribute::List(AttributeList::Versions(values.iter().map(version).collect::<Result<_, _>>()?))
         }
+        AttributeValue::Unknown => return Err("unsupported attribute value".to_owned()),
     })
 }
 

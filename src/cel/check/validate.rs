@@ -174,7 +174,7 @@ impl FormatArguments for LiteralArguments<'_> {
         true
     }
 
-    fn format(&mut self, index: usize, clause: &Clause, _: &mut String) -> Result<(), (Option<NodeId>, String)> {
+    fn format(&mut self, index: usize, clause: Clause, _: &mut String) -> Result<(), (Option<NodeId>, String)> {
         let Some(element) = self.elements.get(index) else { return Ok(()) };
         let refused = |id: NodeId| {
             let name = type_name(self.checked.type_of(id));

@@ -7,7 +7,7 @@
 pub(crate) mod estimate;
 mod rules;
 
-pub(crate) use rules::Rule;
+pub(crate) use rules::{Rule, not_a_list};
 
 /// Cost per character of a string that is gone through.
 pub(crate) const STRING_FACTOR: f64 = 0.1;

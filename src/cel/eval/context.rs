@@ -241,6 +241,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Notes that a quantity is made of decimal digits, which its value does not tell.
+    pub(crate) fn note_decimal(&mut self, quantity: &Quantity) {
+        self.decimals.push(std::ptr::from_ref(quantity) as usize);
+    }
+
     /// Forgets about a quantity that is made anew.
     pub(crate) fn forget_decimal(&mut self, quantity: &Quantity) {
         if !self.decimals.is_empty() {

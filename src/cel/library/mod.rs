@@ -5,6 +5,7 @@
 //! `environment/base.go` (apiserver v0.37.1) and of `stdlib` and `ext` (cel-go v0.29).
 
 mod authorization;
+mod comprehensions;
 mod dispatch;
 pub(crate) mod format;
 mod lists;
@@ -154,24 +155,25 @@ fn collect_params(declared: &Type, params: &mut Vec<char>) {
 pub(crate) fn functions() -> &'static HashMap<&'static str, Vec<Overload>> {
     static FUNCTIONS: OnceLock<HashMap<&'static str, Vec<Overload>>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {
-        let tables: [&[Declaration]; 14] = [
-            standard::FUNCTIONS,
+        let tables: [&[&[Declaration]]; 15] = [
+            standard::OPERATORS,
+            &[standard::FUNCTIONS],
             timestamps::FUNCTIONS,
-            url::FUNCTIONS,
-            regex::FUNCTIONS,
-            authorization::FUNCTIONS,
-            optional::FUNCTIONS,
-            quantity::FUNCTIONS,
-            strings::FUNCTIONS,
-            sets::FUNCTIONS,
-            network::FUNCTIONS,
-            format::FUNCTIONS,
-            semver::FUNCTIONS,
-            lists::EXTENSION,
+            &[url::FUNCTIONS],
+            &[regex::FUNCTIONS],
+            &[authorization::FUNCTIONS],
+            &[optional::FUNCTIONS],
+            &[quantity::FUNCTIONS],
+            &[strings::FUNCTIONS],
+            &[sets::FUNCTIONS],
+            &[network::FUNCTIONS],
+            &[format::FUNCTIONS],
+            &[semver::FUNCTIONS],
             lists::FUNCTIONS,
+            &[comprehensions::FUNCTIONS],
         ];
         let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
-        for declaration in standard::OPERATORS.iter().copied().chain(tables).flatten() {
+        for declaration in tables.into_iter().flatten().copied().flatten() {
             functions.entry(declaration.function).or_default().push(Overload::new(declaration));
         }
         functions

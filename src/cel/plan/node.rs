@@ -176,7 +176,6 @@ pub(crate) struct MessageField {
 pub(crate) struct Fold {
     pub(crate) range: Node,
     pub(crate) accumulator: usize,
-    pub(crate) init: Arc<Node>,
     pub(crate) variable: usize,
     pub(crate) variable2: Option<usize>,
     pub(crate) condition: Node,

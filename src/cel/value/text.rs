@@ -62,7 +62,7 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
         }
         Value::Duration(nanos) => write!(out, "{}", go_duration(*nanos)),
         Value::Timestamp(timestamp) => {
-            let civil = timestamp.at_offset(timestamp.offset);
+            let civil = timestamp.at_offset(timestamp.offset.into());
             let fraction = format!(".{:09}", civil.nanos);
             let _ = write!(
                 out,

@@ -22,6 +22,9 @@ const MAX_SECONDS: i64 = 253_402_300_799;
 const NANOS: i64 = 1_000_000_000;
 
 impl Timestamp {
+    /// The earliest, and Go's zero time.
+    pub(crate) const FIRST: Self = Self { seconds: MIN_SECONDS, nanos: 0, offset: 0 };
+
     /// What is compared: the offset does not count.
     pub(crate) fn instant(self) -> (i64, u32) {
         (self.seconds, self.nanos)
@@ -36,8 +39,8 @@ impl Timestamp {
     }
 
     /// The same instant at another offset.
-    pub(crate) fn at_offset(self, offset: i32) -> Civil {
-        Civil::new(self.seconds + i64::from(offset), self.nanos)
+    pub(crate) fn at_offset(self, offset: i64) -> Civil {
+        Civil::new(self.seconds.saturating_add(offset), self.nanos)
     }
 }
 
@@ -234,7 +237,7 @@ fn number(digits: &[u8]) -> Option<u32> {
 
 /// `timestamp` as Go's `RFC3339Nano`.
 pub(crate) fn format_timestamp(timestamp: Timestamp) -> String {
-    let civil = timestamp.at_offset(timestamp.offset);
+    let civil = timestamp.at_offset(timestamp.offset.into());
     let mut out = format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
         civil.year, civil.month, civil.day, civil.hour, civil.minute, civil.second

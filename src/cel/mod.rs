@@ -1,0 +1,36 @@
+//! The Common Expression Language as Kubernetes evaluates it for device selectors.
+//!
+//! An [`Environment`] stands for a Kubernetes version and its feature gates. It compiles an expression into a [`Program`],
+//! which is evaluated against any number of devices, each prepared once as a [`DeviceInput`]. Results, errors, the texts
+//! of both and the cost are those of kube-scheduler and of the API server.
+//!
+//! An expression passes through these directories:
+//!
+//! 1. `parse`: text to tree; macros are expanded; syntax errors. ([`source`] shows where an error is.)
+//! 2. `check`: names, types and overloads, by Kubernetes version; type errors.
+//! 3. `plan`: tree to plan; constants are folded, regular expressions compiled.
+//! 4. `eval`: plan and device to value, counting the cost.
+//!
+//! `library` has the functions, each with its declaration; `value` the values that they work on. `cost` knows what a call
+//! costs, and estimates the worst case, by which the API server refuses new expressions. [`explain`] says why a device
+//! does not match.
+//!
+//! No input makes any of this panic, overflow the stack or run without end: nesting is limited as it is upstream, and
+//! work and memory have budgets besides CEL's own cost.
+
+mod ast;
+mod check;
+mod cost;
+mod device;
+mod eval;
+mod library;
+mod parse;
+mod plan;
+mod program;
+mod source;
+mod types;
+mod value;
+
+pub use check::{Features, Mode};
+pub use device::DeviceInput;
+pub use program::{CompileError, Environment, EvalError, Evaluation, Program, Refusal};

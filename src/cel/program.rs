@@ -1,0 +1,169 @@
+//! Compiling and evaluating: the surface of the engine.
+//!
+//! Mirrors `compile.go`, `CompileCELExpression` and `DeviceMatches` (dynamic-resource-allocation v0.37.1), and `validation.go`,
+//! `validateCELSelector` (kubernetes v1.37.1).
+
+use std::fmt;
+
+use super::check::{self, Features, Mode, Scope};
+use super::cost::estimate;
+use super::device::DeviceInput;
+use super::eval::Context;
+use super::plan::{self, Plan};
+use super::types::Type;
+use super::value::convert;
+use super::parse;
+use crate::model::go_quote;
+
+/// What an evaluation may cost, and what a new expression may be estimated at.
+pub(super) const MAX_COST: u64 = 1_000_000;
+
+/// Bytes that a new expression may have.
+const MAX_LENGTH: usize = 10 * 1_024;
+
+/// A Kubernetes version with its feature gates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Environment {
+    minor: u32,
+    features: Features,
+}
+
+impl Environment {
+    /// Kubernetes 1.`minor`. Versions beyond those that are known are taken for the nearest.
+    pub fn new(minor: u32, features: Features) -> Self {
+        Self { minor, features }
+    }
+
+    /// Compiles a selector. Expressions that are in the cluster are [`Mode::Stored`].
+    pub fn compile(&self, expression: &str, mode: Mode) -> Result<Program, CompileError> {
+        let scope = Scope::new(self.minor, mode, self.features);
+        let checked = parse::parse(expression, scope.macros())
+            .and_then(|ast| check::check(ast, &scope))
+            .map_err(|issues| CompileError::invalid(format!("compilation failed: {}", issues.display(expression))))?;
+        let output = checked.type_of(checked.ast.root.id);
+        if *output != Type::Bool && *output != scope.attribute_type() {
+            let text = output.plain_text();
+            return Err(CompileError::invalid(format!("must evaluate to bool or the unknown type, not {text}")));
+        }
+        let plan = plan::plan(&checked, &scope)
+            .map_err(|problem| CompileError::internal(format!("program instantiation failed: {problem}")))?;
+        let max_cost = estimate::estimate(&checked, &scope);
+        Ok(Program { expression: expression.into(), plan, max_cost })
+    }
+
+    /// Whether the API server takes `expression` in an object that is being written.
+    pub fn admit(&self, expression: &str) -> Result<(), Refusal> {
+        if expression.len() > MAX_LENGTH {
+            return Err(Refusal::TooLong);
+        }
+        let program = self.compile(expression, Mode::New).map_err(|error| Refusal::Compile {
+            expression: expression.to_owned(),
+            error,
+        })?;
+        if program.max_cost > MAX_COST { Err(Refusal::TooComplex) } else { Ok(()) }
+    }
+}
+
+/// Why an expression cannot be compiled, in the words of the API server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct CompileError {
+    message: String,
+    internal: bool,
+}
+
+impl CompileError {
+    fn invalid(message: String) -> Self {
+        Self { message, internal: false }
+    }
+
+    fn internal(message: String) -> Self {
+        Self { message, internal: true }
+    }
+
+    /// Whether the API server calls this an internal error, as it does with some mistakes that no type check finds.
+    pub fn is_internal(&self) -> bool {
+        self.internal
+    }
+}
+
+/// Why the API server does not take a new expression. Its text is that of the server without the field's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// More than ten kibibytes.
+    TooLong,
+    /// It does not compile.
+    Compile {
+        /// The expression, which the message quotes.
+        expression: String,
+        /// What is wrong with it.
+        error: CompileError,
+    },
+    /// Evaluating it might cost more than the limit.
+    TooComplex,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(formatter, "Too long: may not be more than {MAX_LENGTH} bytes"),
+            Self::Compile { error, .. } if error.internal => write!(formatter, "Internal error: {error}"),
+            Self::Compile { expression, error } => {
+                write!(formatter, "Invalid value: {}: {error}", go_quote(expression))
+            }
+            Self::TooComplex => formatter.write_str("Forbidden: too complex, exceeds cost limit"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A compiled selector.
+#[derive(Debug)]
+pub struct Program {
+    expression: Box<str>,
+    plan: Plan,
+    max_cost: u64,
+}
+
+/// What an evaluation came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluation {
+    /// Whether the device matches. An error is not the same as no match: it ends the whole allocation.
+    pub result: Result<bool, EvalError>,
+    /// What the evaluation cost.
+    pub cost: u64,
+}
+
+/// Why an evaluation has no result, in the words of kube-scheduler.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct EvalError(Box<str>);
+
+impl Program {
+    /// The source text.
+    pub fn expression(&self) -> &str {
+        &self.expression
+    }
+
+    /// The most that an evaluation can cost as the API server estimates it.
+    pub fn max_cost(&self) -> u64 {
+        self.max_cost
+    }
+
+    /// Whether `device` matches.
+    pub fn evaluate(&self, device: &DeviceInput) -> Evaluation {
+        if let Some(problem) = &device.invalid {
+            return Evaluation { result: Err(EvalError(problem.clone())), cost: 0 };
+        }
+        let mut context = Context::new(device, self.plan.slots, MAX_COST);
+        let result = match context.eval(&self.plan.root) {
+            Ok(value) => convert::native_bool(&value).map_err(|problem| {
+                let name = value.type_name();
+                EvalError(format!("CEL result of type {name} could not be converted to bool: {problem}").into())
+            }),
+            Err(fault) => Err(EvalError(fault.message().into())),
+        };
+        Evaluation { result, cost: context.cost() }
+    }
+}
