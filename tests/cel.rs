@@ -153,6 +153,7 @@ fn agrees_with_kubernetes() {
             let case: Case = serde_json::from_str(line)
                 .unwrap_or_else(|error| panic!("{}: {error}: {line}", file.display()));
             count += 1;
+            if std::env::var_os("CEL_TRACE").is_some() { println!("{}", case.name); }
             let differences = differences(&case);
             if !differences.is_empty() {
                 failures.push(format!("{}: {}\n{differences}", case.name, case.expression));

@@ -72,6 +72,14 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         }
         _ => Err(Fault::no_such_overload()),
     }),
+    global("string", "ip_to_string", "net.IP", "string", |_, args| match args {
+        [Value::Ip(address)] => Ok(Value::string(address.to_string())),
+        _ => Err(Fault::no_such_overload()),
+    }),
+    global("string", "cidr_to_string", "net.CIDR", "string", |_, args| match args {
+        [Value::Cidr(cidr)] => Ok(Value::string(cidr.to_string())),
+        _ => Err(Fault::no_such_overload()),
+    }),
     global("isIP", "is_ip", "string", "bool", |_, args| match args {
         [Value::String(text)] => Ok(Value::Bool(parse_ip(text).is_ok())),
         _ => Err(Fault::no_such_overload()),

@@ -24,6 +24,34 @@ pub(super) enum Stop {
     TooLarge,
 }
 
+/// How tightly an operator binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Or,
+    And,
+    Relation,
+    /// The right side of a relation.
+    RelationOperand,
+    Addition,
+    Multiplication,
+    /// The right side of a multiplication.
+    Factor,
+}
+
+impl Level {
+    /// What binds more tightly.
+    fn next(self) -> Self {
+        match self {
+            Self::Or => Self::And,
+            Self::And => Self::Relation,
+            Self::Relation => Self::RelationOperand,
+            Self::RelationOperand => Self::Addition,
+            Self::Addition => Self::Multiplication,
+            Self::Multiplication | Self::Factor => Self::Factor,
+        }
+    }
+}
+
 /// A node and how many counted contexts are nested in it.
 type Parsed = (Expr, u32);
 
@@ -95,100 +123,120 @@ impl<'s> Parser<'_, 's> {
         if self.builder.is_too_large() {
             return Err(Stop::TooLarge);
         }
-        let (mut expr, mut height) = self.logical_or()?;
-        if let Some(question) = self.accept(Token::Question) {
-            let (if_true, true_height) = self.logical_or()?;
-            self.expect(Token::Colon)?;
-            let (if_false, false_height) = self.expr()?;
-            height = 1 + height.max(true_height).max(false_height);
-            expr = self.builder.operator(question, operators::CONDITIONAL, vec![expr, if_true, if_false]);
+        let mut expr = self.binary(Level::Or)?;
+        if self.peek() == Token::Question {
+            expr = self.conditional(expr)?;
         }
         self.expr_depth -= 1;
-        Ok((expr, height))
+        Ok(expr)
     }
 
-    fn logical_or(&mut self) -> Result<Parsed, Stop> {
-        let (first, mut height) = self.logical_and()?;
-        if self.peek() != Token::Or {
-            return Ok((first, height));
+    /// The branches of a conditional.
+    fn conditional(&mut self, condition: Parsed) -> Result<Parsed, Stop> {
+        let question = self.advance();
+        let (if_true, true_height) = self.binary(Level::Or)?;
+        self.expect(Token::Colon)?;
+        let (if_false, false_height) = self.expr()?;
+        let height = 1 + condition.1.max(true_height).max(false_height);
+        let operands = vec![condition.0, if_true, if_false];
+        Ok((self.builder.operator(question, operators::CONDITIONAL, operands), height))
+    }
+
+    /// Operands and the operators between them that bind at least as tightly as `level`.
+    ///
+    /// One function for five rules keeps the stack small; which contexts of which rule are open follows the grammar.
+    fn binary(&mut self, level: Level) -> Result<Parsed, Stop> {
+        if level < Level::Addition {
+            Self::enter(&mut self.relation_depth)?;
         }
-        let (mut terms, mut ops) = (vec![first], Vec::new());
+        Self::enter(&mut self.calc_depth)?;
+        let start = self.here();
+        let mut left = self.unary()?;
+        while let Some((function, own)) = self.calculation()
+            && own >= level
+        {
+            let op = self.advance();
+            let right = self.binary(own.next())?;
+            left = self.join(op, function, left, right);
+        }
+        self.calc_depth -= 1;
+        if level >= Level::Addition {
+            return Ok(left);
+        }
+        if level <= Level::Relation {
+            while let Some(function) = self.relation() {
+                let op = self.advance();
+                let right = self.binary(Level::Relation.next())?;
+                left = self.join(op, function, left, right);
+            }
+        }
+        self.relation_depth -= 1;
+        if level <= Level::And && self.peek() == Token::And {
+            left = self.conjunction(start, left)?;
+        }
+        if level <= Level::Or && self.peek() == Token::Or {
+            left = self.disjunction(left)?;
+        }
+        Ok(left)
+    }
+
+    fn join(&mut self, op: usize, function: &str, left: Parsed, right: Parsed) -> Parsed {
+        let height = 1 + left.1.max(right.1);
+        (self.builder.operator(op, function, vec![left.0, right.0]), height)
+    }
+
+    fn relation(&self) -> Option<&'static str> {
+        Some(match self.peek() {
+            Token::Less => operators::LESS,
+            Token::LessEquals => operators::LESS_EQUALS,
+            Token::GreaterEquals => operators::GREATER_EQUALS,
+            Token::Greater => operators::GREATER,
+            Token::Equals => operators::EQUALS,
+            Token::NotEquals => operators::NOT_EQUALS,
+            Token::In => operators::IN,
+            _ => return None,
+        })
+    }
+
+    fn calculation(&self) -> Option<(&'static str, Level)> {
+        Some(match self.peek() {
+            Token::Star => (operators::MULTIPLY, Level::Multiplication),
+            Token::Slash => (operators::DIVIDE, Level::Multiplication),
+            Token::Percent => (operators::MODULO, Level::Multiplication),
+            Token::Plus => (operators::ADD, Level::Addition),
+            Token::Minus => (operators::SUBTRACT, Level::Addition),
+            _ => return None,
+        })
+    }
+
+    /// The further terms of a chain of `&&` whose first one began at `start`.
+    fn conjunction(&mut self, mut start: usize, first: Parsed) -> Result<Parsed, Stop> {
+        let (mut terms, mut ops, mut height) = (Vec::new(), Vec::new(), 0);
+        let mut next = first;
+        loop {
+            height = height.max(next.1);
+            let end = self.position.checked_sub(1).map_or(start, |last| self.lexemes[last].range.end);
+            self.builder.terms.push((next.0.id, start..end));
+            terms.push(next.0);
+            let Some(op) = self.accept(Token::And) else {
+                return Ok((self.builder.balance(operators::AND, terms, &ops), height));
+            };
+            ops.push(op);
+            start = self.here();
+            next = self.binary(Level::Relation)?;
+        }
+    }
+
+    /// The further terms of a chain of `||`.
+    fn disjunction(&mut self, first: Parsed) -> Result<Parsed, Stop> {
+        let (mut terms, mut ops, mut height) = (vec![first.0], Vec::new(), first.1);
         while let Some(op) = self.accept(Token::Or) {
             ops.push(op);
-            let (term, term_height) = self.logical_and()?;
+            let (term, term_height) = self.binary(Level::And)?;
             height = height.max(term_height);
             terms.push(term);
         }
         Ok((self.builder.balance(operators::OR, terms, &ops), height))
-    }
-
-    fn logical_and(&mut self) -> Result<Parsed, Stop> {
-        let start = self.here();
-        let (first, mut height) = self.relation(1)?;
-        if self.peek() != Token::And {
-            return Ok((first, height));
-        }
-        let previous_end = |parser: &Self| parser.lexemes[parser.position - 1].range.end;
-        let range = start..previous_end(self);
-        self.builder.terms.push((first.id, range));
-        let (mut terms, mut ops) = (vec![first], Vec::new());
-        while let Some(op) = self.accept(Token::And) {
-            ops.push(op);
-            let start = self.here();
-            let (term, term_height) = self.relation(1)?;
-            let range = start..previous_end(self);
-            self.builder.terms.push((term.id, range));
-            height = height.max(term_height);
-            terms.push(term);
-        }
-        Ok((self.builder.balance(operators::AND, terms, &ops), height))
-    }
-
-    fn relation(&mut self, precedence: u8) -> Result<Parsed, Stop> {
-        Self::enter(&mut self.relation_depth)?;
-        let (mut left, mut height) = self.calc(0)?;
-        while precedence <= 1 {
-            let function = match self.peek() {
-                Token::Less => operators::LESS,
-                Token::LessEquals => operators::LESS_EQUALS,
-                Token::GreaterEquals => operators::GREATER_EQUALS,
-                Token::Greater => operators::GREATER,
-                Token::Equals => operators::EQUALS,
-                Token::NotEquals => operators::NOT_EQUALS,
-                Token::In => operators::IN,
-                _ => break,
-            };
-            let op = self.advance();
-            let (right, right_height) = self.relation(2)?;
-            height = 1 + height.max(right_height);
-            left = self.builder.operator(op, function, vec![left, right]);
-        }
-        self.relation_depth -= 1;
-        Ok((left, height))
-    }
-
-    fn calc(&mut self, precedence: u8) -> Result<Parsed, Stop> {
-        Self::enter(&mut self.calc_depth)?;
-        let (mut left, mut height) = self.unary()?;
-        loop {
-            let (function, own) = match self.peek() {
-                Token::Star => (operators::MULTIPLY, 2),
-                Token::Slash => (operators::DIVIDE, 2),
-                Token::Percent => (operators::MODULO, 2),
-                Token::Plus => (operators::ADD, 1),
-                Token::Minus => (operators::SUBTRACT, 1),
-                _ => break,
-            };
-            if own < precedence {
-                break;
-            }
-            let op = self.advance();
-            let (right, right_height) = self.calc(own + 1)?;
-            height = 1 + height.max(right_height);
-            left = self.builder.operator(op, function, vec![left, right]);
-        }
-        self.calc_depth -= 1;
-        Ok((left, height))
     }
 
     /// Signs cancel out in pairs. The last minus before a number belongs to the number if it is the only one.
@@ -213,42 +261,44 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn member(&mut self) -> Result<Parsed, Stop> {
-        let (mut expr, mut height) = self.primary()?;
+        let mut operand = self.primary()?;
         loop {
-            if let Some(dot) = self.accept(Token::Dot) {
-                let optional = self.accept(Token::Question).is_some();
-                let (field_at, text) = (self.here(), self.text());
-                match self.peek() {
-                    Token::Identifier => {
-                        self.position += 1;
-                        if !optional && self.peek() == Token::LeftParen {
-                            let open = self.advance();
-                            let (args, args_height) = self.arguments()?;
-                            height = 1 + height.max(args_height);
-                            expr = self.builder.member_call(expr, text, open, args);
-                            continue;
-                        }
-                        expr = self.builder.select(expr, dot, text, field_at, optional);
-                    }
-                    Token::EscapedIdentifier => {
-                        self.position += 1;
-                        let name = &text[1..text.len() - 1];
-                        expr = self.builder.select(expr, dot, name, field_at, optional);
-                    }
-                    _ => return Err(Stop::Syntax),
-                }
-                height += 1;
-            } else if let Some(bracket) = self.accept(Token::LeftBracket) {
-                let optional = self.accept(Token::Question).is_some();
-                let (index, index_height) = self.expr()?;
-                self.expect(Token::RightBracket)?;
-                height = 1 + height.max(index_height);
-                let function = if optional { operators::OPT_INDEX } else { operators::INDEX };
-                expr = self.builder.operator(bracket, function, vec![expr, index]);
-            } else {
-                return Ok((expr, height));
-            }
+            operand = match self.peek() {
+                Token::Dot => self.selection(operand)?,
+                Token::LeftBracket => self.index(operand)?,
+                _ => return Ok(operand),
+            };
         }
+    }
+
+    /// A selection or call of what precedes the dot.
+    fn selection(&mut self, (operand, height): Parsed) -> Result<Parsed, Stop> {
+        let dot = self.advance();
+        let optional = self.accept(Token::Question).is_some();
+        let (field_at, text) = (self.here(), self.text());
+        let name = match self.peek() {
+            Token::Identifier => text,
+            Token::EscapedIdentifier => &text[1..text.len() - 1],
+            _ => return Err(Stop::Syntax),
+        };
+        let escaped = self.peek() == Token::EscapedIdentifier;
+        self.position += 1;
+        if escaped || optional || self.peek() != Token::LeftParen {
+            return Ok((self.builder.select(operand, dot, name, field_at, optional), height + 1));
+        }
+        let open = self.advance();
+        let (args, args_height) = self.arguments()?;
+        Ok((self.builder.member_call(operand, name, open, args), 1 + height.max(args_height)))
+    }
+
+    fn index(&mut self, (operand, height): Parsed) -> Result<Parsed, Stop> {
+        let bracket = self.advance();
+        let optional = self.accept(Token::Question).is_some();
+        let (index, index_height) = self.expr()?;
+        self.expect(Token::RightBracket)?;
+        let function = if optional { operators::OPT_INDEX } else { operators::INDEX };
+        let expr = self.builder.operator(bracket, function, vec![operand, index]);
+        Ok((expr, 1 + height.max(index_height)))
     }
 
     /// Arguments up to and with the closing parenthesis.
@@ -269,20 +319,24 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn primary(&mut self) -> Result<Parsed, Stop> {
-        let (at, text) = (self.here(), self.text());
-        let token = self.peek();
-        match token {
-            Token::Dot | Token::Identifier => return self.name(),
+        match self.peek() {
+            Token::Dot | Token::Identifier => self.name(),
             Token::LeftParen => {
                 self.position += 1;
                 let nested = self.expr()?;
                 self.expect(Token::RightParen)?;
-                return Ok(nested);
+                Ok(nested)
             }
-            Token::LeftBracket => return self.list(),
-            Token::LeftBrace => return self.map(),
-            _ => self.position += 1,
+            Token::LeftBracket => self.list(),
+            Token::LeftBrace => self.map(),
+            _ => self.literal(),
         }
+    }
+
+    fn literal(&mut self) -> Result<Parsed, Stop> {
+        let (at, text) = (self.here(), self.text());
+        let token = self.peek();
+        self.position += 1;
         let literal = match token {
             Token::Minus => {
                 let number = self.text();

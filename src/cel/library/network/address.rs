@@ -180,7 +180,7 @@ mod tests {
             ("%x", "missing IPv6 address"),
             ("1.2.3", "IPv4 address too short"),
             ("1.2.3.4.5", "IPv4 address too long"),
-            ("1..3.4", "IPv4 field must have at least one digit (at \"..3.4\")"),
+            ("1..3.4", "IPv4 field must have at least one digit (at \".3.4\")"),
             ("1.2.3.", "IPv4 field must have at least one digit (at \".\")"),
             ("1.2.3.256", "IPv4 field has value >255"),
             ("1.2.3.04", "IPv4 field has octet with leading zero"),
