@@ -80,7 +80,9 @@ fn case_files() -> Vec<PathBuf> {
             .map(|entry| entry.unwrap().path())
             .filter(|path| {
                 path.extension().is_some_and(|extension| extension == "jsonl")
-                    && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cel"))
+                    && path
+                        .file_name()
+                        .is_some_and(|name| name.to_string_lossy().starts_with("cel"))
             })
             .collect();
         found.sort();
@@ -108,7 +110,11 @@ fn differences(case: &Case) -> String {
             if expect.compiles {
                 let _ = writeln!(out, "  does not compile: {text}");
             } else if text != expect.compile_error {
-                let _ = writeln!(out, "  compile error: {text}\n  expected:      {}", expect.compile_error);
+                let _ = writeln!(
+                    out,
+                    "  compile error: {text}\n  expected:      {}",
+                    expect.compile_error
+                );
             }
             return out;
         }
@@ -124,19 +130,31 @@ fn differences(case: &Case) -> String {
     }
     let device = DeviceInput::new(
         &case.device.driver,
-        case.device.attributes.iter().map(|(name, value)| (name.as_str(), value)),
-        case.device.capacity.iter().map(|(name, capacity)| (name.as_str(), &capacity.value)),
+        case.device
+            .attributes
+            .iter()
+            .map(|(name, value)| (name.as_str(), value)),
+        case.device
+            .capacity
+            .iter()
+            .map(|(name, capacity)| (name.as_str(), &capacity.value)),
         case.device.allow_multiple_allocations,
     );
     let evaluation = program.evaluate(&device);
-    let expected =
-        if expect.runtime_error.is_empty() { Ok(expect.matches) } else { Err(expect.runtime_error.clone()) };
+    let expected = if expect.runtime_error.is_empty() {
+        Ok(expect.matches)
+    } else {
+        Err(expect.runtime_error.clone())
+    };
     let found = evaluation.result.map_err(|error| error.to_string());
     if found != expected && !expect.result_varies {
         let _ = writeln!(out, "  result   {found:?}\n  expected {expected:?}");
     }
-    let cost_fits =
-        if expect.cost_varies { evaluation.cost <= expect.cost } else { evaluation.cost == expect.cost };
+    let cost_fits = if expect.cost_varies {
+        evaluation.cost <= expect.cost
+    } else {
+        evaluation.cost == expect.cost
+    };
     if !cost_fits {
         let _ = writeln!(out, "  cost {}, expected {}", evaluation.cost, expect.cost);
     }
@@ -153,7 +171,9 @@ fn agrees_with_kubernetes() {
             let case: Case = serde_json::from_str(line)
                 .unwrap_or_else(|error| panic!("{}: {error}: {line}", file.display()));
             count += 1;
-            if std::env::var_os("CEL_TRACE").is_some() { println!("{}", case.name); }
+            if std::env::var_os("CEL_TRACE").is_some() {
+                println!("{}", case.name);
+            }
             let differences = differences(&case);
             if !differences.is_empty() {
                 failures.push(format!("{}: {}\n{differences}", case.name, case.expression));
@@ -165,6 +185,11 @@ fn agrees_with_kubernetes() {
         failures.is_empty(),
         "{} of {count} cases differ:\n{}",
         failures.len(),
-        failures.iter().take(100).map(String::as_str).collect::<Vec<_>>().join("\n")
+        failures
+            .iter()
+            .take(100)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }

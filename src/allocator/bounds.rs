@@ -108,11 +108,9 @@ impl Bounds {
             .iter()
             .map(|group| free_candidates(problem, structure, state, group, alternative))
             .collect();
-        if groups
-            .iter()
-            .zip(&candidates)
-            .any(|(group, devices)| (devices.len() as i64).saturating_mul(i64::from(group.requests)) < group.count)
-        {
+        if groups.iter().zip(&candidates).any(|(group, devices)| {
+            (devices.len() as i64).saturating_mul(i64::from(group.requests)) < group.count
+        }) {
             return true;
         }
         exceeds_counters(problem, structure, state, &groups, &candidates)
@@ -298,7 +296,9 @@ fn matches(problem: &mut Problem<'_>, groups: &[Group], candidates: &[Vec<u32>])
             .iter()
             .enumerate()
             .find(|(place, source)| {
-                source.is_some() && constraints[*place].rule == Rule::Distinct && group.alternatives.len() == 1
+                source.is_some()
+                    && constraints[*place].rule == Rule::Distinct
+                    && group.alternatives.len() == 1
             })
             .and_then(|(place, source)| Some((place, (*source)?)));
         for device in free {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::model::{Device, DeviceId, Node, Slice, Taint, Toleration};
 
-use super::capacity::{Need, need, units};
+use super::capacity::{Need, need, takes_all, units};
 use super::constraint::{Values, attribute_of};
 use super::features::{Features, Implementation};
 use super::node_selection::node_matches;
@@ -26,6 +26,14 @@ pub(super) enum Verdict {
     Exhausted,
     /// Can be allocated unless something in the course of the search forbids it.
     Candidate,
+}
+
+/// What is known of an attribute of a device.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    NotYet,
+    /// The number of its value, unless no constraint can be met with it.
+    Value(Option<u32>),
 }
 
 /// A device by its view and its place there.
@@ -61,8 +69,8 @@ pub(super) struct Problem<'a> {
     /// What candidates that allow several allocations have to give, by alternative and device.
     needs: std::collections::HashMap<(u32, u32), Box<[i128]>>,
     pub(super) values: Values,
-    /// By source and device: absent until asked for, then the value's number or why there is none.
-    attributes: Vec<Option<Option<u32>>>,
+    /// By source and device.
+    attributes: Vec<Known>,
 }
 
 /// Upper bound of devices in one claim's allocation. Mirrors `AllocationResultsMaxSize`.
@@ -102,7 +110,7 @@ impl<'a> Problem<'a> {
         for (place, claim) in (0..).zip(&demand.claims) {
             problem.check_claim(place, claim)?;
         }
-        problem.attributes = vec![None; demand.sources.len() * problem.devices.len()];
+        problem.attributes = vec![Known::NotYet; demand.sources.len() * problem.devices.len()];
         Ok(problem)
     }
 
@@ -254,10 +262,11 @@ impl<'a> Problem<'a> {
             return Ok(Verdict::Unselected);
         }
         let mut exhausted = false;
-        if self.features.consumable_capacity
-            && (spec.capacity.is_some() || !self.device(device).capacity.is_empty())
-        {
-            let found = self.device(device);
+        let mut shares = None;
+        let found = self.device(device);
+        let pool_device = self.pool_device(device);
+        let takes_all = !pool_device.multiple && pool_device.consumed.is_empty() && takes_all(spec, found);
+        if self.features.consumable_capacity && !takes_all {
             let amounts = need(spec, found, self.features.fractional_capacity_range).map_err(|error| {
                 let device: &dyn std::fmt::Display = match alternative.amount {
                     Amount::All => &found.name,
@@ -274,7 +283,6 @@ impl<'a> Problem<'a> {
             };
             let amounts: Box<[i128]> = amounts.iter().map(units).collect();
             let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
-            let pool_device = self.pool_device(device);
             let taken = |place: usize| pool_device.consumed.get(place).copied().unwrap_or(0);
             let mut fits_when_free = true;
             for (place, (amount, value)) in amounts.iter().zip(values).enumerate() {
@@ -287,8 +295,11 @@ impl<'a> Problem<'a> {
                 _ => {}
             }
             if pool_device.multiple {
-                self.needs.insert((number, device), amounts);
+                shares = Some(amounts);
             }
+        }
+        if let Some(shares) = shares {
+            self.needs.insert((number, device), shares);
         }
         Ok(if self.is_blocked(&spec.tolerations, device) {
             Verdict::Blocked
@@ -375,7 +386,7 @@ impl<'a> Problem<'a> {
     /// The text of an error of a derived attribute, which ends the attempt.
     pub(super) fn attribute(&mut self, source: u32, device: u32) -> Result<Option<u32>, String> {
         let place = source as usize * self.devices.len() + device as usize;
-        if let Some(known) = self.attributes[place] {
+        if let Known::Value(known) = self.attributes[place] {
             return Ok(known);
         }
         let view = Arc::clone(self.view(device));
@@ -401,7 +412,7 @@ impl<'a> Problem<'a> {
                 self.values.number(&value)
             }
         };
-        self.attributes[place] = Some(value);
+        self.attributes[place] = Known::Value(value);
         Ok(value)
     }
 }

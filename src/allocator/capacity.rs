@@ -19,6 +19,15 @@ pub(super) enum Need {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CapacityError(pub(super) String);
 
+/// Whether the device has nothing to be worked out: the request names no amounts, so that it takes the whole device.
+pub(super) fn takes_all(request: &DeviceRequest, device: &Device) -> bool {
+    request.capacity.is_none()
+        && device
+            .capacity
+            .iter()
+            .all(|(_, capacity)| capacity.request_policy.is_none() && capacity.value.sign() >= 0)
+}
+
 /// What `request` takes of `device`, policies applied. Amounts are not compared with what is free.
 ///
 /// # Errors

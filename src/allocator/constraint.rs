@@ -93,12 +93,8 @@ impl Values {
             _ if !self.lists => {}
             AttributeValue::Bools(list) => list.iter().for_each(|value| add(Element::Bool(*value))),
             AttributeValue::Ints(list) => list.iter().for_each(|value| add(Element::Int(*value))),
-            AttributeValue::Strings(list) => {
-                list.iter().for_each(|value| add(Element::String(value.clone())))
-            }
-            AttributeValue::Versions(list) => {
-                list.iter().for_each(|value| add(Element::Version(value.clone())))
-            }
+            AttributeValue::Strings(list) => list.iter().cloned().map(Element::String).for_each(add),
+            AttributeValue::Versions(list) => list.iter().cloned().map(Element::Version).for_each(add),
             AttributeValue::Unknown => return None,
         }
         elements.sort_unstable();

@@ -13,6 +13,7 @@ mod candidates;
 mod capacity;
 mod constraint;
 mod counters;
+mod explain;
 mod features;
 mod node_selection;
 mod pools;
@@ -30,12 +31,13 @@ use crate::model::{Allocation, Claim, Class, Cluster, Node};
 
 use self::candidates::Problem;
 use self::pools::Pools;
-use self::request::Preparation;
 use self::pruned::Pruned;
+use self::request::Preparation;
 use self::search::{Flow, Search, State};
 use self::selectors::Expressions;
 use self::state::AllocatedState;
 
+pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
 pub use self::features::{Features, Implementation};
 pub use self::pools::PoolStatus;
 pub use self::request::Demand;
@@ -78,7 +80,10 @@ impl Limits {
 
     /// Prunes from the start. For comparison.
     pub fn pruned(steps: u64) -> Self {
-        Self { steps, plain_steps: 0 }
+        Self {
+            steps,
+            plain_steps: 0,
+        }
     }
 }
 
@@ -227,3 +232,6 @@ impl Attempt {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,19 +21,22 @@ pub(super) struct NumberedSlice {
     pub(super) base: u32,
 }
 
+/// Slices of a pool by their place, and the view that they make.
+type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
+
 /// Every slice of a pool, whatever its generation, by name.
 #[derive(Debug)]
 struct PoolSlices {
     id: PoolId,
     slices: Vec<NumberedSlice>,
     /// Views by the slices that reach a node; nothing where a newer generation reaches other nodes only.
-    views: Mutex<Vec<(Vec<u32>, Option<Arc<PoolView>>)>>,
+    views: Mutex<Vec<KnownView>>,
 }
 
 /// All pools, with an index of those a node may reach.
 #[derive(Debug)]
 pub(super) struct Pools {
-    pools: Vec<PoolSlices>,
+    all: Vec<PoolSlices>,
     of_node: HashMap<Str, Vec<u32>>,
     shared: Vec<u32>,
     features: Features,
@@ -136,7 +139,7 @@ impl Pools {
             }
         }
         Self {
-            pools,
+            all: pools,
             of_node,
             shared,
             features,
@@ -170,7 +173,7 @@ impl Pools {
             .map_or(&[][..], Vec::as_slice);
         let shared = self.shared.iter().filter(|pool| !own.contains(pool));
         for pool in own.iter().chain(shared) {
-            views.extend(self.view(&self.pools[*pool as usize], node, allocated)?);
+            views.extend(self.view(&self.all[*pool as usize], node, allocated)?);
         }
         if views.len() > 1 {
             views.sort_by(|a, b| (a.has_binding_conditions, &a.id).cmp(&(b.has_binding_conditions, &b.id)));
@@ -442,6 +445,16 @@ fn uses_compatibility_groups(slice: &Slice) -> bool {
 }
 
 fn duplicate_device(slices: &[&NumberedSlice]) -> Result<(), String> {
+    // Most drivers publish a few devices in the order of their names.
+    if let [numbered] = slices
+        && numbered
+            .slice
+            .spec
+            .devices
+            .is_sorted_by(|a, b| a.name.as_str() < b.name.as_str())
+    {
+        return Ok(());
+    }
     let mut names = BTreeSet::new();
     for numbered in slices {
         for device in &numbered.slice.spec.devices {

@@ -125,9 +125,14 @@ impl<'p, 'a> Pruned<'p, 'a> {
         let ask = index == 0 || self.steps > BOUND_ALWAYS_AFTER;
         if ask
             && !self.structure.hot_from[slot as usize]
-            && self
-                .bounds
-                .exclude(self.problem, &self.structure, &self.state, alternative, index, start)
+            && self.bounds.exclude(
+                self.problem,
+                &self.structure,
+                &self.state,
+                alternative,
+                index,
+                start,
+            )
         {
             return Flow::Fail;
         }
@@ -197,7 +202,8 @@ impl<'p, 'a> Pruned<'p, 'a> {
         match self.pick(alternative, index + 1, device + 1) {
             Flow::Done => Flow::Done,
             flow => {
-                self.state.remove(self.problem, Pick { alternative, device }, &undo);
+                self.state
+                    .remove(self.problem, Pick { alternative, device }, &undo);
                 flow
             }
         }
@@ -220,16 +226,18 @@ impl<'p, 'a> Pruned<'p, 'a> {
             let by_claim = self.state.picks[claim].iter().any(|pick| pick.device == device);
             code |= u64::from(by_claim) << 3;
         }
-        if self.state.sharers.get(device as usize).is_some_and(|sharers| *sharers > 0) {
+        if self
+            .state
+            .sharers
+            .get(device as usize)
+            .is_some_and(|sharers| *sharers > 0)
+        {
             let shares = &self.state.shares[device as usize];
             let next = self.shares.len() as u64;
-            let number = match self.shares.get(shares) {
-                Some(number) => *number,
-                None => {
-                    self.shares.insert(shares.clone(), next);
-                    next
-                }
-            };
+            let number = self.shares.get(shares).copied().unwrap_or(next);
+            if number == next {
+                self.shares.insert(shares.clone(), next);
+            }
             code |= (number + 1) << 4;
         }
         code

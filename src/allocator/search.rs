@@ -307,7 +307,6 @@ impl State {
     pub(super) fn groups_of(&self, view: usize) -> &[Option<Compatibility>] {
         &self.groups[view]
     }
-
 }
 
 /// The search with its position-independent state.

@@ -90,6 +90,11 @@ impl Expressions {
         }) as u32)
     }
 
+    /// The text of a selector.
+    pub(super) fn text(&self, id: ExpressionId) -> &Str {
+        &self.selectors[id.0 as usize].0
+    }
+
     /// Whether a selector selects the device with that `number`. Errors are not kept: each ends an attempt.
     pub(super) fn matches(
         &self,

@@ -120,6 +120,11 @@ impl Structure {
                 if answer == 0 {
                     continue;
                 }
+                if all && hot[number as usize] {
+                    // Mode All stops at the first device that it cannot have, so which one that is decides whether it gets as far
+                    // as the one that a constraint forbids.
+                    answers[device as usize].push(i128::from(device));
+                }
                 hot[number as usize] |= answer == 4;
                 self.candidates[number as usize].push(device);
                 self.member[number as usize * self.devices + device as usize] = true;
@@ -171,9 +176,19 @@ impl Structure {
 /// What ties devices together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Tie {
-    Counter { view: u32, counter: u32 },
-    Set { view: u32, set: u32 },
-    Element { claim: u32, constraint: u32, element: u32 },
+    Counter {
+        view: u32,
+        counter: u32,
+    },
+    Set {
+        view: u32,
+        set: u32,
+    },
+    Element {
+        claim: u32,
+        constraint: u32,
+        element: u32,
+    },
 }
 
 struct Builder<'s, 'p, 'a> {
@@ -234,7 +249,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
     fn describe(&mut self, device: u32) {
         let found = self.problem.pool_device(device);
         let answers = &mut self.answers[device as usize];
-        answers.push(i128::from(found.dedicated) | i128::from(found.shared) << 1 | i128::from(found.multiple) << 2);
+        answers.push(
+            i128::from(found.dedicated) | i128::from(found.shared) << 1 | i128::from(found.multiple) << 2,
+        );
         if found.multiple {
             for (place, (_, capacity)) in self.problem.device(device).capacity.iter().enumerate() {
                 let taken = found.consumed.get(place).copied().unwrap_or(0);
@@ -339,7 +356,11 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         for device in used {
             let place = self.problem.devices[*device as usize];
             let counters = &self.problem.views[place.view as usize].counters;
-            let Some(usage) = counters.usage.get(place.device as usize).filter(|usage| usage.consumes) else {
+            let Some(usage) = counters
+                .usage
+                .get(place.device as usize)
+                .filter(|usage| usage.consumes)
+            else {
                 continue;
             };
             self.answers[*device as usize].push(-10);
@@ -350,7 +371,8 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             };
             if counters.compare_all {
                 self.answers[*device as usize].push(i128::from(place.view));
-                common_counters.extend((0..counters.available.len() as u32).map(|counter| (place.view, counter)));
+                common_counters
+                    .extend((0..counters.available.len() as u32).map(|counter| (place.view, counter)));
             }
             for (counter, amount) in &usage.amounts {
                 if is_common(false, *counter) {
@@ -425,9 +447,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                     Tie::Counter { .. } => -1,
                     Tie::Set { .. } => -2,
                     // The same element may be forbidden by one constraint and not by another.
-                    Tie::Element { claim, constraint, .. } => {
-                        i128::from(*claim) << 32 | i128::from(*constraint)
-                    }
+                    Tie::Element {
+                        claim, constraint, ..
+                    } => i128::from(*claim) << 32 | i128::from(*constraint),
                 });
                 part.extend(details);
             }
@@ -440,14 +462,19 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             descriptions[number as usize].extend(part);
         }
         let mut kinds: HashMap<Vec<i128>, u32> = HashMap::new();
-        for ((component, ties), mut description) in
-            self.structure.components.iter_mut().zip(ties_of).zip(descriptions)
+        for ((component, ties), mut description) in self
+            .structure
+            .components
+            .iter_mut()
+            .zip(ties_of)
+            .zip(descriptions)
         {
             for tie in ties {
                 match tie {
                     Tie::Counter { view, counter } => {
                         component.counters.push((view, counter));
-                        description.push(self.problem.views[view as usize].counters.available[counter as usize]);
+                        description
+                            .push(self.problem.views[view as usize].counters.available[counter as usize]);
                     }
                     Tie::Set { view, set } => {
                         component.sets.push((view, set));

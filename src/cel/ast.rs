@@ -22,11 +22,27 @@ pub(crate) struct Expr {
 pub(crate) enum ExprKind {
     Literal(Literal),
     Ident(Name),
-    Select { operand: Box<Expr>, field: Name, test_only: bool },
-    Call { function: Name, target: Option<Box<Expr>>, args: Vec<Expr> },
-    List { elements: Vec<Expr>, optional: Vec<usize> },
-    Map { entries: Vec<Entry> },
-    Struct { name: Name, fields: Vec<Field> },
+    Select {
+        operand: Box<Expr>,
+        field: Name,
+        test_only: bool,
+    },
+    Call {
+        function: Name,
+        target: Option<Box<Expr>>,
+        args: Vec<Expr>,
+    },
+    List {
+        elements: Vec<Expr>,
+        optional: Vec<usize>,
+    },
+    Map {
+        entries: Vec<Entry>,
+    },
+    Struct {
+        name: Name,
+        fields: Vec<Field>,
+    },
     Comprehension(Box<Comprehension>),
     /// Stands for what could not be read.
     Unspecified,

@@ -71,18 +71,26 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) fn new(name: &str) -> Self {
-        Self { hash: hash(name), name: Str::from(name) }
+        Self {
+            hash: hash(name),
+            name: Str::from(name),
+        }
     }
 }
 
 /// FNV-1a: short names, computed once per name.
 fn hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 impl<T> Domain<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value)
+        self.entries
+            .iter()
+            .find(|entry| entry.name == name)
+            .map(|entry| &entry.value)
     }
 
     pub(crate) fn get_key(&self, key: &Key) -> Option<&T> {
@@ -126,7 +134,10 @@ impl DeviceInput {
             attributes: by_domain(driver, read),
             capacities: by_domain(
                 driver,
-                capacities.into_iter().map(|(name, quantity)| (name, quantity.clone())).collect(),
+                capacities
+                    .into_iter()
+                    .map(|(name, quantity)| (name, quantity.clone()))
+                    .collect(),
             ),
             invalid: invalid.map(|(name, message)| format!("attribute {name}: {message}").into_boxed_str()),
         }
@@ -135,7 +146,8 @@ impl DeviceInput {
 
 fn read_attribute(value: &AttributeValue) -> Result<Attribute, String> {
     let version = |text: &Str| {
-        text.parse::<Semver>().map_err(|error| format!("parse semantic version: {error}"))
+        text.parse::<Semver>()
+            .map_err(|error| format!("parse semantic version: {error}"))
     };
     Ok(match value {
         AttributeValue::Bool(value) => Attribute::Bool(*value),
@@ -145,9 +157,9 @@ fn read_attribute(value: &AttributeValue) -> Result<Attribute, String> {
         AttributeValue::Bools(values) => Attribute::List(AttributeList::Bools(values.clone())),
         AttributeValue::Ints(values) => Attribute::List(AttributeList::Ints(values.clone())),
         AttributeValue::Strings(values) => Attribute::List(AttributeList::Strings(values.clone())),
-        AttributeValue::Versions(values) => {
-            Attribute::List(AttributeList::Versions(values.iter().map(version).collect::<Result<_, _>>()?))
-        }
+        AttributeValue::Versions(values) => Attribute::List(AttributeList::Versions(
+            values.iter().map(version).collect::<Result<_, _>>()?,
+        )),
         AttributeValue::Unknown => return Err("unsupported attribute value".to_owned()),
     })
 }
@@ -161,12 +173,18 @@ fn by_domain<T>(driver: &str, values: Vec<(&str, T)>) -> Box<[Domain<T>]> {
             (domain, id, value)
         })
         .collect();
-    qualified.sort_by(|(domain, id, _), (other_domain, other_id, _)| (domain, id).cmp(&(other_domain, other_id)));
+    qualified
+        .sort_by(|(domain, id, _), (other_domain, other_id, _)| (domain, id).cmp(&(other_domain, other_id)));
     // A name may be there with and without the driver's domain. Upstream keeps whichever its map yields last.
-    qualified.dedup_by(|(domain, id, _), (other_domain, other_id, _)| domain == other_domain && id == other_id);
+    qualified
+        .dedup_by(|(domain, id, _), (other_domain, other_id, _)| domain == other_domain && id == other_id);
     let mut domains: Vec<(&str, Vec<Entry<T>>)> = Vec::new();
     for (domain, id, value) in qualified {
-        let entry = Entry { hash: hash(id), name: Str::from(id), value };
+        let entry = Entry {
+            hash: hash(id),
+            name: Str::from(id),
+            value,
+        };
         match domains.last_mut() {
             Some((name, entries)) if *name == domain => entries.push(entry),
             _ => domains.push((domain, vec![entry])),
@@ -174,6 +192,9 @@ fn by_domain<T>(driver: &str, values: Vec<(&str, T)>) -> Box<[Domain<T>]> {
     }
     domains
         .into_iter()
-        .map(|(name, entries)| Domain { name: Str::from(name), entries: entries.into_boxed_slice() })
+        .map(|(name, entries)| Domain {
+            name: Str::from(name),
+            entries: entries.into_boxed_slice(),
+        })
         .collect()
 }

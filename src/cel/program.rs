@@ -9,10 +9,10 @@ use super::check::{self, Features, Mode, Scope};
 use super::cost::estimate;
 use super::device::DeviceInput;
 use super::eval::Context;
+use super::parse;
 use super::plan::{self, Plan};
 use super::types::Type;
 use super::value::convert;
-use super::parse;
 use crate::model::go_quote;
 
 /// What an evaluation may cost, and what a new expression may be estimated at.
@@ -39,16 +39,24 @@ impl Environment {
         let scope = Scope::new(self.minor, mode, self.features);
         let checked = parse::parse(expression, scope.macros())
             .and_then(|ast| check::check(ast, &scope))
-            .map_err(|issues| CompileError::invalid(format!("compilation failed: {}", issues.display(expression))))?;
+            .map_err(|issues| {
+                CompileError::invalid(format!("compilation failed: {}", issues.display(expression)))
+            })?;
         let output = checked.type_of(checked.ast.root.id);
         if *output != Type::Bool && *output != scope.attribute_type() {
             let text = output.plain_text();
-            return Err(CompileError::invalid(format!("must evaluate to bool or the unknown type, not {text}")));
+            return Err(CompileError::invalid(format!(
+                "must evaluate to bool or the unknown type, not {text}"
+            )));
         }
         let plan = plan::plan(&checked, &scope)
             .map_err(|problem| CompileError::internal(format!("program instantiation failed: {problem}")))?;
         let max_cost = estimate::estimate(&checked, &scope);
-        Ok(Program { expression: expression.into(), plan, max_cost })
+        Ok(Program {
+            expression: expression.into(),
+            plan,
+            max_cost,
+        })
     }
 
     /// Whether the API server takes `expression` in an object that is being written.
@@ -56,11 +64,17 @@ impl Environment {
         if expression.len() > MAX_LENGTH {
             return Err(Refusal::TooLong);
         }
-        let program = self.compile(expression, Mode::New).map_err(|error| Refusal::Compile {
-            expression: expression.to_owned(),
-            error,
-        })?;
-        if program.max_cost > MAX_COST { Err(Refusal::TooComplex) } else { Ok(()) }
+        let program = self
+            .compile(expression, Mode::New)
+            .map_err(|error| Refusal::Compile {
+                expression: expression.to_owned(),
+                error,
+            })?;
+        if program.max_cost > MAX_COST {
+            Err(Refusal::TooComplex)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -74,11 +88,17 @@ pub struct CompileError {
 
 impl CompileError {
     fn invalid(message: String) -> Self {
-        Self { message, internal: false }
+        Self {
+            message,
+            internal: false,
+        }
     }
 
     fn internal(message: String) -> Self {
-        Self { message, internal: true }
+        Self {
+            message,
+            internal: true,
+        }
     }
 
     /// Whether the API server calls this an internal error, as it does with some mistakes that no type check finds.
@@ -154,16 +174,24 @@ impl Program {
     /// Whether `device` matches.
     pub fn evaluate(&self, device: &DeviceInput) -> Evaluation {
         if let Some(problem) = &device.invalid {
-            return Evaluation { result: Err(EvalError(problem.clone())), cost: 0 };
+            return Evaluation {
+                result: Err(EvalError(problem.clone())),
+                cost: 0,
+            };
         }
         let mut context = Context::new(device, self.plan.slots, MAX_COST);
         let result = match context.eval(&self.plan.root) {
             Ok(value) => convert::native_bool(&value).map_err(|problem| {
                 let name = value.type_name();
-                EvalError(format!("CEL result of type {name} could not be converted to bool: {problem}").into())
+                EvalError(
+                    format!("CEL result of type {name} could not be converted to bool: {problem}").into(),
+                )
             }),
             Err(fault) => Err(EvalError(fault.message().into())),
         };
-        Evaluation { result, cost: context.cost() }
+        Evaluation {
+            result,
+            cost: context.cost(),
+        }
     }
 }

@@ -26,7 +26,10 @@ impl Issues {
     pub(crate) fn report(&mut self, at: Option<Offset>, message: impl Into<String>) {
         self.count += 1;
         if self.count <= MAX_SHOWN {
-            self.found.push(Issue { at, message: message.into() });
+            self.found.push(Issue {
+                at,
+                message: message.into(),
+            });
         }
     }
 
@@ -36,7 +39,11 @@ impl Issues {
 
     /// Shows the problems by their place. Mirrors `Errors.ToDisplayString`.
     pub(crate) fn display(&self, source: &str) -> String {
-        let mut located: Vec<_> = self.found.iter().map(|issue| (locate(source, issue.at), issue)).collect();
+        let mut located: Vec<_> = self
+            .found
+            .iter()
+            .map(|issue| (locate(source, issue.at), issue))
+            .collect();
         located.sort_by_key(|(place, _)| *place);
         let mut lines: Vec<String> = Vec::with_capacity(located.len() + 1);
         for ((line, column), issue) in located {
@@ -71,7 +78,9 @@ const MAX_SNIPPET: usize = 16_384;
 
 fn display_issue(source: &str, line: i64, column: i64, message: &str) -> String {
     let mut out = format!("ERROR: <input>:{line}:{}: {message}", column + 1);
-    let snippet = usize::try_from(line).ok().and_then(|line| source.split('\n').nth(line.saturating_sub(1)));
+    let snippet = usize::try_from(line)
+        .ok()
+        .and_then(|line| source.split('\n').nth(line.saturating_sub(1)));
     if let Some(snippet) = snippet
         && !source.is_empty()
         && snippet.len() <= MAX_SNIPPET
@@ -85,7 +94,9 @@ fn display_issue(source: &str, line: i64, column: i64, message: &str) -> String 
                 None => break,
             }
         }
-        let wide = characters.next().is_some_and(|character| character.len_utf8() > 1);
+        let wide = characters
+            .next()
+            .is_some_and(|character| character.len_utf8() > 1);
         out.push(if wide { '\u{ff3e}' } else { '^' });
     }
     out

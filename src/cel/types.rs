@@ -178,8 +178,10 @@ const MAX_TEXT: usize = 100_000;
 pub(crate) fn parse_type(text: &str) -> Type {
     let text = text.trim();
     if let Some((head, rest)) = text.split_once('(') {
-        let params: Vec<Type> =
-            split_top_level(rest.strip_suffix(')').unwrap_or(rest)).into_iter().map(parse_type).collect();
+        let params: Vec<Type> = split_top_level(rest.strip_suffix(')').unwrap_or(rest))
+            .into_iter()
+            .map(parse_type)
+            .collect();
         return match (head, params.as_slice()) {
             ("list", [element]) => Type::list(element.clone()),
             ("map", [key, value]) => Type::map(key.clone(), value.clone()),
@@ -241,11 +243,23 @@ mod tests {
     #[test]
     fn tables_notation_and_texts_agree() {
         for (notation, checker, plain) in [
-            ("map(string, list(dyn))", "map(string, list(dyn))", "map(string, list(dyn))"),
-            ("optional(timestamp)", "optional_type(timestamp)", "optional_type(google.protobuf.Timestamp)"),
+            (
+                "map(string, list(dyn))",
+                "map(string, list(dyn))",
+                "map(string, list(dyn))",
+            ),
+            (
+                "optional(timestamp)",
+                "optional_type(timestamp)",
+                "optional_type(google.protobuf.Timestamp)",
+            ),
             ("null", "null", "null_type"),
             ("net.IP", "net.IP", "net.IP"),
-            ("kubernetes.Quantity", "kubernetes.Quantity", "kubernetes.Quantity"),
+            (
+                "kubernetes.Quantity",
+                "kubernetes.Quantity",
+                "kubernetes.Quantity",
+            ),
             ("type(int)", "type(int)", "type(int)"),
             ("any", "any", "google.protobuf.Any"),
         ] {

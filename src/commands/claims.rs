@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::context::Ctx;
-use crate::error::Outcome;
+use crate::error::{Outcome, UsageError};
 use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
 use crate::model::{Change, Cluster, Key, Kind, Object};
 use crate::output::{Column, Detail, Format, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Only claims that this pod uses or is a consumer of: `NAME` or `NAMESPACE/NAME`
+    /// Only claims that this pod uses or is a consumer of: `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`
     #[arg(long, value_name = "POD")]
     pod: Option<String>,
 }
@@ -112,6 +112,26 @@ pub(super) fn add_row(table: &mut Table, item: &ClaimItem, now: crate::model::Ti
     });
 }
 
+/// A pod to filter by: `NAME` or `NAMESPACE/NAME`, also with `pod/` before it.
+fn pod_filter(text: &str) -> Result<PodFilter, UsageError> {
+    let name = match text.split_once('/') {
+        Some((kind, name)) if objects::is_called(Kind::Pod, "pod", kind) => name,
+        _ => text,
+    };
+    let (namespace, name) = match name.split_once('/') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, name),
+    };
+    if name.is_empty() || name.contains('/') || namespace == Some("") {
+        let error = UsageError::new(format!("`{text}` does not name a pod"));
+        return Err(error.hint("write `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`"));
+    }
+    Ok(PodFilter {
+        namespace: namespace.map(Into::into),
+        name: name.into(),
+    })
+}
+
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         names,
@@ -127,16 +147,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         node: node.map(Into::into),
         driver: driver.map(Into::into),
         device,
-        pod: pod.map(|pod| match pod.split_once('/') {
-            Some((namespace, name)) => PodFilter {
-                namespace: Some(namespace.into()),
-                name: name.into(),
-            },
-            None => PodFilter {
-                namespace: None,
-                name: pod.into(),
-            },
-        }),
+        pod: pod.map(|pod| pod_filter(&pod)).transpose()?,
     };
     let show_taints = ctx.settings().output.format == Format::Wide;
     let mut kinds = vec![Kind::ResourceClaim];
@@ -169,7 +180,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 cluster.apply(change);
                 continue;
             }
-            let only = Selection { names: [key].into(), ..selection.clone() };
+            let only = Selection {
+                names: [key].into(),
+                ..selection.clone()
+            };
             // As kubectl does, the last row of a claim that goes is the one it had.
             let gone = matches!(change, Change::Delete(..));
             let last = gone.then(|| rows(cluster, &only, ctx.clock()));

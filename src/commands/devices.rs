@@ -255,7 +255,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         let mut report = rows(cluster);
         let changed = shown.changed(&report);
-        report.items.retain(|item| changed.contains(&item.id().to_string()));
+        report
+            .items
+            .retain(|item| changed.contains(&item.id().to_string()));
         if !report.items.is_empty() {
             screen.show(report)?;
         }
@@ -278,8 +280,11 @@ impl Shown {
     fn changed(&mut self, report: &DeviceList) -> BTreeSet<String> {
         // A report is data that can always be written.
         let look = |item: &DeviceItem| serde_json::to_string(item).unwrap_or_default();
-        let now: BTreeMap<_, _> =
-            report.items.iter().map(|item| (item.id().to_string(), look(item))).collect();
+        let now: BTreeMap<_, _> = report
+            .items
+            .iter()
+            .map(|item| (item.id().to_string(), look(item)))
+            .collect();
         let before = std::mem::replace(&mut self.0, now);
         let differs = |(id, look): &(&String, &String)| before.get(*id) != Some(*look);
         self.0.iter().filter(differs).map(|(id, _)| id.clone()).collect()

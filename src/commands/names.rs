@@ -33,7 +33,12 @@ pub(super) fn namespaces(ctx: &Ctx) -> Names<'_> {
 
 /// Drivers that publish devices.
 pub(super) fn drivers(ctx: &Ctx) -> Names<'_> {
-    Box::pin(published(ctx, |cluster| cluster.slices().map(|slice| slice.spec.driver.to_string()).collect()))
+    Box::pin(published(ctx, |cluster| {
+        cluster
+            .slices()
+            .map(|slice| slice.spec.driver.to_string())
+            .collect()
+    }))
 }
 
 /// Devices as `DRIVER/POOL/DEVICE`.
@@ -41,7 +46,12 @@ pub(super) fn devices(ctx: &Ctx) -> Names<'_> {
     Box::pin(published(ctx, |cluster| {
         let of_slice = |slice: &crate::model::Slice| {
             let pool = slice.pool_id();
-            slice.spec.devices.iter().map(|device| format!("{pool}/{}", device.name)).collect::<Vec<_>>()
+            slice
+                .spec
+                .devices
+                .iter()
+                .map(|device| format!("{pool}/{}", device.name))
+                .collect::<Vec<_>>()
         };
         cluster.slices().flat_map(|slice| of_slice(slice)).collect()
     }))
@@ -77,7 +87,11 @@ async fn namespaced(ctx: &Ctx, kind: Kind, word: &str) -> anyhow::Result<Vec<Str
 }
 
 async fn plain(ctx: &Ctx, kind: Kind) -> anyhow::Result<Vec<String>> {
-    Ok(listed(ctx, kind, None).await?.into_iter().map(|(_, name)| name).collect())
+    Ok(listed(ctx, kind, None)
+        .await?
+        .into_iter()
+        .map(|(_, name)| name)
+        .collect())
 }
 
 /// Namespaces and names of the objects of `kind`.
@@ -88,7 +102,9 @@ async fn listed(ctx: &Ctx, kind: Kind, namespace: Option<&str>) -> anyhow::Resul
             let cluster = ctx.load(Needs::kinds([kind])).await?;
             let keys = cluster.versions(kind).into_keys();
             let chosen = keys.filter(|key| namespace.is_none_or(|namespace| key.namespace == namespace));
-            Ok(chosen.map(|key| (key.namespace.to_string(), key.name.to_string())).collect())
+            Ok(chosen
+                .map(|key| (key.namespace.to_string(), key.name.to_string()))
+                .collect())
         }
     }
 }

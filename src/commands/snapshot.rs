@@ -66,7 +66,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Some(path) => {
             let summary = summary(snapshot.info());
             snapshot.save(path)?;
-            ctx.printer().note(&format!("wrote {}: {summary}", path.display()));
+            ctx.printer()
+                .note(&format!("wrote {}: {summary}", path.display()));
         }
         None => ctx.printer().stdout(|out| snapshot.copy_to(out))?,
     }
@@ -81,5 +82,9 @@ fn summary(info: &SnapshotInfo) -> String {
         .filter(|list| list.count > 0)
         .map(|list| format!("{} {}", list.count, list.kind))
         .collect();
-    if counts.is_empty() { "no objects".to_owned() } else { counts.join(", ") }
+    if counts.is_empty() {
+        "no objects".to_owned()
+    } else {
+        counts.join(", ")
+    }
 }

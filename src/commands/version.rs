@@ -91,9 +91,15 @@ impl Report for Versions {
         if let Some(server) = &self.server_version {
             match &server.git_version {
                 Some(version) => layout.field("Server Version", version),
-                None => layout.field("Server Version", format_args!("v{} (assumed)", server.kubernetes_version)),
+                None => layout.field(
+                    "Server Version",
+                    format_args!("v{} (assumed)", server.kubernetes_version),
+                ),
             };
-            if !server.kubernetes_version.starts_with(&format!("{}.", server.emulated_version)) {
+            if !server
+                .kubernetes_version
+                .starts_with(&format!("{}.", server.emulated_version))
+            {
                 layout.field("Emulated Version", format_args!("v{}", server.emulated_version));
             }
         }
@@ -103,7 +109,11 @@ impl Report for Versions {
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { client } = args;
-    let server = if client { Ok(None) } else { ctx.load(Needs::none()).await.map(Some) };
+    let server = if client {
+        Ok(None)
+    } else {
+        ctx.load(Needs::none()).await.map(Some)
+    };
     let (server, failed) = match server {
         Ok(server) => (server, None),
         // The program's own version is known whatever the server says.

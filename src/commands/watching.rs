@@ -17,7 +17,10 @@ pub(super) struct Screen<'c> {
 
 impl<'c> Screen<'c> {
     pub(super) fn new(ctx: &'c Ctx) -> Self {
-        Self { ctx, widths: Widths::default() }
+        Self {
+            ctx,
+            widths: Widths::default(),
+        }
     }
 
     /// Prints the rows of `report`, or the report itself where it is not a table that was asked for.
@@ -40,7 +43,9 @@ impl<'c> Screen<'c> {
 /// When the source is not a cluster.
 pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
     if ctx.settings().watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_)) {
-        return Err(UsageError::new("`--watch` needs a cluster: the files of `--from` do not change"));
+        return Err(UsageError::new(
+            "`--watch` needs a cluster: the files of `--from` do not change",
+        ));
     }
     Ok(())
 }
@@ -56,7 +61,11 @@ pub(super) async fn follow(
     settle: Duration,
     mut show: impl FnMut(&mut Cluster, Vec<Change>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut watch = ctx.live().await?.watch(needs, &loaded.cluster, &loaded.resource_versions).await?;
+    let mut watch = ctx
+        .live()
+        .await?
+        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .await?;
     let mut cluster = loaded.cluster;
     loop {
         match watch.next(settle).await? {

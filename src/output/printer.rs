@@ -145,7 +145,10 @@ impl Printer {
     }
 
     /// Writes to stdout what is no report.
-    pub(crate) fn stdout(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
+    pub(crate) fn stdout(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), PrintError> {
         self.lines
             .aside(|| self.out.write(write))
             .map_err(PrintError::Write)

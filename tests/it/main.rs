@@ -9,6 +9,7 @@
 mod allocator_cases;
 mod architecture;
 mod cli;
+mod inspect;
 mod live;
 mod packaging;
 mod support;

@@ -40,7 +40,11 @@ pub(crate) struct Scope {
 
 impl Scope {
     pub(crate) fn new(minor: u32, mode: Mode, features: Features) -> Self {
-        Self { minor: minor.clamp(FIRST_MINOR, LAST_MINOR), mode, features }
+        Self {
+            minor: minor.clamp(FIRST_MINOR, LAST_MINOR),
+            mode,
+            features,
+        }
     }
 
     /// The version that what is used must have been introduced by.
@@ -57,7 +61,9 @@ impl Scope {
     }
 
     pub(crate) fn macros(&self) -> Macros {
-        Macros { sort_by: self.has_list_extension() }
+        Macros {
+            sort_by: self.has_list_extension(),
+        }
     }
 
     /// The overloads of a function, none if it does not exist.
@@ -75,8 +81,10 @@ impl Scope {
                 (_, Mode::New) => self.features.list_type_attributes || self.compatibility() >= 37,
             };
         }
-        let extends_lists = matches!(overload.function, "slice" | "flatten" | "sort" | "reverse" | "distinct")
-            || matches!(overload.function, "lists.range" | operators::SORT_BY);
+        let extends_lists = matches!(
+            overload.function,
+            "slice" | "flatten" | "sort" | "reverse" | "distinct"
+        ) || matches!(overload.function, "lists.range" | operators::SORT_BY);
         overload.is_in(self.minor) && (!extends_lists || self.has_list_extension())
     }
 
@@ -124,7 +132,11 @@ impl Scope {
 
     /// What the types of lists and maps in general are of.
     fn type_variable(&self, letter: char) -> Type {
-        if self.minor < 37 { Type::Param(Param::Declared(letter)) } else { Type::Dyn }
+        if self.minor < 37 {
+            Type::Param(Param::Declared(letter))
+        } else {
+            Type::Dyn
+        }
     }
 
     /// What a global name is.

@@ -10,8 +10,8 @@ mod validate;
 
 use std::collections::HashMap;
 
-pub use environment::{Features, Mode};
 pub(crate) use environment::Scope;
+pub use environment::{Features, Mode};
 
 use super::ast::{Ast, Comprehension, Entry, Expr, ExprKind, Field, Literal, NodeId, operators};
 use super::library::Overload;
@@ -60,7 +60,13 @@ impl Checked {
 
 /// Checks `ast` against the names of `scope`.
 pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
-    let mut root = std::mem::replace(&mut ast.root, Expr { id: 0, kind: ExprKind::Unspecified });
+    let mut root = std::mem::replace(
+        &mut ast.root,
+        Expr {
+            id: 0,
+            kind: ExprKind::Unspecified,
+        },
+    );
     let mut checker = Checker {
         ast: &ast,
         scope,
@@ -73,22 +79,41 @@ pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
     checker.check(&mut root);
     if checker.unifier.is_exhausted() {
         checker.issues = Issues::default();
-        checker.issues.report(None, "types of the expression are too complex");
+        checker
+            .issues
+            .report(None, "types of the expression are too complex");
     }
-    let Checker { issues, unifier, types, references, .. } = checker;
+    let Checker {
+        issues,
+        unifier,
+        types,
+        references,
+        ..
+    } = checker;
     if !issues.is_empty() {
         return Err(issues);
     }
-    let types: HashMap<_, _> = types.into_iter().map(|(id, of)| (id, unifier.substitute(&of, true))).collect();
+    let types: HashMap<_, _> = types
+        .into_iter()
+        .map(|(id, of)| (id, unifier.substitute(&of, true)))
+        .collect();
     if unifier.is_exhausted() {
         let mut issues = Issues::default();
         issues.report(None, "types of the expression are too complex");
         return Err(issues);
     }
     ast.root = root;
-    let checked = Checked { ast, types, references };
+    let checked = Checked {
+        ast,
+        types,
+        references,
+    };
     let issues = validate::validate(&checked);
-    if issues.is_empty() { Ok(checked) } else { Err(issues) }
+    if issues.is_empty() {
+        Ok(checked)
+    } else {
+        Err(issues)
+    }
 }
 
 struct Checker<'c> {
@@ -107,7 +132,11 @@ impl Checker<'_> {
     }
 
     fn mismatch(&mut self, id: NodeId, wanted: &Type, found: &Type) {
-        let message = format!("expected type '{}' but found '{}'", wanted.checker_text(), found.checker_text());
+        let message = format!(
+            "expected type '{}' but found '{}'",
+            wanted.checker_text(),
+            found.checker_text()
+        );
         self.report(id, message);
     }
 
@@ -158,7 +187,9 @@ impl Checker<'_> {
 
     /// Looks a global name up and notes what it is.
     fn resolve_global(&mut self, id: NodeId, name: &str) -> bool {
-        let Some(global) = self.scope.global(name) else { return false };
+        let Some(global) = self.scope.global(name) else {
+            return false;
+        };
         let (of, reference) = match global {
             Global::Variable(of) => (of, Reference::Device),
             Global::Type(inner) => {
@@ -200,9 +231,20 @@ impl Checker<'_> {
                 return;
             }
         }
-        let ExprKind::Select { operand, field, test_only } = &mut expr.kind else { return };
+        let ExprKind::Select {
+            operand,
+            field,
+            test_only,
+        } = &mut expr.kind
+        else {
+            return;
+        };
         let selected = self.check_field(expr.id, operand, field, false);
-        let of = if *test_only { Type::Bool } else { self.unifier.substitute(&selected, false) };
+        let of = if *test_only {
+            Type::Bool
+        } else {
+            self.unifier.substitute(&selected, false)
+        };
         self.set_type(expr.id, of);
     }
 
@@ -220,13 +262,20 @@ impl Checker<'_> {
             }
             _ => {
                 if !target.is_dyn_or_error() {
-                    let message = format!("type '{}' does not support field selection", target.checker_text());
+                    let message = format!(
+                        "type '{}' does not support field selection",
+                        target.checker_text()
+                    );
                     self.report(id, message);
                 }
                 Type::Dyn
             }
         };
-        if is_optional || optional { Type::optional(result) } else { result }
+        if is_optional || optional {
+            Type::optional(result)
+        } else {
+            result
+        }
     }
 
     fn field_type(&mut self, id: NodeId, message: &str, field: &str) -> Option<Type> {
@@ -245,7 +294,14 @@ impl Checker<'_> {
 
     fn check_call(&mut self, expr: &mut Expr) {
         let id = expr.id;
-        let ExprKind::Call { function, target, args } = &mut expr.kind else { return };
+        let ExprKind::Call {
+            function,
+            target,
+            args,
+        } = &mut expr.kind
+        else {
+            return;
+        };
         if &**function == operators::OPT_SELECT {
             self.check_optional_select(id, args);
             return;
@@ -290,7 +346,9 @@ impl Checker<'_> {
 
     fn check_optional_select(&mut self, id: NodeId, args: &mut [Expr]) {
         let [operand, field] = args else { return };
-        let ExprKind::Literal(Literal::String(field)) = &field.kind else { return };
+        let ExprKind::Literal(Literal::String(field)) = &field.kind else {
+            return;
+        };
         let field = std::sync::Arc::clone(field);
         let selected = self.check_field(id, operand, &field, true);
         let of = self.unifier.substitute(&selected, false);
@@ -306,23 +364,39 @@ impl Checker<'_> {
         target: Option<NodeId>,
         args: &[Expr],
     ) {
-        let arg_types: Vec<Type> =
-            target.into_iter().chain(args.iter().map(|arg| arg.id)).map(|id| self.type_of(id)).collect();
+        let arg_types: Vec<Type> = target
+            .into_iter()
+            .chain(args.iter().map(|arg| arg.id))
+            .map(|id| self.type_of(id))
+            .collect();
         let mut result: Option<Type> = None;
         let mut matching = Vec::new();
-        for overload in overloads.iter().copied().filter(|overload| overload.member == target.is_some()) {
+        for overload in overloads
+            .iter()
+            .copied()
+            .filter(|overload| overload.member == target.is_some())
+        {
             if matches!(overload.function, operators::AND | operators::OR) {
                 self.check_logical(id, overload, args, &arg_types);
                 return;
             }
-            let variables: Vec<(char, Type)> =
-                overload.params.iter().map(|letter| (*letter, self.unifier.fresh())).collect();
-            let candidates: Vec<Type> = overload.args.iter().map(|arg| instantiate(arg, &variables)).collect();
+            let variables: Vec<(char, Type)> = overload
+                .params
+                .iter()
+                .map(|letter| (*letter, self.unifier.fresh()))
+                .collect();
+            let candidates: Vec<Type> = overload
+                .args
+                .iter()
+                .map(|arg| instantiate(arg, &variables))
+                .collect();
             if !self.unifier.assignable_list(&arg_types, &candidates) {
                 continue;
             }
             matching.push(overload);
-            let of = self.unifier.substitute(&instantiate(&overload.result, &variables), false);
+            let of = self
+                .unifier
+                .substitute(&instantiate(&overload.result, &variables), false);
             result = Some(match result {
                 None => of,
                 Some(earlier) if earlier.is_dyn() || earlier == of => earlier,
@@ -339,7 +413,10 @@ impl Checker<'_> {
                 Some((receiver, args)) if target.is_some() => format!("{receiver}.({})", args.join(", ")),
                 _ => format!("({})", settled.join(", ")),
             };
-            self.report(id, format!("found no matching overload for '{name}' applied to '{signature}'"));
+            self.report(
+                id,
+                format!("found no matching overload for '{name}' applied to '{signature}'"),
+            );
             self.set_type(id, Type::Error);
             return;
         };
@@ -455,10 +532,15 @@ impl Checker<'_> {
     fn check_comprehension(&mut self, id: NodeId, comprehension: &mut Comprehension) {
         self.check(&mut comprehension.range);
         self.check(&mut comprehension.init);
-        let range = self.unifier.substitute(&self.type_of(comprehension.range.id), false);
+        let range = self
+            .unifier
+            .substitute(&self.type_of(comprehension.range.id), false);
         let accumulator = self.type_of(comprehension.init.id);
         let depth = self.locals.len();
-        self.locals.push(Local { name: Name::clone(&comprehension.accumulator), of: accumulator.clone() });
+        self.locals.push(Local {
+            name: Name::clone(&comprehension.accumulator),
+            of: accumulator.clone(),
+        });
         let two = comprehension.variable2.is_some();
         let (first, second) = match &range {
             Type::List(element) if two => (Type::Int, Type::clone(element)),
@@ -477,9 +559,15 @@ impl Checker<'_> {
                 (Type::Error, Type::Error)
             }
         };
-        self.locals.push(Local { name: Name::clone(&comprehension.variable), of: first });
+        self.locals.push(Local {
+            name: Name::clone(&comprehension.variable),
+            of: first,
+        });
         if let Some(name) = &comprehension.variable2 {
-            self.locals.push(Local { name: Name::clone(name), of: second });
+            self.locals.push(Local {
+                name: Name::clone(name),
+                of: second,
+            });
         }
         self.check(&mut comprehension.condition);
         self.assert_type(comprehension.condition.id, &Type::Bool);
@@ -488,7 +576,9 @@ impl Checker<'_> {
         self.locals.truncate(depth + 1);
         self.check(&mut comprehension.result);
         self.locals.truncate(depth);
-        let of = self.unifier.substitute(&self.type_of(comprehension.result.id), false);
+        let of = self
+            .unifier
+            .substitute(&self.type_of(comprehension.result.id), false);
         self.set_type(id, of);
     }
 
@@ -504,7 +594,11 @@ impl Checker<'_> {
 fn qualified_name(expr: &Expr) -> Option<Vec<Name>> {
     match &expr.kind {
         ExprKind::Ident(name) => Some(vec![Name::clone(name)]),
-        ExprKind::Select { operand, field, test_only: false } => {
+        ExprKind::Select {
+            operand,
+            field,
+            test_only: false,
+        } => {
             let mut names = qualified_name(operand)?;
             names.push(Name::clone(field));
             Some(names)

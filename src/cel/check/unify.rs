@@ -69,11 +69,20 @@ impl Unifier {
 
     /// The same for all of a list.
     pub(super) fn assignable_list(&mut self, left: &[Type], right: &[Type]) -> bool {
-        self.attempt(|unifier| unifier.assign_list(&left.iter().collect::<Vec<_>>(), &right.iter().collect::<Vec<_>>()))
+        self.attempt(|unifier| {
+            unifier.assign_list(
+                &left.iter().collect::<Vec<_>>(),
+                &right.iter().collect::<Vec<_>>(),
+            )
+        })
     }
 
     fn assign_list(&mut self, left: &[&Type], right: &[&Type]) -> bool {
-        left.len() == right.len() && left.iter().zip(right).all(|(left, right)| self.assign(left, right))
+        left.len() == right.len()
+            && left
+                .iter()
+                .zip(right)
+                .all(|(left, right)| self.assign(left, right))
     }
 
     fn assign(&mut self, left: &Type, right: &Type) -> bool {
@@ -106,7 +115,10 @@ impl Unifier {
             }
             (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
                 left_name == right_name
-                    && self.assign_list(&left.iter().collect::<Vec<_>>(), &right.iter().collect::<Vec<_>>())
+                    && self.assign_list(
+                        &left.iter().collect::<Vec<_>>(),
+                        &right.iter().collect::<Vec<_>>(),
+                    )
             }
             (Type::Wrapper(left), Type::Wrapper(right)) => left == right,
             // A wrapper takes what it wraps, and passes for it.
@@ -125,7 +137,11 @@ impl Unifier {
                 return (true, true);
             }
             if self.assign(target, &bound) {
-                let general = if self.is_less_specific(target, &bound) { target.clone() } else { bound };
+                let general = if self.is_less_specific(target, &bound) {
+                    target.clone()
+                } else {
+                    bound
+                };
                 if self.is_free_of(variable, param, &general) {
                     self.bind(param, general);
                 }
@@ -147,7 +163,9 @@ impl Unifier {
         }
         match (left, right) {
             (Type::List(left), Type::List(right)) => self.same(left, right),
-            (Type::Map(left), Type::Map(right)) => self.same(&left.0, &right.0) && self.same(&left.1, &right.1),
+            (Type::Map(left), Type::Map(right)) => {
+                self.same(&left.0, &right.0) && self.same(&left.1, &right.1)
+            }
             (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
                 left_name == right_name
                     && left.len() == right.len()
@@ -173,7 +191,10 @@ impl Unifier {
             (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
                 left_name == right_name
                     && left.len() == right.len()
-                    && left.iter().zip(right).all(|(left, right)| self.is_less_specific(left, right))
+                    && left
+                        .iter()
+                        .zip(right)
+                        .all(|(left, right)| self.is_less_specific(left, right))
             }
             (Type::List(left), Type::List(right)) => self.is_less_specific(left, right),
             (Type::Map(left), Type::Map(right)) => {
@@ -186,7 +207,11 @@ impl Unifier {
 
     /// The more general of two types that were found to agree.
     pub(super) fn most_general(&self, left: &Type, right: &Type) -> Type {
-        if self.is_less_specific(left, right) { left.clone() } else { right.clone() }
+        if self.is_less_specific(left, right) {
+            left.clone()
+        } else {
+            right.clone()
+        }
     }
 
     /// Whether the variable does not occur within a type.
@@ -199,9 +224,10 @@ impl Unifier {
                 Some(bound) => self.is_free_of(variable, param, bound),
                 None => true,
             },
-            Type::Opaque(..) | Type::List(_) | Type::Map(_) | Type::Type(_) => {
-                within.params().into_iter().all(|inner| self.is_free_of(variable, param, inner))
-            }
+            Type::Opaque(..) | Type::List(_) | Type::Map(_) | Type::Type(_) => within
+                .params()
+                .into_iter()
+                .all(|inner| self.is_free_of(variable, param, inner)),
             _ => true,
         }
     }
@@ -218,10 +244,17 @@ impl Unifier {
                 None => given.clone(),
             },
             Type::List(element) => Type::list(self.substitute(element, settle)),
-            Type::Map(entry) => Type::map(self.substitute(&entry.0, settle), self.substitute(&entry.1, settle)),
-            Type::Opaque(name, params) => {
-                Type::Opaque(name, params.iter().map(|param| self.substitute(param, settle)).collect())
-            }
+            Type::Map(entry) => Type::map(
+                self.substitute(&entry.0, settle),
+                self.substitute(&entry.1, settle),
+            ),
+            Type::Opaque(name, params) => Type::Opaque(
+                name,
+                params
+                    .iter()
+                    .map(|param| self.substitute(param, settle))
+                    .collect(),
+            ),
             Type::Type(Some(inner)) => Type::type_of(self.substitute(inner, settle)),
             other => other.clone(),
         }
@@ -251,9 +284,10 @@ pub(super) fn instantiate(declared: &Type, variables: &[(char, Type)]) -> Type {
             .map_or_else(|| declared.clone(), |(_, variable)| variable.clone()),
         Type::List(element) => Type::list(instantiate(element, variables)),
         Type::Map(entry) => Type::map(instantiate(&entry.0, variables), instantiate(&entry.1, variables)),
-        Type::Opaque(name, params) => {
-            Type::Opaque(name, params.iter().map(|param| instantiate(param, variables)).collect())
-        }
+        Type::Opaque(name, params) => Type::Opaque(
+            name,
+            params.iter().map(|param| instantiate(param, variables)).collect(),
+        ),
         Type::Type(Some(inner)) => Type::type_of(instantiate(inner, variables)),
         other => other.clone(),
     }

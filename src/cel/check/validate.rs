@@ -11,7 +11,10 @@ use crate::cel::value::time;
 
 /// The problems of a tree that type-checks.
 pub(super) fn validate(checked: &Checked) -> Issues {
-    let mut validator = Validator { checked, issues: Issues::default() };
+    let mut validator = Validator {
+        checked,
+        issues: Issues::default(),
+    };
     validator.walk(&checked.ast.root, false);
     validator.issues
 }
@@ -31,7 +34,11 @@ impl Validator<'_> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => {}
             ExprKind::Select { operand, .. } => self.walk(operand, formatted),
-            ExprKind::Call { function, target, args } => {
+            ExprKind::Call {
+                function,
+                target,
+                args,
+            } => {
                 let inner = formatted || &**function == "format";
                 if let Some(target) = target {
                     self.walk(target, inner);
@@ -56,7 +63,10 @@ impl Validator<'_> {
                 }
                 if !formatted {
                     let keys: Vec<_> = entries.iter().map(|entry| (&entry.key, false)).collect();
-                    let values: Vec<_> = entries.iter().map(|entry| (&entry.value, entry.optional)).collect();
+                    let values: Vec<_> = entries
+                        .iter()
+                        .map(|entry| (&entry.value, entry.optional))
+                        .collect();
                     self.validate_types(&keys, false);
                     self.validate_types(&values, false);
                 }
@@ -97,8 +107,11 @@ impl Validator<'_> {
                 None => expected = Some(of.clone()),
                 Some(expected) if equivalent(expected, of) => {}
                 Some(expected) => {
-                    let message =
-                        format!("expected type '{}' but found '{}'", expected.checker_text(), of.checker_text());
+                    let message = format!(
+                        "expected type '{}' but found '{}'",
+                        expected.checker_text(),
+                        of.checker_text()
+                    );
                     self.report(member.id, message);
                     if first_only {
                         return;
@@ -111,7 +124,9 @@ impl Validator<'_> {
     fn validate_call(&mut self, call: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) {
         let Some(first) = args.first() else { return };
         match (function, &first.kind) {
-            ("duration", ExprKind::Literal(Literal::String(text))) if time::parse_duration(text).is_none() => {
+            ("duration", ExprKind::Literal(Literal::String(text)))
+                if time::parse_duration(text).is_none() =>
+            {
                 self.report(first.id, "invalid duration argument");
             }
             ("timestamp", ExprKind::Literal(literal)) => {
@@ -128,7 +143,10 @@ impl Validator<'_> {
                 self.report(first.id, "invalid matches argument");
             }
             ("format", ExprKind::List { elements, .. }) => {
-                if let Some(Expr { kind: ExprKind::Literal(Literal::String(format)), .. }) = target
+                if let Some(Expr {
+                    kind: ExprKind::Literal(Literal::String(format)),
+                    ..
+                }) = target
                     && args.len() == 1
                 {
                     self.validate_format(call.id, format, elements);
@@ -139,7 +157,11 @@ impl Validator<'_> {
     }
 
     fn validate_format(&mut self, call: NodeId, format: &str, elements: &[Expr]) {
-        let mut arguments = LiteralArguments { checked: self.checked, elements, requested: 0 };
+        let mut arguments = LiteralArguments {
+            checked: self.checked,
+            elements,
+            requested: 0,
+        };
         match interpret_format(format, &mut arguments) {
             Err((id, message)) => self.report(id.unwrap_or(call), message),
             Ok(_) if elements.len() > arguments.requested => {
@@ -174,8 +196,15 @@ impl FormatArguments for LiteralArguments<'_> {
         true
     }
 
-    fn format(&mut self, index: usize, clause: Clause, _: &mut String) -> Result<(), (Option<NodeId>, String)> {
-        let Some(element) = self.elements.get(index) else { return Ok(()) };
+    fn format(
+        &mut self,
+        index: usize,
+        clause: Clause,
+        _: &mut String,
+    ) -> Result<(), (Option<NodeId>, String)> {
+        let Some(element) = self.elements.get(index) else {
+            return Ok(());
+        };
         let refused = |id: NodeId| {
             let name = type_name(self.checked.type_of(id));
             Err((Some(id), clause.complaint(name)))
@@ -194,7 +223,11 @@ impl FormatArguments for LiteralArguments<'_> {
             Clause::Binary => matches!(of, Type::Int | Type::Uint | Type::Bool),
             Clause::Hex { .. } => matches!(of, Type::Int | Type::Uint | Type::String | Type::Bytes),
         };
-        if fits || *of == Type::Dyn { Ok(()) } else { refused(element.id) }
+        if fits || *of == Type::Dyn {
+            Ok(())
+        } else {
+            refused(element.id)
+        }
     }
 }
 
@@ -222,9 +255,10 @@ impl LiteralArguments<'_> {
         }
         match &expr.kind {
             ExprKind::List { elements, .. } => elements.iter().find_map(|element| self.unprintable(element)),
-            ExprKind::Map { entries } => entries
-                .iter()
-                .find_map(|entry| self.unprintable(&entry.key).or_else(|| self.unprintable(&entry.value))),
+            ExprKind::Map { entries } => entries.iter().find_map(|entry| {
+                self.unprintable(&entry.key)
+                    .or_else(|| self.unprintable(&entry.value))
+            }),
             _ => None,
         }
     }
@@ -243,7 +277,10 @@ fn equivalent(left: &Type, right: &Type) -> bool {
         (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
             left_name == right_name
                 && left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| equivalent(left, right))
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equivalent(left, right))
         }
         (Type::Type(Some(left)), Type::Type(Some(right))) => equivalent(left, right),
         _ => left == right,

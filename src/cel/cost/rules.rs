@@ -31,8 +31,12 @@ pub(crate) enum Rule {
     Text(usize, f64),
     JoinResult,
     Find,
-    ContainsIp { parses: bool },
-    ContainsCidr { parses: bool },
+    ContainsIp {
+        parses: bool,
+    },
+    ContainsCidr {
+        parses: bool,
+    },
     Validate,
     Equals,
     InList,
@@ -63,16 +67,26 @@ impl Rule {
         match function {
             "check" => return Self::Authorization,
             "fieldSelector" | "labelSelector" => return Self::Selector,
-            "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes" => return Self::Traversal,
-            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
-            | "isQuantity" | "semver" | "isSemver" => return Self::Text(0, STRING_FACTOR),
+            "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes" => {
+                return Self::Traversal;
+            }
+            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR"
+            | "quantity" | "isQuantity" | "semver" | "isSemver" => return Self::Text(0, STRING_FACTOR),
             "replace" | "split" | "ip.isCanonical" => return Self::Text(0, 2.0 * STRING_FACTOR),
             "join" => return Self::JoinResult,
             "find" | "findAll" => return Self::Find,
             "ip" if overload == "cidr_ip" => return Self::One,
             "ip" => return Self::Text(0, STRING_FACTOR),
-            "containsIP" => return Self::ContainsIp { parses: overload == "cidr_contains_ip_string" },
-            "containsCIDR" => return Self::ContainsCidr { parses: overload == "cidr_contains_cidr_string" },
+            "containsIP" => {
+                return Self::ContainsIp {
+                    parses: overload == "cidr_contains_ip_string",
+                };
+            }
+            "containsCIDR" => {
+                return Self::ContainsCidr {
+                    parses: overload == "cidr_contains_cidr_string",
+                };
+            }
             "validate" => return Self::Validate,
             operators::EQUALS => return Self::Equals,
             _ => {}
@@ -83,8 +97,15 @@ impl Rule {
                 Self::Text(0, STRING_FACTOR)
             }
             "in_list" => Self::InList,
-            "less_string" | "greater_string" | "less_equals_string" | "greater_equals_string" | "less_bytes"
-            | "greater_bytes" | "less_equals_bytes" | "greater_equals_bytes" | "not_equals" => Self::LesserSize,
+            "less_string"
+            | "greater_string"
+            | "less_equals_string"
+            | "greater_equals_string"
+            | "less_bytes"
+            | "greater_bytes"
+            | "less_equals_bytes"
+            | "greater_equals_bytes"
+            | "not_equals" => Self::LesserSize,
             "add_string" | "add_bytes" => Self::BothSizes,
             "matches" | "matches_string" => Self::Matches,
             "contains_string" => Self::Contains,
@@ -101,20 +122,25 @@ impl Rule {
     ) -> Result<u64, Fault> {
         let arg = |position: usize| args.get(position).copied().flatten();
         let size = |ctx: &Context<'a>, seen: Seen<'_, 'a>| seen.map_or(1, |value| ctx.size(value));
-        let deep_size = |ctx: &Context<'a>, seen: Seen<'_, 'a>| seen.map_or(1, |value| ctx.size_in_optional(value));
+        let deep_size =
+            |ctx: &Context<'a>, seen: Seen<'_, 'a>| seen.map_or(1, |value| ctx.size_in_optional(value));
         Ok(match self {
             Self::One => 1,
             Self::Authorization => 350_000,
             Self::Selector => {
                 let length = size(ctx, arg(1));
-                LIST_BASE + weighted(length, STRING_FACTOR) + weighted(length, 0.5) * (LIST_BASE + STRUCT_BASE)
+                LIST_BASE
+                    + weighted(length, STRING_FACTOR)
+                    + weighted(length, 0.5) * (LIST_BASE + STRUCT_BASE)
             }
             Self::ListResult => allocating(1.0, size(ctx, result)),
             Self::ListFlatten => {
                 let depth = match args {
                     [_, Some(Value::Int(depth))] => *depth as f64,
                     [_, None] => return Err(Fault::panic(type_assertion("*types.Err", "types.Int"))),
-                    [_, Some(other)] => return Err(Fault::panic(type_assertion(other.go_type(), "types.Int"))),
+                    [_, Some(other)] => {
+                        return Err(Fault::panic(type_assertion(other.go_type(), "types.Int")));
+                    }
                     _ => 1.0,
                 };
                 allocating(depth, size(ctx, arg(0)))
@@ -151,12 +177,20 @@ impl Rule {
             }
             Self::ContainsIp { parses } => {
                 let cidr = size(ctx, arg(0));
-                let parsing = if parses { weighted(size(ctx, arg(1)), STRING_FACTOR) } else { 0 };
+                let parsing = if parses {
+                    weighted(size(ctx, arg(1)), STRING_FACTOR)
+                } else {
+                    0
+                };
                 weighted(cidr + cidr, STRING_FACTOR) + parsing
             }
             Self::ContainsCidr { parses } => {
                 let cidr = size(ctx, arg(0));
-                let parsing = if parses { weighted(size(ctx, arg(1)), STRING_FACTOR) } else { 0 };
+                let parsing = if parses {
+                    weighted(size(ctx, arg(1)), STRING_FACTOR)
+                } else {
+                    0
+                };
                 weighted(cidr + cidr, STRING_FACTOR) + weighted(cidr, STRING_FACTOR) + 1 + parsing
             }
             Self::Validate => match arg(0) {
@@ -178,9 +212,7 @@ impl Rule {
                 left => weighted(deep_size(ctx, left).min(deep_size(ctx, arg(1))), STRING_FACTOR),
             },
             Self::InList => deep_size(ctx, arg(1)),
-            Self::LesserSize => {
-                weighted(deep_size(ctx, arg(0)).min(deep_size(ctx, arg(1))), STRING_FACTOR)
-            }
+            Self::LesserSize => weighted(deep_size(ctx, arg(0)).min(deep_size(ctx, arg(1))), STRING_FACTOR),
             Self::BothSizes => weighted(deep_size(ctx, arg(0)) + deep_size(ctx, arg(1)), STRING_FACTOR),
             Self::Matches => {
                 let text = ((1.0 + deep_size(ctx, arg(0)) as f64) * STRING_FACTOR).ceil() as u64;
@@ -206,7 +238,9 @@ fn weighted(size: u64, factor: f64) -> u64 {
 
 fn allocating(factor: f64, size: u64) -> u64 {
     let factor = if factor < 0.0 { 1.0 } else { factor };
-    ((size as f64 * factor) as u64).saturating_add(1).saturating_add(LIST_BASE)
+    ((size as f64 * factor) as u64)
+        .saturating_add(1)
+        .saturating_add(LIST_BASE)
 }
 
 fn type_assertion(found: &str, wanted: &str) -> String {
@@ -228,7 +262,11 @@ pub(crate) fn not_a_list(value: Seen<'_, '_>) -> Fault {
                     | Value::Timestamp(_)
                     | Value::Uint(_)
             );
-            Fault::conversion(value.go_type(), "traits.Lister", if adds { "Contains" } else { "Add" })
+            Fault::conversion(
+                value.go_type(),
+                "traits.Lister",
+                if adds { "Contains" } else { "Add" },
+            )
         }
     }
 }

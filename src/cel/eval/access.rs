@@ -4,10 +4,10 @@
 //! whole optional, and a missing step then ends it without a cost.
 
 use super::{Context, Slot, observe};
+use crate::cel::device::{Key, find_domain};
 use crate::cel::plan::node::{Attribute, Lookup, Qualifier, QualifierKey, Root};
 use crate::cel::value::map::{Map, attribute_value};
 use crate::cel::value::{Amount, Fault, Outcome, Text, Value, numbers, text};
-use crate::cel::device::{find_domain, Key};
 
 impl<'a> Context<'a> {
     pub(super) fn eval_lookup(&mut self, lookup: &'a Lookup) -> Outcome<'a> {
@@ -119,7 +119,10 @@ impl<'a> Context<'a> {
                         return Err(Fault::error("invalid qualifier type: map[string]interface {}"));
                     }
                     other => {
-                        return Err(Fault::error(format!("invalid qualifier type: {}", other.go_type())));
+                        return Err(Fault::error(format!(
+                            "invalid qualifier type: {}",
+                            other.go_type()
+                        )));
                     }
                 }
             }
@@ -128,12 +131,7 @@ impl<'a> Context<'a> {
         Ok(presence_of(found, qualifier, optional))
     }
 
-    fn step_by_name(
-        &self,
-        value: &Value<'a>,
-        key: &'a Key,
-        test: bool,
-    ) -> Result<Option<Value<'a>>, Fault> {
+    fn step_by_name(&self, value: &Value<'a>, key: &'a Key, test: bool) -> Result<Option<Value<'a>>, Fault> {
         let found = match value {
             Value::Map(Map::AttributeDomain(domain)) => {
                 domain.and_then(|domain| domain.get_key(key)).map(attribute_value)
@@ -159,7 +157,9 @@ impl<'a> Context<'a> {
             Value::Map(map) => map.find(key),
             Value::List(list) => {
                 let index = list_index(key)?;
-                let element = usize::try_from(index).ok().and_then(|index| self.list_get(list, index));
+                let element = usize::try_from(index)
+                    .ok()
+                    .and_then(|index| self.list_get(list, index));
                 if element.is_none() && !test {
                     return Err(Fault::error(format!("index out of bounds: {}", text::plain(key))));
                 }
@@ -176,7 +176,11 @@ impl<'a> Context<'a> {
 
 /// For the last step of `has(…)`, whether there is something; inside an optional that is known by its being there.
 fn presence_of<'a>(found: Option<Value<'a>>, qualifier: &Qualifier, optional: bool) -> Option<Value<'a>> {
-    if qualifier.presence && !optional { Some(Value::Bool(found.is_some())) } else { found }
+    if qualifier.presence && !optional {
+        Some(Value::Bool(found.is_some()))
+    } else {
+        found
+    }
 }
 
 /// The index that a value stands for. Mirrors `IndexOrError`.
@@ -186,6 +190,9 @@ fn list_index(key: &Value<'_>) -> Result<i64, Fault> {
         Value::Int(index) => Ok(*index),
         Value::Double(index) => numbers::lossless_int(*index).ok_or_else(refused),
         Value::Uint(index) => i64::try_from(*index).map_err(|_| refused()),
-        other => Err(Fault::error(format!("unsupported index type '{}' in list", other.type_name()))),
+        other => Err(Fault::error(format!(
+            "unsupported index type '{}' in list",
+            other.type_name()
+        ))),
     }
 }

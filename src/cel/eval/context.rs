@@ -66,7 +66,11 @@ impl<'a> Context<'a> {
     /// Adds the cost of one step.
     pub(crate) fn charge(&mut self, cost: u64) -> Result<(), Fault> {
         self.cost = self.cost.wrapping_add(cost);
-        if self.cost > self.limit { Err(Self::over_cost()) } else { Ok(()) }
+        if self.cost > self.limit {
+            Err(Self::over_cost())
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds several steps of cost one, and stops at the one that passes the limit.
@@ -108,10 +112,7 @@ impl<'a> Context<'a> {
     }
 
     /// Runs `walk` one level deeper into a value.
-    pub(crate) fn nested<T>(
-        &mut self,
-        walk: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    pub(crate) fn nested<T>(&mut self, walk: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.nesting >= MAX_NESTING {
             return Err(Fault::abort("operation cancelled: value nesting limit exceeded"));
         }
@@ -132,7 +133,11 @@ impl<'a> Context<'a> {
     /// An element.
     pub(crate) fn list_get(&self, list: &List<'a>, index: usize) -> Option<Value<'a>> {
         match list {
-            List::Mutable(number) => self.lists.get(*number).and_then(|items| items.get(index)).cloned(),
+            List::Mutable(number) => self
+                .lists
+                .get(*number)
+                .and_then(|items| items.get(index))
+                .cloned(),
             _ => list.get(index),
         }
     }
@@ -141,7 +146,9 @@ impl<'a> Context<'a> {
     pub(crate) fn list_items(&mut self, list: &List<'a>) -> Result<Vec<Value<'a>>, Fault> {
         let length = self.list_len(list);
         self.allocate_list(length)?;
-        Ok((0..length).filter_map(|index| self.list_get(list, index)).collect())
+        Ok((0..length)
+            .filter_map(|index| self.list_get(list, index))
+            .collect())
     }
 
     /// A list to append to.
@@ -184,7 +191,9 @@ impl<'a> Context<'a> {
     /// Adds an entry to a map that is being built.
     pub(crate) fn map_insert(&mut self, map: usize, key: Value<'a>, value: Value<'a>) -> Result<(), Fault> {
         self.allocate_list(4)?;
-        let Some(entries) = self.maps.get_mut(map) else { return Ok(()) };
+        let Some(entries) = self.maps.get_mut(map) else {
+            return Ok(());
+        };
         if entries.find(&key).is_some() {
             let key = crate::cel::value::text::plain(&key);
             return Err(Fault::error(format!("insert failed: key {key} already exists")));
@@ -215,7 +224,13 @@ impl<'a> Context<'a> {
             Value::Bytes(bytes) => bytes.len() as u64,
             Value::List(list) => self.list_len(list) as u64,
             Value::Map(map) => map.len() as u64,
-            Value::Ip(address) => if address.is_ipv4() { 4 } else { 16 },
+            Value::Ip(address) => {
+                if address.is_ipv4() {
+                    4
+                } else {
+                    16
+                }
+            }
             Value::Cidr(cidr) => u64::from(cidr.bits().div_ceil(8)),
             _ => 1,
         }
@@ -256,5 +271,9 @@ impl<'a> Context<'a> {
 }
 
 fn count_characters(text: &str) -> usize {
-    if text.len() < 64 && text.is_ascii() { text.len() } else { text.chars().count() }
+    if text.len() < 64 && text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().count()
+    }
 }

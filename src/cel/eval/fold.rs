@@ -68,7 +68,9 @@ impl<'a> Context<'a> {
 
     fn fold_list(&mut self, fold: &'a Fold, list: &List<'a>, second: Option<usize>) -> Result<(), Fault> {
         for index in 0..self.list_len(list) {
-            let Some(element) = self.list_get(list, index) else { break };
+            let Some(element) = self.list_get(list, index) else {
+                break;
+            };
             if let Some(second) = second {
                 self.set(fold.variable, Slot::Value(Value::Int(index as i64)));
                 self.set(second, Slot::Value(element));

@@ -65,7 +65,10 @@ impl<'a> Context<'a> {
                 }
             }
             if MapKey::of(&key).is_none() {
-                return Err(Fault::panic(format!("runtime error: hash of unhashable type {}", key.go_type())));
+                return Err(Fault::panic(format!(
+                    "runtime error: hash of unhashable type {}",
+                    key.go_type()
+                )));
             }
             entries.insert(key, value);
         }

@@ -11,9 +11,9 @@ mod literals;
 
 pub(crate) use context::Context;
 
-use super::plan::node::{Call, Callee, Node, RegexCall, RegexFunction};
 use super::cost::Rule;
 use super::library::dispatch_several;
+use super::plan::node::{Call, Callee, Node, RegexCall, RegexFunction};
 use super::value::map::MapKey;
 use super::value::{Fault, Outcome, Value, equality};
 
@@ -84,9 +84,10 @@ impl<'a> Context<'a> {
                 let value = self.eval(&member.value)?;
                 match MapKey::of(&value) {
                     Some(key) => Ok(Value::Bool(member.set.contains(&key))),
-                    None => {
-                        Err(Fault::panic(format!("runtime error: hash of unhashable type {}", value.go_type())))
-                    }
+                    None => Err(Fault::panic(format!(
+                        "runtime error: hash of unhashable type {}",
+                        value.go_type()
+                    ))),
                 }
             }
             Node::Regex(call) => self.eval_regex(call),

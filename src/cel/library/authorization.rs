@@ -68,10 +68,30 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "kubernetes.authorization.ResourceCheck, string",
         "kubernetes.authorization.Decision"
     ),
-    check!("errored", "decision_errored", "kubernetes.authorization.Decision", "bool"),
-    check!("error", "decision_error", "kubernetes.authorization.Decision", "string"),
-    check!("allowed", "decision_allowed", "kubernetes.authorization.Decision", "bool"),
-    check!("reason", "decision_reason", "kubernetes.authorization.Decision", "string"),
+    check!(
+        "errored",
+        "decision_errored",
+        "kubernetes.authorization.Decision",
+        "bool"
+    ),
+    check!(
+        "error",
+        "decision_error",
+        "kubernetes.authorization.Decision",
+        "string"
+    ),
+    check!(
+        "allowed",
+        "decision_allowed",
+        "kubernetes.authorization.Decision",
+        "bool"
+    ),
+    check!(
+        "reason",
+        "decision_reason",
+        "kubernetes.authorization.Decision",
+        "string"
+    ),
     check!(
         "fieldSelector",
         "authorizer_fieldselector",

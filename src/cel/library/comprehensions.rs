@@ -15,7 +15,13 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "map(K, V)",
         Binding::Stepwise(insert_entry),
     ),
-    global(MAP_INSERT, "@mapInsert_map_map", "map(K, V), map(K, V)", "map(K, V)", insert_map),
+    global(
+        MAP_INSERT,
+        "@mapInsert_map_map",
+        "map(K, V), map(K, V)",
+        "map(K, V)",
+        insert_map,
+    ),
 ];
 
 /// The accumulator that the macros begin with is empty, and therefore a map that grows in place.

@@ -33,12 +33,13 @@ impl Guard {
         match (self, value) {
             (Self::Any, _) => true,
             (Self::Named(name), _) => name == value.type_name(),
-            (Self::List(element), Value::List(list)) => {
-                ctx.list_get(list, 0).is_none_or(|first| element.accepts(ctx, &first))
-            }
+            (Self::List(element), Value::List(list)) => ctx
+                .list_get(list, 0)
+                .is_none_or(|first| element.accepts(ctx, &first)),
             (Self::Map(entry), Value::Map(map)) => match map.keys().first() {
                 Some(key) => {
-                    entry.0.accepts(ctx, key) && map.find(key).is_none_or(|value| entry.1.accepts(ctx, &value))
+                    entry.0.accepts(ctx, key)
+                        && map.find(key).is_none_or(|value| entry.1.accepts(ctx, &value))
                 }
                 None => true,
             },
@@ -50,14 +51,22 @@ impl Guard {
 impl Overload {
     fn accepts<'a>(&self, ctx: &Context<'a>, args: &[Value<'a>]) -> bool {
         self.guards.len() == args.len()
-            && self.guards.iter().zip(args).all(|(guard, arg)| guard.accepts(ctx, arg))
+            && self
+                .guards
+                .iter()
+                .zip(args)
+                .all(|(guard, arg)| guard.accepts(ctx, arg))
     }
 
     /// Calls this overload.
     pub(crate) fn call<'a>(&self, ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         match self.binding {
             Binding::Guarded(op) | Binding::Stepwise(op) => {
-                if self.accepts(ctx, args) { op(ctx, args) } else { Err(no_such_overload(self.function, args)) }
+                if self.accepts(ctx, args) {
+                    op(ctx, args)
+                } else {
+                    Err(no_such_overload(self.function, args))
+                }
             }
             Binding::Unguarded(op) => op(ctx, args),
             Binding::Shared(wanted, op) => call_shared(ctx, self.function, wanted, op, args),
@@ -73,7 +82,9 @@ fn call_shared<'a>(
     op: super::Op,
     args: &[Value<'a>],
 ) -> Outcome<'a> {
-    let Some(first) = args.first() else { return Err(Fault::no_such_overload()) };
+    let Some(first) = args.first() else {
+        return Err(Fault::no_such_overload());
+    };
     if wanted.is_none_or(|wanted| has_trait(first, wanted)) {
         op(ctx, args)
     } else if has_trait(first, Trait::Receiver) {
@@ -91,7 +102,9 @@ pub(crate) fn dispatch<'a>(
 ) -> Outcome<'a> {
     for overload in overloads {
         match overload.binding {
-            Binding::Guarded(op) | Binding::Stepwise(op) if overload.accepts(ctx, args) => return op(ctx, args),
+            Binding::Guarded(op) | Binding::Stepwise(op) if overload.accepts(ctx, args) => {
+                return op(ctx, args);
+            }
             Binding::Unguarded(op) if overload.args.len() == args.len() => return op(ctx, args),
             Binding::Shared(wanted, op) => return call_shared(ctx, overload.function, wanted, op, args),
             _ => {}

@@ -15,7 +15,11 @@ pub(crate) struct NamedFormat {
 }
 
 const fn named(name: &'static str, regex_size: u64, validate: fn(&str) -> Vec<String>) -> NamedFormat {
-    NamedFormat { name, regex_size, validate }
+    NamedFormat {
+        name,
+        regex_size,
+        validate,
+    }
 }
 
 /// The most that the validation of a format is estimated with.
@@ -29,11 +33,17 @@ static LABEL_PREFIX: NamedFormat = named("DNS1123LabelPrefix", 30, |text| label(
 static SUBDOMAIN_PREFIX: NamedFormat = named("DNS1123SubdomainPrefix", 60, |text| subdomain(&prefix(text)));
 static OLD_LABEL_PREFIX: NamedFormat = named("DNS1035LabelPrefix", 30, |text| old_label(&prefix(text)));
 static LABEL_VALUE: NamedFormat = named("LabelValue", 40, label_value);
-static URI: NamedFormat = named("URI", MAX_REGEX_SIZE, |text| parse_request_uri(text).err().into_iter().collect());
-static UUID: NamedFormat = named("uuid", 70, |text| unless(is_uuid(text), "does not match the UUID format"));
+static URI: NamedFormat = named("URI", MAX_REGEX_SIZE, |text| {
+    parse_request_uri(text).err().into_iter().collect()
+});
+static UUID: NamedFormat = named("uuid", 70, |text| {
+    unless(is_uuid(text), "does not match the UUID format")
+});
 static BYTE: NamedFormat = named("byte", 84, |text| unless(is_base64(text), "invalid base64"));
 static DATE: NamedFormat = named("date", 71, |text| unless(is_date(text), "invalid date"));
-static DATE_TIME: NamedFormat = named("datetime", 71, |text| unless(is_date_time(text), "invalid datetime"));
+static DATE_TIME: NamedFormat = named("datetime", 71, |text| {
+    unless(is_date_time(text), "invalid datetime")
+});
 
 static FORMATS: [(&str, &NamedFormat); 13] = [
     ("dns1123Label", &LABEL),
@@ -54,7 +64,9 @@ static FORMATS: [(&str, &NamedFormat); 13] = [
 /// A function without arguments that is a format.
 macro_rules! constant {
     ($name:literal, $format:ident) => {
-        global($name, $name, "", "kubernetes.NamedFormat", |_, _| Ok(Value::Format(&$format)))
+        global($name, $name, "", "kubernetes.NamedFormat", |_, _| {
+            Ok(Value::Format(&$format))
+        })
     };
 }
 
@@ -72,18 +84,26 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
                 if problems.is_empty() {
                     return Ok(Value::Optional(None));
                 }
-                Ok(Value::some(Value::list(problems.into_iter().map(Value::string).collect())))
+                Ok(Value::some(Value::list(
+                    problems.into_iter().map(Value::string).collect(),
+                )))
             }
             _ => Err(Fault::no_such_overload()),
         },
     ),
-    global("format.named", "format-named", "string", "optional(kubernetes.NamedFormat)", |_, args| match args {
-        [Value::String(name)] => match FORMATS.iter().find(|(key, _)| *key == &**name) {
-            Some((_, format)) => Ok(Value::some(Value::Format(format))),
-            None => Ok(Value::Optional(None)),
+    global(
+        "format.named",
+        "format-named",
+        "string",
+        "optional(kubernetes.NamedFormat)",
+        |_, args| match args {
+            [Value::String(name)] => match FORMATS.iter().find(|(key, _)| *key == &**name) {
+                Some((_, format)) => Ok(Value::some(Value::Format(format))),
+                None => Ok(Value::Optional(None)),
+            },
+            _ => Err(Fault::no_such_overload()),
         },
-        _ => Err(Fault::no_such_overload()),
-    }),
+    ),
     constant!("format.dns1123Label", LABEL),
     constant!("format.dns1123Subdomain", SUBDOMAIN),
     constant!("format.dns1035Label", OLD_LABEL),
@@ -100,7 +120,11 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
 ];
 
 fn unless(valid: bool, problem: &str) -> Vec<String> {
-    if valid { Vec::new() } else { vec![problem.to_owned()] }
+    if valid {
+        Vec::new()
+    } else {
+        vec![problem.to_owned()]
+    }
 }
 
 /// A name to which something is to be appended. As upstream, a dash at its end swallows the character before it.
@@ -184,7 +208,9 @@ fn old_label(bytes: &[u8]) -> Vec<String> {
 fn is_name(bytes: &[u8]) -> bool {
     matches!(bytes, [first, ..] if first.is_ascii_alphanumeric())
         && matches!(bytes, [.., last] if last.is_ascii_alphanumeric())
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
 const NAME_PROBLEM: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
@@ -256,10 +282,15 @@ fn is_uuid(text: &str) -> bool {
 
 /// Standard Base64 of at least one byte.
 fn is_base64(text: &str) -> bool {
-    let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
+    let digits = text
+        .strip_suffix("==")
+        .or_else(|| text.strip_suffix('='))
+        .unwrap_or(text);
     !text.is_empty()
         && text.len().is_multiple_of(4)
-        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
+        && digits
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
 }
 
 fn is_date(text: &str) -> bool {
@@ -270,7 +301,9 @@ fn is_date(text: &str) -> bool {
 fn is_date_time(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut parts = lower.split('t');
-    let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };
+    let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
+        return false;
+    };
     is_date(date) && is_time(time)
 }
 

@@ -43,25 +43,37 @@ macro_rules! is_sorted {
 
 macro_rules! sum {
     ($of:literal, $zero:expr) => {
-        member("sum", concat!("list_", $of, "_sum_", $of), concat!("list(", $of, ")"), $of, |ctx, args| {
-            sum(ctx, args, $zero)
-        })
+        member(
+            "sum",
+            concat!("list_", $of, "_sum_", $of),
+            concat!("list(", $of, ")"),
+            $of,
+            |ctx, args| sum(ctx, args, $zero),
+        )
     };
 }
 
 macro_rules! max {
     ($of:literal) => {
-        member("max", concat!("list_", $of, "_max_", $of), concat!("list(", $of, ")"), $of, |ctx, args| {
-            extreme(ctx, args, "max", Ordering::Less)
-        })
+        member(
+            "max",
+            concat!("list_", $of, "_max_", $of),
+            concat!("list(", $of, ")"),
+            $of,
+            |ctx, args| extreme(ctx, args, "max", Ordering::Less),
+        )
     };
 }
 
 macro_rules! min {
     ($of:literal) => {
-        member("min", concat!("list_", $of, "_min_", $of), concat!("list(", $of, ")"), $of, |ctx, args| {
-            extreme(ctx, args, "min", Ordering::Greater)
-        })
+        member(
+            "min",
+            concat!("list_", $of, "_min_", $of),
+            concat!("list(", $of, ")"),
+            $of,
+            |ctx, args| extreme(ctx, args, "min", Ordering::Greater),
+        )
     };
 }
 
@@ -104,7 +116,16 @@ const fn shared(
     result: &'static str,
     op: super::Op,
 ) -> Declaration {
-    Declaration { member: true, ..declare(function, id, args, result, Binding::Shared(Some(Trait::Lister), op)) }
+    Declaration {
+        member: true,
+        ..declare(
+            function,
+            id,
+            args,
+            result,
+            Binding::Shared(Some(Trait::Lister), op),
+        )
+    }
 }
 
 /// The functions.
@@ -114,14 +135,20 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
         unguarded("list_flatten", "list(list(T))", "list(T)"),
         unguarded("list_flatten_int", "list(dyn), int", "list(dyn)"),
         global("lists.range", "lists_range", "int", "list(int)", range),
-        member("reverse", "list_reverse", "list(T)", "list(T)", |ctx, args| match args {
-            [Value::List(list)] => {
-                let mut items = ctx.list_items(list)?;
-                items.reverse();
-                Ok(Value::list(items))
-            }
-            _ => Err(Fault::no_such_overload()),
-        }),
+        member(
+            "reverse",
+            "list_reverse",
+            "list(T)",
+            "list(T)",
+            |ctx, args| match args {
+                [Value::List(list)] => {
+                    let mut items = ctx.list_items(list)?;
+                    items.reverse();
+                    Ok(Value::list(items))
+                }
+                _ => Err(Fault::no_such_overload()),
+            },
+        ),
         member("distinct", "list_distinct", "list(T)", "list(T)", distinct),
     ],
     comparable!(sort),
@@ -136,16 +163,29 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     comparable!(max),
     comparable!(min),
     &[
-        member("indexOf", "list_a_index_of_int", "list(A), A", "int", |ctx, args| position(ctx, args, false)),
-        member("lastIndexOf", "list_a_last_index_of_int", "list(A), A", "int", |ctx, args| {
-            position(ctx, args, true)
-        }),
+        member(
+            "indexOf",
+            "list_a_index_of_int",
+            "list(A), A",
+            "int",
+            |ctx, args| position(ctx, args, false),
+        ),
+        member(
+            "lastIndexOf",
+            "list_a_last_index_of_int",
+            "list(A), A",
+            "int",
+            |ctx, args| position(ctx, args, true),
+        ),
         member("includes", "list_includes_dyn_dyn", "dyn, dyn", "bool", includes),
     ],
 ];
 
 const fn unguarded(id: &'static str, args: &'static str, result: &'static str) -> Declaration {
-    Declaration { member: true, ..declare("flatten", id, args, result, Binding::Unguarded(flatten)) }
+    Declaration {
+        member: true,
+        ..declare("flatten", id, args, result, Binding::Unguarded(flatten))
+    }
 }
 
 fn slice<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
@@ -164,7 +204,9 @@ fn slice<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         return refused(&format!("list is length {length}"));
     }
     ctx.allocate_list(to - from)?;
-    Ok(Value::list((from..to).filter_map(|index| ctx.list_get(list, index)).collect()))
+    Ok(Value::list(
+        (from..to).filter_map(|index| ctx.list_get(list, index)).collect(),
+    ))
 }
 
 fn flatten<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
@@ -173,7 +215,11 @@ fn flatten<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         [Value::List(list), Value::Int(depth)] => (list, *depth),
         [receiver, others @ ..] => {
             let others: Vec<_> = others.iter().map(type_text).collect();
-            let message = format!("no such overload: {}.flatten({})", type_text(receiver), others.join(", "));
+            let message = format!(
+                "no such overload: {}.flatten({})",
+                type_text(receiver),
+                others.join(", ")
+            );
             return Err(Fault::error(message));
         }
         [] => return Err(Fault::no_such_overload()),
@@ -221,19 +267,27 @@ fn flatten_into<'a>(
 const MAX_RANGE: i64 = 1_000_000;
 
 fn range<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::Int(size)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::Int(size)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     if *size < 0 {
-        return Err(Fault::error(format!("lists.range: size must be non-negative, got {size}")));
+        return Err(Fault::error(format!(
+            "lists.range: size must be non-negative, got {size}"
+        )));
     }
     if *size > MAX_RANGE {
-        return Err(Fault::error(format!("lists.range: size {size} exceeds maximum allowed ({MAX_RANGE})")));
+        return Err(Fault::error(format!(
+            "lists.range: size {size} exceeds maximum allowed ({MAX_RANGE})"
+        )));
     }
     ctx.allocate_list(*size as usize)?;
     Ok(Value::list((0..*size).map(Value::Int).collect()))
 }
 
 fn distinct<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::List(list)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     let items = ctx.list_items(list)?;
     let mut unique: Vec<Value<'a>> = Vec::new();
     'items: for item in items {
@@ -261,7 +315,9 @@ fn sort<'a>(ctx: &mut Context<'a>, list: &List<'a>, keys: &List<'a>) -> Outcome<
             keys.len()
         )));
     }
-    let Some(first) = keys.first() else { return Ok(Value::List(list.clone())) };
+    let Some(first) = keys.first() else {
+        return Ok(Value::List(list.clone()));
+    };
     if !has_trait(first, Trait::Comparer) {
         return Err(Fault::error("list elements must be comparable"));
     }
@@ -275,14 +331,23 @@ fn sort<'a>(ctx: &mut Context<'a>, list: &List<'a>, keys: &List<'a>) -> Outcome<
     order::sort(&mut positions, |left, right| {
         matches!(numbers::compare(&keys[*left], &keys[*right]), Ok(Ordering::Less))
     });
-    Ok(Value::list(positions.into_iter().map(|position| items[position].clone()).collect()))
+    Ok(Value::list(
+        positions
+            .into_iter()
+            .map(|position| items[position].clone())
+            .collect(),
+    ))
 }
 
 fn is_sorted<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::List(list)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     let mut previous: Option<Value<'a>> = None;
     for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index) else { break };
+        let Some(item) = ctx.list_get(list, index) else {
+            break;
+        };
         if !has_trait(&item, Trait::Comparer) {
             return Err(Fault::no_such_overload());
         }
@@ -297,10 +362,14 @@ fn is_sorted<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
 }
 
 fn sum<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], zero: Value<'a>) -> Outcome<'a> {
-    let [Value::List(list)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     let mut total = zero;
     for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index) else { break };
+        let Some(item) = ctx.list_get(list, index) else {
+            break;
+        };
         if !has_trait(&item, Trait::Adder) {
             return Err(Fault::no_such_overload());
         }
@@ -311,14 +380,21 @@ fn sum<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], zero: Value<'a>) -> Outcom
 
 /// The element that no other is beyond; one is replaced by what it compares as `worse` with.
 fn extreme<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], name: &str, worse: Ordering) -> Outcome<'a> {
-    let [Value::List(list)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     let mut best: Option<Value<'a>> = None;
     for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index) else { break };
+        let Some(item) = ctx.list_get(list, index) else {
+            break;
+        };
         if !has_trait(&item, Trait::Comparer) {
             return Err(Fault::no_such_overload());
         }
-        if best.as_ref().is_none_or(|best| matches!(numbers::compare(best, &item), Ok(order) if order == worse)) {
+        if best
+            .as_ref()
+            .is_none_or(|best| matches!(numbers::compare(best, &item), Ok(order) if order == worse))
+        {
             best = Some(item);
         }
     }
@@ -335,11 +411,15 @@ fn finds_equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -
 }
 
 fn position<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], last: bool) -> Outcome<'a> {
-    let [Value::List(list), item] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::List(list), item] = args else {
+        return Err(Fault::no_such_overload());
+    };
     let length = ctx.list_len(list);
     for step in 0..length {
         let index = if last { length - 1 - step } else { step };
-        let Some(element) = ctx.list_get(list, index) else { break };
+        let Some(element) = ctx.list_get(list, index) else {
+            break;
+        };
         if finds_equal(ctx, &element, item)? {
             return Ok(Value::Int(index as i64));
         }
@@ -351,7 +431,9 @@ fn includes<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     match args {
         [Value::List(list), item] => {
             for index in 0..ctx.list_len(list) {
-                let Some(element) = ctx.list_get(list, index) else { break };
+                let Some(element) = ctx.list_get(list, index) else {
+                    break;
+                };
                 if finds_equal(ctx, &element, item)? {
                     return Ok(Value::Bool(true));
                 }

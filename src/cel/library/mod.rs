@@ -72,7 +72,15 @@ const fn declare(
     result: &'static str,
     binding: Binding,
 ) -> Declaration {
-    Declaration { function, id, member: false, args, result, binding, minors: (FIRST_MINOR, u32::MAX) }
+    Declaration {
+        function,
+        id,
+        member: false,
+        args,
+        result,
+        binding,
+        minors: (FIRST_MINOR, u32::MAX),
+    }
 }
 
 /// A function that is called by its name.
@@ -94,7 +102,10 @@ const fn member(
     result: &'static str,
     op: Op,
 ) -> Declaration {
-    Declaration { member: true, ..declare(function, id, args, result, Binding::Guarded(op)) }
+    Declaration {
+        member: true,
+        ..declare(function, id, args, result, Binding::Guarded(op))
+    }
 }
 
 /// An overload with its types read.
@@ -114,7 +125,10 @@ pub(crate) struct Overload {
 
 impl Overload {
     fn new(declaration: &Declaration) -> Self {
-        let args: Vec<Type> = split_top_level(declaration.args).into_iter().map(parse_type).collect();
+        let args: Vec<Type> = split_top_level(declaration.args)
+            .into_iter()
+            .map(parse_type)
+            .collect();
         let result = parse_type(declaration.result);
         let mut params = Vec::new();
         collect_params(&result, &mut params);
@@ -174,7 +188,10 @@ pub(crate) fn functions() -> &'static HashMap<&'static str, Vec<Overload>> {
         ];
         let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
         for declaration in tables.into_iter().flatten().copied().flatten() {
-            functions.entry(declaration.function).or_default().push(Overload::new(declaration));
+            functions
+                .entry(declaration.function)
+                .or_default()
+                .push(Overload::new(declaration));
         }
         functions
     })
@@ -190,10 +207,21 @@ mod tests {
 
     #[test]
     fn dump() {
-        let mut lines: Vec<String> = functions().values().flatten().map(|o| {
-            let args: Vec<String> = o.args.iter().map(|a| a.plain_text()).collect();
-            format!("{}\t{}\t{}\t({})\t{}", o.function, o.id, if o.member {"member"} else {"global"}, args.join(", "), o.result.plain_text())
-        }).collect();
+        let mut lines: Vec<String> = functions()
+            .values()
+            .flatten()
+            .map(|o| {
+                let args: Vec<String> = o.args.iter().map(|a| a.plain_text()).collect();
+                format!(
+                    "{}\t{}\t{}\t({})\t{}",
+                    o.function,
+                    o.id,
+                    if o.member { "member" } else { "global" },
+                    args.join(", "),
+                    o.result.plain_text()
+                )
+            })
+            .collect();
         lines.sort();
         std::fs::write("/tmp/mine.cl", lines.join("\n")).unwrap();
     }

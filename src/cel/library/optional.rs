@@ -11,63 +11,174 @@ use crate::cel::value::time::Timestamp;
 use crate::cel::value::{Fault, Outcome, Value, text};
 
 /// An overload that the planner replaces by something else.
-const fn planned(function: &'static str, id: &'static str, args: &'static str, result: &'static str) -> Declaration {
+const fn planned(
+    function: &'static str,
+    id: &'static str,
+    args: &'static str,
+    result: &'static str,
+) -> Declaration {
     declare(function, id, args, result, Binding::None)
 }
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = &[
-    global("optional.of", "optional_of", "V", "optional(V)", |_, args| match args {
-        [value] => Ok(Value::some(value.clone())),
-        _ => Err(Fault::no_such_overload()),
+    global(
+        "optional.of",
+        "optional_of",
+        "V",
+        "optional(V)",
+        |_, args| match args {
+            [value] => Ok(Value::some(value.clone())),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    global(
+        "optional.ofNonZeroValue",
+        "optional_ofNonZeroValue",
+        "V",
+        "optional(V)",
+        |ctx, args| match args {
+            [value] if is_zero(ctx, value) => Ok(Value::Optional(None)),
+            [value] => Ok(Value::some(value.clone())),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    global("optional.none", "optional_none", "", "optional(V)", |_, _| {
+        Ok(Value::Optional(None))
     }),
-    global("optional.ofNonZeroValue", "optional_ofNonZeroValue", "V", "optional(V)", |ctx, args| match args {
-        [value] if is_zero(ctx, value) => Ok(Value::Optional(None)),
-        [value] => Ok(Value::some(value.clone())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    global("optional.none", "optional_none", "", "optional(V)", |_, _| Ok(Value::Optional(None))),
-    member("value", "optional_value", "optional(V)", "V", |_, args| match args {
-        [Value::Optional(Some(value))] => Ok((**value).clone()),
-        [Value::Optional(None)] => Err(Fault::error("optional.none() dereference")),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("hasValue", "optional_hasValue", "optional(V)", "bool", |_, args| match args {
-        [Value::Optional(value)] => Ok(Value::Bool(value.is_some())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    Declaration { member: true, ..planned("or", "optional_or_optional", "optional(V), optional(V)", "optional(V)") },
-    Declaration { member: true, ..planned("orValue", "optional_orValue_value", "optional(V), V", "V") },
-    planned(operators::OPT_SELECT, "select_optional_field", "dyn, string", "optional(V)"),
-    planned(operators::OPT_INDEX, "list_optindex_optional_int", "list(V), int", "optional(V)"),
-    planned(operators::OPT_INDEX, "optional_list_optindex_optional_int", "optional(list(V)), int", "optional(V)"),
-    planned(operators::OPT_INDEX, "map_optindex_optional_value", "map(K, V), K", "optional(V)"),
-    planned(operators::OPT_INDEX, "optional_map_optindex_optional_value", "optional(map(K, V)), K", "optional(V)"),
-    planned(operators::INDEX, "optional_list_index_int", "optional(list(V)), int", "optional(V)"),
-    planned(operators::INDEX, "optional_map_index_value", "optional(map(K, V)), K", "optional(V)"),
-    member("last", "list_last", "list(V)", "optional(V)", |ctx, args| match args {
-        [Value::List(list)] => {
-            let last = ctx.list_len(list).checked_sub(1).and_then(|last| ctx.list_get(list, last));
-            Ok(Value::Optional(last.map(Arc::new)))
-        }
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("first", "list_first", "list(V)", "optional(V)", |ctx, args| match args {
-        [Value::List(list)] => Ok(Value::Optional(ctx.list_get(list, 0).map(Arc::new))),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    global("optional.unwrap", "optional_unwrap", "list(optional(V))", "list(V)", unwrap),
-    member("unwrapOpt", "optional_unwrapOpt", "list(optional(V))", "list(V)", unwrap),
+    member(
+        "value",
+        "optional_value",
+        "optional(V)",
+        "V",
+        |_, args| match args {
+            [Value::Optional(Some(value))] => Ok((**value).clone()),
+            [Value::Optional(None)] => Err(Fault::error("optional.none() dereference")),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    member(
+        "hasValue",
+        "optional_hasValue",
+        "optional(V)",
+        "bool",
+        |_, args| match args {
+            [Value::Optional(value)] => Ok(Value::Bool(value.is_some())),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    Declaration {
+        member: true,
+        ..planned(
+            "or",
+            "optional_or_optional",
+            "optional(V), optional(V)",
+            "optional(V)",
+        )
+    },
+    Declaration {
+        member: true,
+        ..planned("orValue", "optional_orValue_value", "optional(V), V", "V")
+    },
+    planned(
+        operators::OPT_SELECT,
+        "select_optional_field",
+        "dyn, string",
+        "optional(V)",
+    ),
+    planned(
+        operators::OPT_INDEX,
+        "list_optindex_optional_int",
+        "list(V), int",
+        "optional(V)",
+    ),
+    planned(
+        operators::OPT_INDEX,
+        "optional_list_optindex_optional_int",
+        "optional(list(V)), int",
+        "optional(V)",
+    ),
+    planned(
+        operators::OPT_INDEX,
+        "map_optindex_optional_value",
+        "map(K, V), K",
+        "optional(V)",
+    ),
+    planned(
+        operators::OPT_INDEX,
+        "optional_map_optindex_optional_value",
+        "optional(map(K, V)), K",
+        "optional(V)",
+    ),
+    planned(
+        operators::INDEX,
+        "optional_list_index_int",
+        "optional(list(V)), int",
+        "optional(V)",
+    ),
+    planned(
+        operators::INDEX,
+        "optional_map_index_value",
+        "optional(map(K, V)), K",
+        "optional(V)",
+    ),
+    member(
+        "last",
+        "list_last",
+        "list(V)",
+        "optional(V)",
+        |ctx, args| match args {
+            [Value::List(list)] => {
+                let last = ctx
+                    .list_len(list)
+                    .checked_sub(1)
+                    .and_then(|last| ctx.list_get(list, last));
+                Ok(Value::Optional(last.map(Arc::new)))
+            }
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    member(
+        "first",
+        "list_first",
+        "list(V)",
+        "optional(V)",
+        |ctx, args| match args {
+            [Value::List(list)] => Ok(Value::Optional(ctx.list_get(list, 0).map(Arc::new))),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    global(
+        "optional.unwrap",
+        "optional_unwrap",
+        "list(optional(V))",
+        "list(V)",
+        unwrap,
+    ),
+    member(
+        "unwrapOpt",
+        "optional_unwrapOpt",
+        "list(optional(V))",
+        "list(V)",
+        unwrap,
+    ),
 ];
 
 fn unwrap<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::List(list)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     let mut unwrapped = Vec::new();
     for item in ctx.list_items(list)? {
         match item {
             Value::Optional(None) => {}
             Value::Optional(Some(value)) => unwrapped.push((*value).clone()),
-            other => return Err(Fault::error(format!("value {} is not optional", text::plain(&other)))),
+            other => {
+                return Err(Fault::error(format!(
+                    "value {} is not optional",
+                    text::plain(&other)
+                )));
+            }
         }
     }
     Ok(Value::list(unwrapped))

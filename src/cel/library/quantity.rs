@@ -10,15 +10,33 @@ use crate::model::{Format, Quantity};
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = &[
-    global("quantity", "string_to_quantity", "string", "kubernetes.Quantity", parse),
-    global("isQuantity", "is_quantity_string", "string", "bool", |_, args| match args {
-        [Value::String(text)] => Ok(Value::Bool(text.parse::<Quantity>().is_ok())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    global("sign", "quantity_sign", "kubernetes.Quantity", "int", |_, args| match args {
-        [Value::Quantity(quantity)] => Ok(Value::Int(i64::from(quantity.sign()))),
-        _ => Err(Fault::no_such_overload()),
-    }),
+    global(
+        "quantity",
+        "string_to_quantity",
+        "string",
+        "kubernetes.Quantity",
+        parse,
+    ),
+    global(
+        "isQuantity",
+        "is_quantity_string",
+        "string",
+        "bool",
+        |_, args| match args {
+            [Value::String(text)] => Ok(Value::Bool(text.parse::<Quantity>().is_ok())),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    global(
+        "sign",
+        "quantity_sign",
+        "kubernetes.Quantity",
+        "int",
+        |_, args| match args {
+            [Value::Quantity(quantity)] => Ok(Value::Int(i64::from(quantity.sign()))),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
     member(
         "isGreaterThan",
         "quantity_is_greater_than",
@@ -33,19 +51,41 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "bool",
         |ctx, args| Ok(Value::Bool(compare(ctx, args)? == Ordering::Less)),
     ),
-    member("compareTo", "quantity_compare_to", "kubernetes.Quantity, kubernetes.Quantity", "int", |ctx, args| {
-        Ok(Value::Int(compare(ctx, args)? as i64))
-    }),
-    member("asApproximateFloat", "quantity_get_float", "kubernetes.Quantity", "double", |_, args| match args {
-        [Value::Quantity(quantity)] => Ok(Value::Double(quantity.as_approximate_float())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("asInteger", "quantity_get_int", "kubernetes.Quantity", "int", |ctx, args| {
-        as_int(ctx, args)?.map(Value::Int).ok_or_else(|| Fault::error("cannot convert value to integer"))
-    }),
-    member("isInteger", "quantity_is_integer", "kubernetes.Quantity", "bool", |ctx, args| {
-        Ok(Value::Bool(as_int(ctx, args)?.is_some()))
-    }),
+    member(
+        "compareTo",
+        "quantity_compare_to",
+        "kubernetes.Quantity, kubernetes.Quantity",
+        "int",
+        |ctx, args| Ok(Value::Int(compare(ctx, args)? as i64)),
+    ),
+    member(
+        "asApproximateFloat",
+        "quantity_get_float",
+        "kubernetes.Quantity",
+        "double",
+        |_, args| match args {
+            [Value::Quantity(quantity)] => Ok(Value::Double(quantity.as_approximate_float())),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    member(
+        "asInteger",
+        "quantity_get_int",
+        "kubernetes.Quantity",
+        "int",
+        |ctx, args| {
+            as_int(ctx, args)?
+                .map(Value::Int)
+                .ok_or_else(|| Fault::error("cannot convert value to integer"))
+        },
+    ),
+    member(
+        "isInteger",
+        "quantity_is_integer",
+        "kubernetes.Quantity",
+        "bool",
+        |ctx, args| Ok(Value::Bool(as_int(ctx, args)?.is_some())),
+    ),
     member(
         "add",
         "quantity_add",
@@ -53,9 +93,13 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "kubernetes.Quantity",
         |ctx, args| combine(ctx, args, Quantity::add),
     ),
-    member("add", "quantity_add_int", "kubernetes.Quantity, int", "kubernetes.Quantity", |ctx, args| {
-        combine(ctx, args, Quantity::add)
-    }),
+    member(
+        "add",
+        "quantity_add_int",
+        "kubernetes.Quantity, int",
+        "kubernetes.Quantity",
+        |ctx, args| combine(ctx, args, Quantity::add),
+    ),
     member(
         "sub",
         "quantity_sub",
@@ -63,15 +107,24 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "kubernetes.Quantity",
         |ctx, args| combine(ctx, args, Quantity::sub),
     ),
-    member("sub", "quantity_sub_int", "kubernetes.Quantity, int", "kubernetes.Quantity", |ctx, args| {
-        combine(ctx, args, Quantity::sub)
-    }),
+    member(
+        "sub",
+        "quantity_sub_int",
+        "kubernetes.Quantity, int",
+        "kubernetes.Quantity",
+        |ctx, args| combine(ctx, args, Quantity::sub),
+    ),
 ];
 
 fn parse<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(text)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::String(text)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     ctx.work(text.len() as u64)?;
-    let quantity = Arc::new(text.parse::<Quantity>().map_err(|error| Fault::error(error.to_string()))?);
+    let quantity = Arc::new(
+        text.parse::<Quantity>()
+            .map_err(|error| Fault::error(error.to_string()))?,
+    );
     ctx.forget_decimal(&quantity);
     Ok(Value::Quantity(Amount::Shared(quantity)))
 }
@@ -93,7 +146,11 @@ fn compare<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Result<Ordering, Fa
     Ok(Quantity::cmp(left, right))
 }
 
-fn combine<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], operation: fn(&mut Quantity, &Quantity)) -> Outcome<'a> {
+fn combine<'a>(
+    ctx: &mut Context<'a>,
+    args: &[Value<'a>],
+    operation: fn(&mut Quantity, &Quantity),
+) -> Outcome<'a> {
     let converted;
     let (left, right) = match args {
         [Value::Quantity(left), Value::Quantity(right)] => (left, &**right),

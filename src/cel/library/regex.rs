@@ -13,18 +13,37 @@ use crate::cel::value::{Fault, Outcome, Value};
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = &[
-    member("find", "string_find_string", "string, string", "string", |ctx, args| match args {
-        [Value::String(text), Value::String(pattern)] => {
-            let regex = compile(ctx, pattern).map_err(|error| Fault::error(format!("Illegal regex: {error}")))?;
-            regex.charge(ctx, text)?;
-            Ok(regex.find(text))
-        }
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("findAll", "string_find_all_string", "string, string", "list(string)", find_all),
+    member(
+        "find",
+        "string_find_string",
+        "string, string",
+        "string",
+        |ctx, args| match args {
+            [Value::String(text), Value::String(pattern)] => {
+                let regex =
+                    compile(ctx, pattern).map_err(|error| Fault::error(format!("Illegal regex: {error}")))?;
+                regex.charge(ctx, text)?;
+                Ok(regex.find(text))
+            }
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    member(
+        "findAll",
+        "string_find_all_string",
+        "string, string",
+        "list(string)",
+        find_all,
+    ),
     Declaration {
         binding: Binding::Stepwise(find_all),
-        ..member("findAll", "string_find_all_string_int", "string, string, int", "list(string)", find_all)
+        ..member(
+            "findAll",
+            "string_find_all_string_int",
+            "string, string, int",
+            "list(string)",
+            find_all,
+        )
     },
 ];
 
@@ -36,7 +55,8 @@ fn find_all<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     };
     match args {
         [Value::String(text), Value::String(pattern), ..] => {
-            let regex = compile(ctx, pattern).map_err(|error| Fault::error(format!("Illegal regex: {error}")))?;
+            let regex =
+                compile(ctx, pattern).map_err(|error| Fault::error(format!("Illegal regex: {error}")))?;
             regex.find_all(ctx, text, limit)
         }
         _ => Err(Fault::no_such_overload()),
@@ -102,7 +122,8 @@ impl Regex {
 /// Compiles a regular expression that is known only now.
 pub(super) fn compile(ctx: &mut Context<'_>, pattern: &str) -> Result<Regex, String> {
     // Compiling is far more than CEL's cost says; the budget ends loops over it.
-    ctx.work(2_000 + 20 * pattern.len() as u64).map_err(|fault| fault.message().to_owned())?;
+    ctx.work(2_000 + 20 * pattern.len() as u64)
+        .map_err(|fault| fault.message().to_owned())?;
     Regex::new(pattern)
 }
 
@@ -135,7 +156,11 @@ mod tests {
             (r"\x{1F600}|\x41|\101", "A", true),
             (r"\Ba", "éa", false),
         ] {
-            assert_eq!(Regex::new(pattern).unwrap().is_match(text), expected, "{pattern} on {text}");
+            assert_eq!(
+                Regex::new(pattern).unwrap().is_match(text),
+                expected,
+                "{pattern} on {text}"
+            );
         }
     }
 
@@ -159,7 +184,11 @@ mod tests {
             ("[[:nope:]]", "invalid character class range: `[:nope:]`"),
         ] {
             let expected = format!("error parsing regexp: {message}");
-            assert_eq!(Regex::new(pattern).map(|_| ()).unwrap_err(), expected, "{pattern}");
+            assert_eq!(
+                Regex::new(pattern).map(|_| ()).unwrap_err(),
+                expected,
+                "{pattern}"
+            );
         }
     }
 

@@ -11,9 +11,21 @@ use crate::model::{Semver, SemverError};
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = &[
     global("semver", "string_to_semver", "string", "kubernetes.Semver", make),
-    global("semver", "string_bool_to_semver", "string, bool", "kubernetes.Semver", make),
+    global(
+        "semver",
+        "string_bool_to_semver",
+        "string, bool",
+        "kubernetes.Semver",
+        make,
+    ),
     global("isSemver", "is_semver_string", "string", "bool", is_semver),
-    global("isSemver", "is_semver_string_bool", "string, bool", "bool", is_semver),
+    global(
+        "isSemver",
+        "is_semver_string_bool",
+        "string, bool",
+        "bool",
+        is_semver,
+    ),
     member(
         "isGreaterThan",
         "semver_is_greater_than",
@@ -21,15 +33,29 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "bool",
         |_, args| Ok(Value::Bool(compare(args)? == Ordering::Greater)),
     ),
-    member("isLessThan", "semver_is_less_than", "kubernetes.Semver, kubernetes.Semver", "bool", |_, args| {
-        Ok(Value::Bool(compare(args)? == Ordering::Less))
+    member(
+        "isLessThan",
+        "semver_is_less_than",
+        "kubernetes.Semver, kubernetes.Semver",
+        "bool",
+        |_, args| Ok(Value::Bool(compare(args)? == Ordering::Less)),
+    ),
+    member(
+        "compareTo",
+        "semver_compare_to",
+        "kubernetes.Semver, kubernetes.Semver",
+        "int",
+        |_, args| Ok(Value::Int(compare(args)? as i64)),
+    ),
+    member("major", "semver_major", "kubernetes.Semver", "int", |_, args| {
+        part(args, Semver::major)
     }),
-    member("compareTo", "semver_compare_to", "kubernetes.Semver, kubernetes.Semver", "int", |_, args| {
-        Ok(Value::Int(compare(args)? as i64))
+    member("minor", "semver_minor", "kubernetes.Semver", "int", |_, args| {
+        part(args, Semver::minor)
     }),
-    member("major", "semver_major", "kubernetes.Semver", "int", |_, args| part(args, Semver::major)),
-    member("minor", "semver_minor", "kubernetes.Semver", "int", |_, args| part(args, Semver::minor)),
-    member("patch", "semver_patch", "kubernetes.Semver", "int", |_, args| part(args, Semver::patch)),
+    member("patch", "semver_patch", "kubernetes.Semver", "int", |_, args| {
+        part(args, Semver::patch)
+    }),
 ];
 
 fn read(args: &[Value<'_>]) -> Result<Result<Semver, SemverError>, Fault> {

@@ -8,15 +8,31 @@ use crate::cel::value::{Fault, Outcome, Value};
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = &[
-    global("sets.contains", "list_sets_contains_list", "list(T), list(T)", "bool", |ctx, args| {
-        with_lists(ctx, args, contains)
-    }),
-    global("sets.equivalent", "list_sets_equivalent_list", "list(T), list(T)", "bool", |ctx, args| {
-        with_lists(ctx, args, |ctx, left, right| Ok(contains(ctx, left, right)? && contains(ctx, right, left)?))
-    }),
-    global("sets.intersects", "list_sets_intersects_list", "list(T), list(T)", "bool", |ctx, args| {
-        with_lists(ctx, args, intersects)
-    }),
+    global(
+        "sets.contains",
+        "list_sets_contains_list",
+        "list(T), list(T)",
+        "bool",
+        |ctx, args| with_lists(ctx, args, contains),
+    ),
+    global(
+        "sets.equivalent",
+        "list_sets_equivalent_list",
+        "list(T), list(T)",
+        "bool",
+        |ctx, args| {
+            with_lists(ctx, args, |ctx, left, right| {
+                Ok(contains(ctx, left, right)? && contains(ctx, right, left)?)
+            })
+        },
+    ),
+    global(
+        "sets.intersects",
+        "list_sets_intersects_list",
+        "list(T), list(T)",
+        "bool",
+        |ctx, args| with_lists(ctx, args, intersects),
+    ),
 ];
 
 fn with_lists<'a>(

@@ -118,7 +118,11 @@ fn read_clause(text: &str) -> Result<(Clause, &str), String> {
                 return Err(wrap("could not find end of precision specifier".to_owned()));
             }
             let number = digits.parse::<i64>().map_err(|_| {
-                let problem = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
+                let problem = if digits.is_empty() {
+                    "invalid syntax"
+                } else {
+                    "value out of range"
+                };
                 wrap(format!(
                     "error while converting precision to integer: strconv.Atoi: parsing {}: {problem}",
                     go_quote(digits)
@@ -138,16 +142,27 @@ fn read_clause(text: &str) -> Result<(Clause, &str), String> {
         b'X' => Clause::Hex { upper: true },
         b'o' => Clause::Octal,
         // A byte is taken for a character.
-        _ => return Err(format!("unrecognized formatting clause \"{}\"", char::from(letter))),
+        _ => {
+            return Err(format!(
+                "unrecognized formatting clause \"{}\"",
+                char::from(letter)
+            ));
+        }
     };
     Ok((clause, &rest[1..]))
 }
 
 /// `format.format(arguments)`
 pub(super) fn format<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(format), Value::List(list)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::String(format), Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     ctx.allocate(format.len())?;
-    let mut values = Values { ctx, list, abort: None };
+    let mut values = Values {
+        ctx,
+        list,
+        abort: None,
+    };
     let result = interpret(format, &mut values);
     match (values.abort, result) {
         (Some(abort), _) => Err(abort),
@@ -175,10 +190,12 @@ impl FormatArguments for Values<'_, '_> {
     }
 
     fn format(&mut self, index: usize, clause: Clause, out: &mut String) -> Result<(), (Option<()>, String)> {
-        let Some(value) = self.ctx.list_get(self.list, index) else { return Ok(()) };
+        let Some(value) = self.ctx.list_get(self.list, index) else {
+            return Ok(());
+        };
         let length = out.len();
-        let written = write_clause(self.ctx, &value, clause, out)
-            .and_then(|()| self.ctx.allocate(out.len() - length));
+        let written =
+            write_clause(self.ctx, &value, clause, out).and_then(|()| self.ctx.allocate(out.len() - length));
         match written {
             Ok(()) => Ok(()),
             Err(Fault::Error(message)) => Err((None, String::clone(&message))),
@@ -246,7 +263,11 @@ fn write_clause<'a>(
 
 fn write_bytes(bytes: &[u8], upper: bool, out: &mut String) {
     for byte in bytes {
-        let _ = if upper { write!(out, "{byte:02X}") } else { write!(out, "{byte:02x}") };
+        let _ = if upper {
+            write!(out, "{byte:02X}")
+        } else {
+            write!(out, "{byte:02x}")
+        };
     }
 }
 
@@ -295,7 +316,11 @@ fn write_member<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) 
         }
         Value::Timestamp(_) | Value::Duration(_) => {
             write_string(ctx, value, &mut inner)?;
-            let name = if matches!(value, Value::Timestamp(_)) { "timestamp" } else { "duration" };
+            let name = if matches!(value, Value::Timestamp(_)) {
+                "timestamp"
+            } else {
+                "duration"
+            };
             let _ = write!(out, "{name}({})", go_quote(&inner));
         }
         Value::Double(value) if value.is_finite() => {
@@ -312,7 +337,12 @@ fn write_member<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) 
         | Value::Type(_)
         | Value::List(_)
         | Value::Map(_) => write_string(ctx, value, out)?,
-        _ => return Err(Fault::error(format!("no formatting function for {}", value.type_name()))),
+        _ => {
+            return Err(Fault::error(format!(
+                "no formatting function for {}",
+                value.type_name()
+            )));
+        }
     }
     ctx.allocate(out.len() - length)
 }
@@ -320,7 +350,9 @@ fn write_member<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) 
 fn write_list<'a>(ctx: &mut Context<'a>, list: &List<'a>, out: &mut String) -> Result<(), Fault> {
     out.push('[');
     for index in 0..ctx.list_len(list) {
-        let Some(member) = ctx.list_get(list, index) else { break };
+        let Some(member) = ctx.list_get(list, index) else {
+            break;
+        };
         if index > 0 {
             out.push_str(", ");
         }
@@ -333,7 +365,10 @@ fn write_list<'a>(ctx: &mut Context<'a>, list: &List<'a>, out: &mut String) -> R
 fn write_map<'a>(ctx: &mut Context<'a>, map: &Map<'a>, out: &mut String) -> Result<(), Fault> {
     let mut entries = Vec::new();
     for key in map.keys() {
-        if !matches!(key, Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_)) {
+        if !matches!(
+            key,
+            Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_)
+        ) {
             let message = format!("no formatting function for map key of type {}", key.type_name());
             return Err(Fault::error(message));
         }
@@ -362,8 +397,14 @@ mod tests {
     #[test]
     fn clauses_are_refused_in_upstreams_words() {
         for (text, problem) in [
-            (".f", "error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing \"\": invalid syntax"),
-            (".2", "error while parsing precision: could not find end of precision specifier"),
+            (
+                ".f",
+                "error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing \"\": invalid syntax",
+            ),
+            (
+                ".2",
+                "error while parsing precision: could not find end of precision specifier",
+            ),
             ("5d", "unrecognized formatting clause \"5\""),
             ("é", "unrecognized formatting clause \"Ã\""),
         ] {

@@ -12,36 +12,120 @@ use crate::cel::value::{Fault, Outcome, Value, text};
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = &[
     member("charAt", "string_char_at_int", "string, int", "string", char_at),
-    member("indexOf", "string_index_of_string", "string, string", "int", index_of),
-    member("indexOf", "string_index_of_string_int", "string, string, int", "int", index_of),
-    member("lastIndexOf", "string_last_index_of_string", "string, string", "int", last_index_of),
-    member("lastIndexOf", "string_last_index_of_string_int", "string, string, int", "int", last_index_of),
-    member("lowerAscii", "string_lower_ascii", "string", "string", |ctx, args| match args {
-        [Value::String(text)] => made(ctx, text.len(), || text.to_ascii_lowercase()),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("replace", "string_replace_string_string", "string, string, string", "string", replace),
-    member("replace", "string_replace_string_string_int", "string, string, string, int", "string", replace),
-    member("split", "string_split_string", "string, string", "list(string)", split),
-    member("split", "string_split_string_int", "string, string, int", "list(string)", split),
-    member("substring", "string_substring_int", "string, int", "string", substring),
-    member("substring", "string_substring_int_int", "string, int, int", "string", substring),
-    member("trim", "string_trim", "string", "string", |ctx, args| match args {
-        [Value::String(text)] => made(ctx, text.len(), || text.trim().to_owned()),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("upperAscii", "string_upper_ascii", "string", "string", |ctx, args| match args {
-        [Value::String(text)] => made(ctx, text.len(), || text.to_ascii_uppercase()),
-        _ => Err(Fault::no_such_overload()),
-    }),
+    member(
+        "indexOf",
+        "string_index_of_string",
+        "string, string",
+        "int",
+        index_of,
+    ),
+    member(
+        "indexOf",
+        "string_index_of_string_int",
+        "string, string, int",
+        "int",
+        index_of,
+    ),
+    member(
+        "lastIndexOf",
+        "string_last_index_of_string",
+        "string, string",
+        "int",
+        last_index_of,
+    ),
+    member(
+        "lastIndexOf",
+        "string_last_index_of_string_int",
+        "string, string, int",
+        "int",
+        last_index_of,
+    ),
+    member(
+        "lowerAscii",
+        "string_lower_ascii",
+        "string",
+        "string",
+        |ctx, args| match args {
+            [Value::String(text)] => made(ctx, text.len(), || text.to_ascii_lowercase()),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    member(
+        "replace",
+        "string_replace_string_string",
+        "string, string, string",
+        "string",
+        replace,
+    ),
+    member(
+        "replace",
+        "string_replace_string_string_int",
+        "string, string, string, int",
+        "string",
+        replace,
+    ),
+    member(
+        "split",
+        "string_split_string",
+        "string, string",
+        "list(string)",
+        split,
+    ),
+    member(
+        "split",
+        "string_split_string_int",
+        "string, string, int",
+        "list(string)",
+        split,
+    ),
+    member(
+        "substring",
+        "string_substring_int",
+        "string, int",
+        "string",
+        substring,
+    ),
+    member(
+        "substring",
+        "string_substring_int_int",
+        "string, int, int",
+        "string",
+        substring,
+    ),
+    member(
+        "trim",
+        "string_trim",
+        "string",
+        "string",
+        |ctx, args| match args {
+            [Value::String(text)] => made(ctx, text.len(), || text.trim().to_owned()),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
+    member(
+        "upperAscii",
+        "string_upper_ascii",
+        "string",
+        "string",
+        |ctx, args| match args {
+            [Value::String(text)] => made(ctx, text.len(), || text.to_ascii_uppercase()),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
     Declaration {
         binding: Binding::Stepwise(format),
         ..member("format", "string_format", "string, list(dyn)", "string", format)
     },
-    global("strings.quote", "strings_quote", "string", "string", |ctx, args| match args {
-        [Value::String(text)] => made(ctx, text.len() * 2, || quote(text)),
-        _ => Err(Fault::no_such_overload()),
-    }),
+    global(
+        "strings.quote",
+        "strings_quote",
+        "string",
+        "string",
+        |ctx, args| match args {
+            [Value::String(text)] => made(ctx, text.len() * 2, || quote(text)),
+            _ => Err(Fault::no_such_overload()),
+        },
+    ),
     member("join", "list_join", "list(string)", "string", join),
     member("join", "list_join_string", "list(string), string", "string", join),
 ];
@@ -61,11 +145,16 @@ fn byte_position(text: &str, index: i64) -> Option<usize> {
     if text.is_ascii() {
         return (index <= text.len()).then_some(index);
     }
-    text.char_indices().map(|(position, _)| position).chain([text.len()]).nth(index)
+    text.char_indices()
+        .map(|(position, _)| position)
+        .chain([text.len()])
+        .nth(index)
 }
 
 fn char_at<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(text), Value::Int(index)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::String(text), Value::Int(index)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     ctx.work(text.len() as u64 / 8)?;
     let start = byte_position(text, *index).ok_or_else(|| out_of_range(*index))?;
     made(ctx, 4, || text[start..].chars().take(1).collect())
@@ -84,8 +173,11 @@ fn index_of<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     if part.is_empty() {
         return Ok(Value::Int(offset.min(text.chars().count() as i64)));
     }
-    let found = byte_position(text, offset)
-        .and_then(|start| text[start..].find(&**part).map(|found| text[..start + found].chars().count() as i64));
+    let found = byte_position(text, offset).and_then(|start| {
+        text[start..]
+            .find(&**part)
+            .map(|found| text[..start + found].chars().count() as i64)
+    });
     Ok(Value::Int(found.unwrap_or(-1)))
 }
 
@@ -109,7 +201,9 @@ fn last_index_of<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     }
     // The match may begin at the offset at the latest.
     let end = byte_position(text, offset).map_or(0, |start| (start + part.len()).min(text.len()));
-    let end = (end..=text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+    let end = (end..=text.len())
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(text.len());
     let mut found = text[..end].rfind(&**part);
     // Where the part is longer than what its code points cover in the text, the match can begin too late.
     while let Some(position) = found
@@ -117,15 +211,20 @@ fn last_index_of<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     {
         found = text[..position + part.len() - 1].rfind(&**part);
     }
-    Ok(Value::Int(found.map_or(-1, |found| text[..found].chars().count() as i64)))
+    Ok(Value::Int(
+        found.map_or(-1, |found| text[..found].chars().count() as i64),
+    ))
 }
 
 fn replace<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let (text, old, new, limit) = match args {
         [Value::String(text), Value::String(old), Value::String(new)] => (text, old, new, -1),
-        [Value::String(text), Value::String(old), Value::String(new), Value::Int(limit)] => {
-            (text, old, new, *limit)
-        }
+        [
+            Value::String(text),
+            Value::String(old),
+            Value::String(new),
+            Value::Int(limit),
+        ] => (text, old, new, *limit),
         _ => return Err(Fault::no_such_overload()),
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -179,7 +278,9 @@ fn substring<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     if let Some(end) = end
         && start > end
     {
-        return Err(Fault::error(format!("invalid substring range. start: {start}, end: {end}")));
+        return Err(Fault::error(format!(
+            "invalid substring range. start: {start}, end: {end}"
+        )));
     }
     let from = byte_position(text, start).ok_or_else(|| out_of_range(start))?;
     let to = match end {
@@ -221,9 +322,14 @@ fn join<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     };
     let mut joined = String::new();
     for index in 0..ctx.list_len(list) {
-        let Some(element) = ctx.list_get(list, index) else { break };
+        let Some(element) = ctx.list_get(list, index) else {
+            break;
+        };
         let Value::String(part) = &element else {
-            return Err(Fault::error(format!("join: invalid input: {}", text::plain(&element))));
+            return Err(Fault::error(format!(
+                "join: invalid input: {}",
+                text::plain(&element)
+            )));
         };
         ctx.allocate(separator.len() + part.len())?;
         if index > 0 {

@@ -13,7 +13,13 @@ macro_rules! part {
         [
             Declaration {
                 member: true,
-                ..declare($function, $id, "timestamp", "int", Binding::Guarded(|ctx, args| part(ctx, args, $part)))
+                ..declare(
+                    $function,
+                    $id,
+                    "timestamp",
+                    "int",
+                    Binding::Guarded(|ctx, args| part(ctx, args, $part)),
+                )
             },
             Declaration {
                 member: true,
@@ -29,10 +35,18 @@ macro_rules! part {
     };
 }
 
-const YEAR: [Declaration; 2] =
-    part!("getFullYear", "timestamp_to_year", "timestamp_to_year_with_tz", |civil| civil.year);
-const MONTH: [Declaration; 2] =
-    part!("getMonth", "timestamp_to_month", "timestamp_to_month_with_tz", |civil| i64::from(civil.month) - 1);
+const YEAR: [Declaration; 2] = part!(
+    "getFullYear",
+    "timestamp_to_year",
+    "timestamp_to_year_with_tz",
+    |civil| civil.year
+);
+const MONTH: [Declaration; 2] = part!(
+    "getMonth",
+    "timestamp_to_month",
+    "timestamp_to_month_with_tz",
+    |civil| i64::from(civil.month) - 1
+);
 const DAY_OF_YEAR: [Declaration; 2] = part!(
     "getDayOfYear",
     "timestamp_to_day_of_year",
@@ -57,12 +71,24 @@ const DAY_OF_WEEK: [Declaration; 2] = part!(
     "timestamp_to_day_of_week_with_tz",
     |civil| i64::from(civil.weekday)
 );
-const HOURS: [Declaration; 2] =
-    part!("getHours", "timestamp_to_hours", "timestamp_to_hours_with_tz", |civil| i64::from(civil.hour));
-const MINUTES: [Declaration; 2] =
-    part!("getMinutes", "timestamp_to_minutes", "timestamp_to_minutes_with_tz", |civil| i64::from(civil.minute));
-const SECONDS: [Declaration; 2] =
-    part!("getSeconds", "timestamp_to_seconds", "timestamp_to_seconds_tz", |civil| i64::from(civil.second));
+const HOURS: [Declaration; 2] = part!(
+    "getHours",
+    "timestamp_to_hours",
+    "timestamp_to_hours_with_tz",
+    |civil| i64::from(civil.hour)
+);
+const MINUTES: [Declaration; 2] = part!(
+    "getMinutes",
+    "timestamp_to_minutes",
+    "timestamp_to_minutes_with_tz",
+    |civil| i64::from(civil.minute)
+);
+const SECONDS: [Declaration; 2] = part!(
+    "getSeconds",
+    "timestamp_to_seconds",
+    "timestamp_to_seconds_tz",
+    |civil| i64::from(civil.second)
+);
 const MILLISECONDS: [Declaration; 2] = part!(
     "getMilliseconds",
     "timestamp_to_milliseconds",
@@ -71,14 +97,25 @@ const MILLISECONDS: [Declaration; 2] = part!(
 );
 
 const fn duration_part(function: &'static str, id: &'static str, op: super::Op) -> Declaration {
-    Declaration { member: true, ..declare(function, id, "duration", "int", Binding::Guarded(op)) }
+    Declaration {
+        member: true,
+        ..declare(function, id, "duration", "int", Binding::Guarded(op))
+    }
 }
 
 const DURATIONS: [Declaration; 4] = [
-    duration_part("getHours", "duration_to_hours", |_, args| whole(args, 3_600_000_000_000)),
-    duration_part("getMinutes", "duration_to_minutes", |_, args| whole(args, 60_000_000_000)),
-    duration_part("getSeconds", "duration_to_seconds", |_, args| whole(args, 1_000_000_000)),
-    duration_part("getMilliseconds", "duration_to_milliseconds", |_, args| whole(args, 1_000_000)),
+    duration_part("getHours", "duration_to_hours", |_, args| {
+        whole(args, 3_600_000_000_000)
+    }),
+    duration_part("getMinutes", "duration_to_minutes", |_, args| {
+        whole(args, 60_000_000_000)
+    }),
+    duration_part("getSeconds", "duration_to_seconds", |_, args| {
+        whole(args, 1_000_000_000)
+    }),
+    duration_part("getMilliseconds", "duration_to_milliseconds", |_, args| {
+        whole(args, 1_000_000)
+    }),
 ];
 
 /// The functions.
@@ -116,7 +153,9 @@ fn part<'a>(_: &mut Context<'a>, args: &[Value<'a>], part: fn(&Civil) -> i64) ->
 
 /// Seconds east of UTC that `zone`, a name or `±hours:minutes`, has at `timestamp`.
 fn offset_in(timestamp: Timestamp, zone: &str) -> Result<i64, String> {
-    let Some((hours, minutes)) = zone.split_once(':') else { return offset_of_name(timestamp, zone) };
+    let Some((hours, minutes)) = zone.split_once(':') else {
+        return offset_of_name(timestamp, zone);
+    };
     let (hours, minutes) = (atoi(hours)?, atoi(minutes)?);
     let minutes = if zone.starts_with('-') {
         hours.wrapping_mul(60).wrapping_sub(minutes)
@@ -160,7 +199,11 @@ mod tests {
 
     #[test]
     fn zones_have_names_or_offsets() {
-        let winter = Timestamp { seconds: 1_700_000_000, nanos: 0, offset: 0 };
+        let winter = Timestamp {
+            seconds: 1_700_000_000,
+            nanos: 0,
+            offset: 0,
+        };
         for (zone, offset) in [
             ("UTC", Ok(0)),
             ("Europe/Berlin", Ok(3_600)),
@@ -171,7 +214,10 @@ mod tests {
             ("+05:30", Ok(19_800)),
             ("-02:30", Ok(-9_000)),
             (":30", Err("strconv.Atoi: parsing \"\": invalid syntax")),
-            ("9999999999999999999:0", Err("strconv.Atoi: parsing \"9999999999999999999\": value out of range")),
+            (
+                "9999999999999999999:0",
+                Err("strconv.Atoi: parsing \"9999999999999999999\": value out of range"),
+            ),
         ] {
             assert_eq!(offset_in(winter, zone), offset.map_err(str::to_owned), "{zone}");
         }

@@ -39,27 +39,62 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         [Value::String(text)] => Ok(Value::Bool(parse_request_uri(text).is_ok())),
         _ => Err(Fault::no_such_overload()),
     }),
-    member("getScheme", "url_get_scheme", "kubernetes.URL", "string", |_, args| {
-        part(args, |url| url.scheme.clone())
-    }),
-    member("getHost", "url_get_host", "kubernetes.URL", "string", |_, args| part(args, |url| url.host.clone())),
-    member("getHostname", "url_get_hostname", "kubernetes.URL", "string", |_, args| {
-        part(args, |url| {
-            let host = url.split_host().0;
-            host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).to_owned()
-        })
-    }),
-    member("getPort", "url_get_port", "kubernetes.URL", "string", |_, args| {
-        part(args, |url| url.split_host().1.to_owned())
-    }),
-    member("getEscapedPath", "url_get_escaped_path", "kubernetes.URL", "string", |_, args| {
-        part(args, Url::escaped_path)
-    }),
-    member("getQuery", "url_get_query", "kubernetes.URL", "map(string, list(string))", query),
+    member(
+        "getScheme",
+        "url_get_scheme",
+        "kubernetes.URL",
+        "string",
+        |_, args| part(args, |url| url.scheme.clone()),
+    ),
+    member(
+        "getHost",
+        "url_get_host",
+        "kubernetes.URL",
+        "string",
+        |_, args| part(args, |url| url.host.clone()),
+    ),
+    member(
+        "getHostname",
+        "url_get_hostname",
+        "kubernetes.URL",
+        "string",
+        |_, args| {
+            part(args, |url| {
+                let host = url.split_host().0;
+                host.strip_prefix('[')
+                    .and_then(|host| host.strip_suffix(']'))
+                    .unwrap_or(host)
+                    .to_owned()
+            })
+        },
+    ),
+    member(
+        "getPort",
+        "url_get_port",
+        "kubernetes.URL",
+        "string",
+        |_, args| part(args, |url| url.split_host().1.to_owned()),
+    ),
+    member(
+        "getEscapedPath",
+        "url_get_escaped_path",
+        "kubernetes.URL",
+        "string",
+        |_, args| part(args, Url::escaped_path),
+    ),
+    member(
+        "getQuery",
+        "url_get_query",
+        "kubernetes.URL",
+        "map(string, list(string))",
+        query,
+    ),
 ];
 
 fn make<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(text)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::String(text)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     ctx.allocate(text.len() * 4)?;
     let refused = |error| Fault::error(format!("URL parse error during conversion from string: {error}"));
     parse_request_uri(text).map_err(refused)?;
@@ -77,7 +112,9 @@ fn part<'a>(args: &[Value<'a>], part: impl FnOnce(&Url) -> String) -> Outcome<'a
 const MAX_PARAMETERS: usize = 10_000;
 
 fn query<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::Url(url)] = args else { return Err(Fault::no_such_overload()) };
+    let [Value::Url(url)] = args else {
+        return Err(Fault::no_such_overload());
+    };
     ctx.allocate(url.query.len().saturating_mul(32))?;
     let mut values: Vec<(String, Vec<Value<'a>>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -156,7 +193,11 @@ fn parse(text: &str, request: bool) -> Result<Url, String> {
         if request {
             return Err("invalid URI for request".to_owned());
         }
-        if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
+        if rest
+            .split('/')
+            .next()
+            .is_some_and(|segment| segment.contains(':'))
+        {
             return Err("first path segment in URL cannot contain colon".to_owned());
         }
     }
@@ -189,11 +230,15 @@ fn split_scheme(text: &str) -> Result<(&str, &str), String> {
 }
 
 fn is_optional_port(text: &str) -> bool {
-    text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    text.is_empty()
+        || text
+            .strip_prefix(':')
+            .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_user_info(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte))
+    text.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte))
 }
 
 impl Url {
@@ -208,9 +253,7 @@ impl Url {
         }
         self.user = Some(match user.split_once(':') {
             None => (unescape(user, Part::User)?, None),
-            Some((name, password)) => {
-                (unescape(name, Part::User)?, Some(unescape(password, Part::User)?))
-            }
+            Some((name, password)) => (unescape(name, Part::User)?, Some(unescape(password, Part::User)?)),
         });
         Ok(())
     }
@@ -231,7 +274,9 @@ impl Url {
                 let port = unescape(port, Part::Host)?;
                 let name = &host[1..close];
                 let name = match name.find("%25") {
-                    Some(zone) => unescape(&name[..zone], Part::Host)? + &unescape(&name[zone..], Part::Zone)?,
+                    Some(zone) => {
+                        unescape(&name[..zone], Part::Host)? + &unescape(&name[zone..], Part::Zone)?
+                    }
                     None => unescape(name, Part::Host)?,
                 };
                 let parsed = parse_address(&name).map_err(|error| format!("invalid host: {error}"))?;
@@ -244,7 +289,11 @@ impl Url {
             None => {}
         }
         // Only the schemes of the web have but one colon in a host with a port.
-        let colon = if matches!(self.scheme.as_str(), "http" | "https") { host.find(':') } else { host.rfind(':') };
+        let colon = if matches!(self.scheme.as_str(), "http" | "https") {
+            host.find(':')
+        } else {
+            host.rfind(':')
+        };
         if let Some(colon) = colon {
             check_port(&host[colon..])?;
         }
@@ -267,7 +316,11 @@ impl Url {
         {
             return self.raw_path.clone();
         }
-        if self.path == "*" { self.path.clone() } else { escape(&self.path, Part::Path) }
+        if self.path == "*" {
+            self.path.clone()
+        } else {
+            escape(&self.path, Part::Path)
+        }
     }
 
     fn escaped_fragment(&self) -> String {
@@ -305,7 +358,12 @@ impl fmt::Display for Url {
             if !path.is_empty() && !path.starts_with('/') && !self.host.is_empty() {
                 out.push('/');
             }
-            if out.is_empty() && path.split('/').next().is_some_and(|segment| segment.contains(':')) {
+            if out.is_empty()
+                && path
+                    .split('/')
+                    .next()
+                    .is_some_and(|segment| segment.contains(':'))
+            {
                 out.push_str("./");
             }
             out.push_str(&path);
@@ -331,7 +389,10 @@ mod tests {
     #[test]
     fn reads_and_writes_urls() {
         for (text, written) in [
-            ("https://user:p%40w@example.com:80/a%20b/?x=1&y#frag", "https://user:p%40w@example.com:80/a%20b/?x=1&y#frag"),
+            (
+                "https://user:p%40w@example.com:80/a%20b/?x=1&y#frag",
+                "https://user:p%40w@example.com:80/a%20b/?x=1&y#frag",
+            ),
             ("HTTP://h/a b", "http://h/a%20b"),
             ("mailto:a@b", "mailto:a@b"),
             ("/path:with/colon", "/path:with/colon"),
@@ -340,7 +401,10 @@ mod tests {
             ("x:/a", "x:/a"),
             ("http://h/%2f?", "http://h/%2f?"),
         ] {
-            assert_eq!(parse_with_fragment(text).map(|url| url.to_string()), Ok(written.to_owned()));
+            assert_eq!(
+                parse_with_fragment(text).map(|url| url.to_string()),
+                Ok(written.to_owned())
+            );
         }
     }
 
@@ -358,7 +422,10 @@ mod tests {
             ("http://[x]", "invalid host: ParseAddr(\"x\"): unable to parse IP"),
             ("http://u ser@h/", "net/url: invalid userinfo"),
         ] {
-            assert_eq!(parse_request_uri(text).unwrap_err(), format!("parse {}: {problem}", go_quote(text)));
+            assert_eq!(
+                parse_request_uri(text).unwrap_err(),
+                format!("parse {}: {problem}", go_quote(text))
+            );
         }
     }
 }

@@ -24,13 +24,38 @@ pub(crate) struct Builder<'s> {
 }
 
 const RESERVED: [&str; 21] = [
-    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
-    "package", "namespace", "null", "return", "true", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "null",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
 ];
 
 impl<'s> Builder<'s> {
     pub(super) fn new(source: &'s str, macros: Macros) -> Self {
-        Self { source, macros, places: Vec::new(), issues: Issues::default(), terms: Vec::new() }
+        Self {
+            source,
+            macros,
+            places: Vec::new(),
+            issues: Issues::default(),
+            terms: Vec::new(),
+        }
     }
 
     /// Whether macros have blown the tree up beyond what is worth checking.
@@ -70,7 +95,9 @@ impl<'s> Builder<'s> {
 
     pub(super) fn uint(&mut self, at: usize, text: &str) -> Expr {
         let number = text.trim_end_matches(['u', 'U']);
-        let (digits, radix) = number.strip_prefix("0x").map_or((number, 10), |digits| (digits, 16));
+        let (digits, radix) = number
+            .strip_prefix("0x")
+            .map_or((number, 10), |digits| (digits, 16));
         match u64::from_str_radix(digits, radix) {
             Ok(value) => self.literal(at, Literal::Uint(value)),
             Err(_) => self.error(at, "invalid uint literal"),
@@ -126,7 +153,14 @@ impl<'s> Builder<'s> {
         let name = dotted(dot, name);
         match macros::expand(self, open, &name, None, args) {
             Ok(expanded) => expanded,
-            Err((_, args)) => self.node(open, ExprKind::Call { function: name, target: None, args }),
+            Err((_, args)) => self.node(
+                open,
+                ExprKind::Call {
+                    function: name,
+                    target: None,
+                    args,
+                },
+            ),
         }
     }
 
@@ -135,14 +169,26 @@ impl<'s> Builder<'s> {
         let function: Name = name.into();
         match macros::expand(self, open, &function, Some(target), args) {
             Ok(expanded) => expanded,
-            Err((target, args)) => {
-                self.node(open, ExprKind::Call { function, target: target.map(Box::new), args })
-            }
+            Err((target, args)) => self.node(
+                open,
+                ExprKind::Call {
+                    function,
+                    target: target.map(Box::new),
+                    args,
+                },
+            ),
         }
     }
 
     pub(super) fn operator(&mut self, at: usize, function: &str, args: Vec<Expr>) -> Expr {
-        self.node(at, ExprKind::Call { function: function.into(), target: None, args })
+        self.node(
+            at,
+            ExprKind::Call {
+                function: function.into(),
+                target: None,
+                args,
+            },
+        )
     }
 
     /// A selection with the dot at `dot`; `field_at` is where the field name begins.
@@ -158,7 +204,11 @@ impl<'s> Builder<'s> {
             let field = self.literal(field_at, Literal::String(field.into()));
             return self.operator(dot, operators::OPT_SELECT, vec![operand, field]);
         }
-        let kind = ExprKind::Select { operand: Box::new(operand), field: field.into(), test_only: false };
+        let kind = ExprKind::Select {
+            operand: Box::new(operand),
+            field: field.into(),
+            test_only: false,
+        };
         self.node(dot, kind)
     }
 
@@ -175,16 +225,27 @@ impl<'s> Builder<'s> {
         operators: &[usize],
     ) -> Expr {
         if operators.is_empty() {
-            return terms.next().unwrap_or(Expr { id: 0, kind: ExprKind::Unspecified });
+            return terms.next().unwrap_or(Expr {
+                id: 0,
+                kind: ExprKind::Unspecified,
+            });
         }
         let middle = operators.len() / 2;
         let left = self.balance_part(function, terms, &operators[..middle]);
         let right = self.balance_part(function, terms, &operators[middle + 1..]);
-        let kind = ExprKind::Call { function: Arc::clone(function), target: None, args: vec![left, right] };
+        let kind = ExprKind::Call {
+            function: Arc::clone(function),
+            target: None,
+            args: vec![left, right],
+        };
         self.node(operators[middle], kind)
     }
 }
 
 fn dotted(dot: Option<usize>, name: &str) -> Name {
-    if dot.is_some() { format!(".{name}").into() } else { name.into() }
+    if dot.is_some() {
+        format!(".{name}").into()
+    } else {
+        name.into()
+    }
 }

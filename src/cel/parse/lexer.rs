@@ -72,12 +72,18 @@ enum Match {
 /// Splits `source` into tokens. A text that is no token is skipped with the character that ruled the last rule out.
 pub(crate) fn lex(source: &str) -> Lexed {
     let bytes = source.as_bytes();
-    let mut lexed = Lexed { lexemes: Vec::new(), errors: Vec::new() };
+    let mut lexed = Lexed {
+        lexemes: Vec::new(),
+        errors: Vec::new(),
+    };
     let mut position = 0;
     while position < bytes.len() {
         match next(bytes, position) {
             Match::Token(token, end) => {
-                lexed.lexemes.push(Lexeme { token, range: position..end });
+                lexed.lexemes.push(Lexeme {
+                    token,
+                    range: position..end,
+                });
                 position = end;
             }
             Match::Hidden(end) => position = end,
@@ -88,7 +94,10 @@ pub(crate) fn lex(source: &str) -> Lexed {
             }
         }
     }
-    lexed.lexemes.push(Lexeme { token: Token::End, range: position..position });
+    lexed.lexemes.push(Lexeme {
+        token: Token::End,
+        range: position..position,
+    });
     lexed
 }
 
@@ -101,9 +110,9 @@ fn next(bytes: &[u8], start: usize) -> Match {
     let two = |token| Match::Token(token, start + 2);
     let following = bytes.get(start + 1).copied();
     match bytes[start] {
-        b'\t' | b' ' | b'\r' | b'\n' | 0x0c => {
-            Match::Hidden(skip(bytes, start, |byte| matches!(byte, b'\t' | b' ' | b'\r' | b'\n' | 0x0c)))
-        }
+        b'\t' | b' ' | b'\r' | b'\n' | 0x0c => Match::Hidden(skip(bytes, start, |byte| {
+            matches!(byte, b'\t' | b' ' | b'\r' | b'\n' | 0x0c)
+        })),
         b'=' if following == Some(b'=') => two(Token::Equals),
         b'!' if following == Some(b'=') => two(Token::NotEquals),
         b'<' if following == Some(b'=') => two(Token::LessEquals),
@@ -253,10 +262,16 @@ fn string(bytes: &[u8], start: usize, raw: bool) -> Result<usize, usize> {
 fn escape(bytes: &[u8], start: usize) -> Result<usize, usize> {
     let digits = |count: usize, accept: fn(u8) -> bool| {
         let end = skip(&bytes[..bytes.len().min(start + 2 + count)], start + 2, accept);
-        if end == start + 2 + count { Ok(end) } else { Err(end) }
+        if end == start + 2 + count {
+            Ok(end)
+        } else {
+            Err(end)
+        }
     };
     match bytes.get(start + 1) {
-        Some(b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'"' | b'\'' | b'\\' | b'?' | b'`') => Ok(start + 2),
+        Some(b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'"' | b'\'' | b'\\' | b'?' | b'`') => {
+            Ok(start + 2)
+        }
         Some(b'x' | b'X') => digits(2, |byte| byte.is_ascii_hexdigit()),
         Some(b'u') => digits(4, |byte| byte.is_ascii_hexdigit()),
         Some(b'U') => digits(8, |byte| byte.is_ascii_hexdigit()),
@@ -271,7 +286,11 @@ mod tests {
 
     fn texts(source: &str) -> Vec<(Token, &str)> {
         let lexed = lex(source);
-        lexed.lexemes.iter().map(|lexeme| (lexeme.token, &source[lexeme.range.clone()])).collect()
+        lexed
+            .lexemes
+            .iter()
+            .map(|lexeme| (lexeme.token, &source[lexeme.range.clone()]))
+            .collect()
     }
 
     #[test]
@@ -326,7 +345,11 @@ mod tests {
             ("`a$`", vec!["`a$", "`"]),
             ("a & b", vec!["& "]),
         ] {
-            let errors: Vec<_> = lex(source).errors.into_iter().map(|range| &source[range]).collect();
+            let errors: Vec<_> = lex(source)
+                .errors
+                .into_iter()
+                .map(|range| &source[range])
+                .collect();
             assert_eq!(errors, skipped, "{source}");
         }
     }

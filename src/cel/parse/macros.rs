@@ -41,7 +41,9 @@ pub(super) fn expand(
         }
         ("all", Some(target), 2 | 3) => expander.all(target, args),
         ("exists", Some(target), 2 | 3) => expander.exists(target, args),
-        ("exists_one", Some(target), 2 | 3) | ("existsOne", Some(target), 3) => expander.exists_one(target, args),
+        ("exists_one", Some(target), 2 | 3) | ("existsOne", Some(target), 3) => {
+            expander.exists_one(target, args)
+        }
         ("map", Some(target), 2 | 3) => expander.map(target, args),
         ("filter", Some(target), 2) => expander.filter(target, args),
         ("optMap", Some(target), 2) => expander.opt_map(target, args, true),
@@ -99,27 +101,43 @@ impl Expander<'_, '_> {
     }
 
     fn call(&mut self, function: &str, args: Vec<Expr>) -> Expr {
-        self.node(ExprKind::Call { function: function.into(), target: None, args })
+        self.node(ExprKind::Call {
+            function: function.into(),
+            target: None,
+            args,
+        })
     }
 
     fn member_call(&mut self, function: &str, target: Expr, args: Vec<Expr>) -> Expr {
-        self.node(ExprKind::Call { function: function.into(), target: Some(Box::new(target)), args })
+        self.node(ExprKind::Call {
+            function: function.into(),
+            target: Some(Box::new(target)),
+            args,
+        })
     }
 
     fn list(&mut self, elements: Vec<Expr>) -> Expr {
-        self.node(ExprKind::List { elements, optional: Vec::new() })
+        self.node(ExprKind::List {
+            elements,
+            optional: Vec::new(),
+        })
     }
 
     fn refuse<T>(&self, expr: &Expr, message: impl Into<String>) -> Result<T, Refusal> {
-        Err(Refusal { at: self.builder.place(expr.id), message: message.into() })
+        Err(Refusal {
+            at: self.builder.place(expr.id),
+            message: message.into(),
+        })
     }
 
     fn has(&mut self, args: Vec<Expr>) -> Result<Expr, Refusal> {
         let [arg] = take(args);
         match arg.kind {
-            ExprKind::Select { operand, field, .. } => {
-                Ok(self.node(ExprKind::Select { operand, field, test_only: true }))
-            }
+            ExprKind::Select { operand, field, .. } => Ok(self.node(ExprKind::Select {
+                operand,
+                field,
+                test_only: true,
+            })),
             _ => self.refuse(&arg, "invalid argument to has() macro"),
         }
     }
@@ -150,10 +168,23 @@ impl Expander<'_, '_> {
     }
 
     fn fold(&mut self, range: Expr, (variable, variable2): (Name, Option<Name>), fold: Fold) -> Expr {
-        let Fold { init, condition, step, result } = fold;
+        let Fold {
+            init,
+            condition,
+            step,
+            result,
+        } = fold;
         let accumulator = ACCUMULATOR.into();
-        let comprehension =
-            Comprehension { range, variable, variable2, accumulator, init, condition, step, result };
+        let comprehension = Comprehension {
+            range,
+            variable,
+            variable2,
+            accumulator,
+            init,
+            condition,
+            step,
+            result,
+        };
         self.node(ExprKind::Comprehension(Box::new(comprehension)))
     }
 
@@ -189,7 +220,16 @@ impl Expander<'_, '_> {
         let accumulator = self.accumulator();
         let step = self.call(operators::AND, vec![accumulator, predicate]);
         let result = self.accumulator();
-        Ok(self.fold(target, variables, Fold { init, condition, step, result }))
+        Ok(self.fold(
+            target,
+            variables,
+            Fold {
+                init,
+                condition,
+                step,
+                result,
+            },
+        ))
     }
 
     fn exists(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
@@ -202,7 +242,16 @@ impl Expander<'_, '_> {
         let accumulator = self.accumulator();
         let step = self.call(operators::OR, vec![accumulator, predicate]);
         let result = self.accumulator();
-        Ok(self.fold(target, variables, Fold { init, condition, step, result }))
+        Ok(self.fold(
+            target,
+            variables,
+            Fold {
+                init,
+                condition,
+                step,
+                result,
+            },
+        ))
     }
 
     fn exists_one(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
@@ -218,7 +267,16 @@ impl Expander<'_, '_> {
         let accumulator = self.accumulator();
         let one = self.literal(Literal::Int(1));
         let result = self.call(operators::EQUALS, vec![accumulator, one]);
-        Ok(self.fold(target, variables, Fold { init, condition, step, result }))
+        Ok(self.fold(
+            target,
+            variables,
+            Fold {
+                init,
+                condition,
+                step,
+                result,
+            },
+        ))
     }
 
     /// `step` where `filter` holds, otherwise the accumulator as it is.
@@ -243,7 +301,16 @@ impl Expander<'_, '_> {
     fn collect(&mut self, range: Expr, variables: (Name, Option<Name>), init: Expr, step: Expr) -> Expr {
         let condition = self.literal(Literal::Bool(true));
         let result = self.accumulator();
-        self.fold(range, variables, Fold { init, condition, step, result })
+        self.fold(
+            range,
+            variables,
+            Fold {
+                init,
+                condition,
+                step,
+                result,
+            },
+        )
     }
 
     fn map(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
@@ -294,13 +361,20 @@ impl Expander<'_, '_> {
         let [variable, mapped] = take(args);
         let ExprKind::Ident(name) = variable.kind else {
             let macro_name = if wrap { "optMap()" } else { "optFlatMap()" };
-            return self.refuse(&variable, format!("{macro_name} variable name must be a simple identifier"));
+            return self.refuse(
+                &variable,
+                format!("{macro_name} variable name must be a simple identifier"),
+            );
         };
         let copy = self.copy(&target);
         let present = self.member_call("hasValue", target, Vec::new());
         let value = self.member_call("value", copy, Vec::new());
         let bound = self.binding(&name, value, mapped);
-        let bound = if wrap { self.call("optional.of", vec![bound]) } else { bound };
+        let bound = if wrap {
+            self.call("optional.of", vec![bound])
+        } else {
+            bound
+        };
         let none = self.call("optional.none", Vec::new());
         Ok(self.call(operators::CONDITIONAL, vec![present, bound, none]))
     }
@@ -334,12 +408,20 @@ impl Expander<'_, '_> {
         }
         let kind = match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => expr.kind.clone(),
-            ExprKind::Select { operand, field, test_only } => ExprKind::Select {
+            ExprKind::Select {
+                operand,
+                field,
+                test_only,
+            } => ExprKind::Select {
                 operand: Box::new(self.copy(operand)),
                 field: Name::clone(field),
                 test_only: *test_only,
             },
-            ExprKind::Call { function, target, args } => ExprKind::Call {
+            ExprKind::Call {
+                function,
+                target,
+                args,
+            } => ExprKind::Call {
                 function: Name::clone(function),
                 args: args.iter().map(|arg| self.copy(arg)).collect(),
                 target: target.as_ref().map(|target| Box::new(self.copy(target))),
@@ -389,9 +471,17 @@ impl Expander<'_, '_> {
 /// The arguments as an array. Their number was matched before.
 fn take<const N: usize>(args: Vec<Expr>) -> [Expr; N] {
     let mut args = args.into_iter();
-    std::array::from_fn(|_| args.next().unwrap_or(Expr { id: 0, kind: ExprKind::Unspecified }))
+    std::array::from_fn(|_| {
+        args.next().unwrap_or(Expr {
+            id: 0,
+            kind: ExprKind::Unspecified,
+        })
+    })
 }
 
 fn take_last(args: &mut Vec<Expr>) -> Expr {
-    args.pop().unwrap_or(Expr { id: 0, kind: ExprKind::Unspecified })
+    args.pop().unwrap_or(Expr {
+        id: 0,
+        kind: ExprKind::Unspecified,
+    })
 }

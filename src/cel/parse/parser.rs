@@ -67,8 +67,14 @@ pub(super) struct Parser<'b, 's> {
 
 /// Parses all of `lexemes`. The second value says whether the tree is nested too deeply.
 pub(super) fn parse(builder: &mut Builder<'_>, lexemes: &[Lexeme]) -> Result<(Expr, bool), Stop> {
-    let mut parser =
-        Parser { builder, lexemes, position: 0, expr_depth: 0, relation_depth: 0, calc_depth: 0 };
+    let mut parser = Parser {
+        builder,
+        lexemes,
+        position: 0,
+        expr_depth: 0,
+        relation_depth: 0,
+        calc_depth: 0,
+    };
     let (expr, height) = parser.expr()?;
     if parser.peek() != Token::End {
         return Err(Stop::Syntax);
@@ -82,11 +88,15 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn peek_at(&self, ahead: usize) -> Token {
-        self.lexemes.get(self.position + ahead).map_or(Token::End, |lexeme| lexeme.token)
+        self.lexemes
+            .get(self.position + ahead)
+            .map_or(Token::End, |lexeme| lexeme.token)
     }
 
     fn range(&self) -> Range<usize> {
-        self.lexemes.get(self.position).map_or(0..0, |lexeme| lexeme.range.clone())
+        self.lexemes
+            .get(self.position)
+            .map_or(0..0, |lexeme| lexeme.range.clone())
     }
 
     /// Where the current token begins.
@@ -115,7 +125,11 @@ impl<'s> Parser<'_, 's> {
 
     fn enter(depth: &mut u32) -> Result<(), Stop> {
         *depth += 1;
-        if *depth > MAX_DEPTH { Err(Stop::RuleDepth) } else { Ok(()) }
+        if *depth > MAX_DEPTH {
+            Err(Stop::RuleDepth)
+        } else {
+            Ok(())
+        }
     }
 
     fn expr(&mut self) -> Result<Parsed, Stop> {
@@ -139,7 +153,10 @@ impl<'s> Parser<'_, 's> {
         let (if_false, false_height) = self.expr()?;
         let height = 1 + condition.1.max(true_height).max(false_height);
         let operands = vec![condition.0, if_true, if_false];
-        Ok((self.builder.operator(question, operators::CONDITIONAL, operands), height))
+        Ok((
+            self.builder.operator(question, operators::CONDITIONAL, operands),
+            height,
+        ))
     }
 
     /// Operands and the operators between them that bind at least as tightly as `level`.
@@ -215,7 +232,10 @@ impl<'s> Parser<'_, 's> {
         let mut next = first;
         loop {
             height = height.max(next.1);
-            let end = self.position.checked_sub(1).map_or(start, |last| self.lexemes[last].range.end);
+            let end = self
+                .position
+                .checked_sub(1)
+                .map_or(start, |last| self.lexemes[last].range.end);
             self.builder.terms.push((next.0.id, start..end));
             terms.push(next.0);
             let Some(op) = self.accept(Token::And) else {
@@ -284,11 +304,17 @@ impl<'s> Parser<'_, 's> {
         let escaped = self.peek() == Token::EscapedIdentifier;
         self.position += 1;
         if escaped || optional || self.peek() != Token::LeftParen {
-            return Ok((self.builder.select(operand, dot, name, field_at, optional), height + 1));
+            return Ok((
+                self.builder.select(operand, dot, name, field_at, optional),
+                height + 1,
+            ));
         }
         let open = self.advance();
         let (args, args_height) = self.arguments()?;
-        Ok((self.builder.member_call(operand, name, open, args), 1 + height.max(args_height)))
+        Ok((
+            self.builder.member_call(operand, name, open, args),
+            1 + height.max(args_height),
+        ))
     }
 
     fn index(&mut self, (operand, height): Parsed) -> Result<Parsed, Stop> {
@@ -296,7 +322,11 @@ impl<'s> Parser<'_, 's> {
         let optional = self.accept(Token::Question).is_some();
         let (index, index_height) = self.expr()?;
         self.expect(Token::RightBracket)?;
-        let function = if optional { operators::OPT_INDEX } else { operators::INDEX };
+        let function = if optional {
+            operators::OPT_INDEX
+        } else {
+            operators::INDEX
+        };
         let expr = self.builder.operator(bracket, function, vec![operand, index]);
         Ok((expr, 1 + height.max(index_height)))
     }
@@ -408,7 +438,10 @@ impl<'s> Parser<'_, 's> {
                 break;
             }
         }
-        Ok((self.builder.node(at, ExprKind::List { elements, optional }), height))
+        Ok((
+            self.builder.node(at, ExprKind::List { elements, optional }),
+            height,
+        ))
     }
 
     fn map(&mut self) -> Result<Parsed, Stop> {
@@ -438,7 +471,11 @@ impl<'s> Parser<'_, 's> {
 
     /// The rest of a message whose name begins with `first`.
     fn message(&mut self, dot: Option<usize>, first: &str) -> Result<Parsed, Stop> {
-        let mut name = if dot.is_some() { format!(".{first}") } else { first.to_owned() };
+        let mut name = if dot.is_some() {
+            format!(".{first}")
+        } else {
+            first.to_owned()
+        };
         while self.accept(Token::Dot).is_some() {
             name.push('.');
             name.push_str(self.text());
@@ -466,12 +503,26 @@ impl<'s> Parser<'_, 's> {
             let id = self.builder.node(colon, ExprKind::Unspecified).id;
             let (value, value_height) = self.expr()?;
             height = height.max(value_height);
-            fields.push(Field { id, name: name.into(), value, optional });
+            fields.push(Field {
+                id,
+                name: name.into(),
+                value,
+                optional,
+            });
             if self.accept(Token::Comma).is_none() {
                 self.expect(Token::RightBrace)?;
                 break;
             }
         }
-        Ok((self.builder.node(at, ExprKind::Struct { name: name.into(), fields }), height))
+        Ok((
+            self.builder.node(
+                at,
+                ExprKind::Struct {
+                    name: name.into(),
+                    fields,
+                },
+            ),
+            height,
+        ))
     }
 }

@@ -11,8 +11,17 @@ fn content(literal: &str) -> (&str, bool) {
     let unprefixed = literal.strip_prefix(['r', 'R']);
     let raw = unprefixed.is_some();
     let quoted = unprefixed.unwrap_or(literal);
-    let quotes = if quoted.len() >= 6 && (quoted.starts_with("'''") || quoted.starts_with("\"\"\"")) { 3 } else { 1 };
-    (quoted.get(quotes..quoted.len() - quotes.min(quoted.len())).unwrap_or(""), raw)
+    let quotes = if quoted.len() >= 6 && (quoted.starts_with("'''") || quoted.starts_with("\"\"\"")) {
+        3
+    } else {
+        1
+    };
+    (
+        quoted
+            .get(quotes..quoted.len() - quotes.min(quoted.len()))
+            .unwrap_or(""),
+        raw,
+    )
 }
 
 fn normalize_newlines(literal: &str) -> String {
@@ -72,10 +81,23 @@ fn escape(text: &str) -> Result<Escape, UnescapeError> {
     let Some(kind) = text[1..].chars().next() else {
         return Err("unable to unescape string, found '\\' as last character");
     };
-    let simple = |value: char| Ok(Escape { value: value.into(), length: 2, unicode: false });
+    let simple = |value: char| {
+        Ok(Escape {
+            value: value.into(),
+            length: 2,
+            unicode: false,
+        })
+    };
     let hex = |digits: usize, unicode: bool| {
-        let value = text.get(2..2 + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok()).ok_or(UNABLE)?;
-        Ok(Escape { value, length: 2 + digits, unicode })
+        let value = text
+            .get(2..2 + digits)
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+            .ok_or(UNABLE)?;
+        Ok(Escape {
+            value,
+            length: 2 + digits,
+            unicode,
+        })
     };
     match kind {
         'a' => simple('\u{07}'),
@@ -90,9 +112,15 @@ fn escape(text: &str) -> Result<Escape, UnescapeError> {
         'u' => hex(4, true),
         'U' => hex(8, true),
         '0'..='3' => {
-            let octal = text.get(1..4).and_then(|digits| u32::from_str_radix(digits, 8).ok());
+            let octal = text
+                .get(1..4)
+                .and_then(|digits| u32::from_str_radix(digits, 8).ok());
             let value = octal.ok_or("unable to unescape octal sequence in string")?;
-            Ok(Escape { value, length: 4, unicode: false })
+            Ok(Escape {
+                value,
+                length: 4,
+                unicode: false,
+            })
         }
         _ => Err(UNABLE),
     }
@@ -114,7 +142,10 @@ mod tests {
         ] {
             assert_eq!(unescape_string(literal).unwrap(), value, "{literal}");
         }
-        assert_eq!(unescape_bytes(r#""é\xff\000a""#).unwrap(), [0xc3, 0xa9, 0xff, 0, b'a']);
+        assert_eq!(
+            unescape_bytes(r#""é\xff\000a""#).unwrap(),
+            [0xc3, 0xa9, 0xff, 0, b'a']
+        );
         assert_eq!(unescape_string(r#""\ud800""#), Err(CODE_POINT));
         assert_eq!(unescape_bytes(r#""\u0041""#), Err(UNABLE));
     }

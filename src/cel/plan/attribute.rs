@@ -9,14 +9,35 @@ use crate::cel::device::Key;
 use crate::cel::value::Value;
 
 impl Planner<'_> {
-    pub(super) fn plan_select(&mut self, operand: &Expr, field: &str, presence: bool) -> Result<Node, String> {
+    pub(super) fn plan_select(
+        &mut self,
+        operand: &Expr,
+        field: &str,
+        presence: bool,
+    ) -> Result<Node, String> {
         let mut attribute = into_attribute(self.plan_open(operand)?);
         let key = QualifierKey::Name(Key::new(field));
-        add_qualifier(&mut attribute, &Arc::new(Qualifier { key, optional: false, presence }));
-        Ok(if presence { Node::Present(Box::new(attribute)) } else { Node::Attribute(Box::new(attribute)) })
+        add_qualifier(
+            &mut attribute,
+            &Arc::new(Qualifier {
+                key,
+                optional: false,
+                presence,
+            }),
+        );
+        Ok(if presence {
+            Node::Present(Box::new(attribute))
+        } else {
+            Node::Attribute(Box::new(attribute))
+        })
     }
 
-    pub(super) fn plan_index(&mut self, operand: &Expr, index: &Expr, optional: bool) -> Result<Node, String> {
+    pub(super) fn plan_index(
+        &mut self,
+        operand: &Expr,
+        index: &Expr,
+        optional: bool,
+    ) -> Result<Node, String> {
         let mut attribute = into_attribute(self.plan_open(operand)?);
         let key = match self.plan_open(index)? {
             Node::Constant(Value::String(name)) => QualifierKey::Name(Key::new(&name)),
@@ -28,13 +49,23 @@ impl Planner<'_> {
             Node::Attribute(attribute) | Node::Present(attribute) => QualifierKey::Computed(*attribute),
             other => QualifierKey::Computed(operand_of(other)),
         };
-        add_qualifier(&mut attribute, &Arc::new(Qualifier { key, optional, presence: false }));
+        add_qualifier(
+            &mut attribute,
+            &Arc::new(Qualifier {
+                key,
+                optional,
+                presence: false,
+            }),
+        );
         Ok(Node::Attribute(Box::new(attribute)))
     }
 }
 
 fn operand_of(node: Node) -> Attribute {
-    Attribute { root: Root::Operand(node), qualifiers: Vec::new() }
+    Attribute {
+        root: Root::Operand(node),
+        qualifiers: Vec::new(),
+    }
 }
 
 /// The attribute that a node is, or one that begins with it.
@@ -61,7 +92,11 @@ pub(super) fn plan_conditional(condition: Node, truthy: Node, falsy: Node) -> No
         Node::Attribute(attribute) | Node::Present(attribute) => *attribute,
         other => operand_of(other),
     };
-    let conditional = Conditional { condition, truthy: branch(truthy), falsy: branch(falsy) };
+    let conditional = Conditional {
+        condition,
+        truthy: branch(truthy),
+        falsy: branch(falsy),
+    };
     Node::Attribute(Box::new(Attribute {
         root: Root::Conditional(Box::new(conditional)),
         qualifiers: Vec::new(),
@@ -70,7 +105,9 @@ pub(super) fn plan_conditional(condition: Node, truthy: Node, falsy: Node) -> No
 
 /// Makes the frequent case of an attribute fast.
 pub(super) fn fuse(node: Node) -> Node {
-    let Node::Attribute(attribute) = &node else { return node };
+    let Node::Attribute(attribute) = &node else {
+        return node;
+    };
     if !matches!(attribute.root, Root::Device) {
         return node;
     }
@@ -89,7 +126,11 @@ pub(super) fn fuse(node: Node) -> Node {
                 "capacity" => true,
                 _ => return node,
             };
-            Node::Lookup(Box::new(Lookup { capacity, domain: Key::clone(domain), id: Key::clone(id) }))
+            Node::Lookup(Box::new(Lookup {
+                capacity,
+                domain: Key::clone(domain),
+                id: Key::clone(id),
+            }))
         }
         _ => node,
     }

@@ -14,12 +14,32 @@ use crate::cel::value::map::{Entries, Map, MapKey};
 use crate::cel::value::{Fault, Outcome, Value, numbers, text};
 
 /// Conversions, which cel-go computes when their argument is constant.
-const CONVERSIONS: [&str; 10] =
-    ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
+const CONVERSIONS: [&str; 10] = [
+    "bool",
+    "bytes",
+    "double",
+    "duration",
+    "dyn",
+    "int",
+    "string",
+    "timestamp",
+    "type",
+    "uint",
+];
 
 /// Functions without side effects that selectors call with constants.
-const PURE: [&str; 10] =
-    ["quantity", "semver", "isQuantity", "isSemver", "ip", "cidr", "isIP", "isCIDR", "ip.isCanonical", "format.named"];
+const PURE: [&str; 10] = [
+    "quantity",
+    "semver",
+    "isQuantity",
+    "isSemver",
+    "ip",
+    "cidr",
+    "isIP",
+    "isCIDR",
+    "ip.isCanonical",
+    "format.named",
+];
 
 /// Runs `compute` without a device.
 fn without_device<T>(compute: impl FnOnce(&mut Context<'static>) -> T) -> T {
@@ -37,7 +57,9 @@ fn constant(node: &Node) -> Option<&Value<'static>> {
 
 pub(super) fn fold_list(list: ListNode) -> Node {
     let constants: Option<Vec<_>> = list.elements.iter().map(constant).collect();
-    let Some(constants) = constants else { return Node::List(Box::new(list)) };
+    let Some(constants) = constants else {
+        return Node::List(Box::new(list));
+    };
     let mut items = Vec::with_capacity(constants.len());
     for (value, optional) in constants.into_iter().zip(&list.optional) {
         if *optional {
@@ -57,7 +79,9 @@ pub(super) fn fold_map(map: MapNode) -> Result<Node, String> {
         .iter()
         .map(|entry| Some((constant(&entry.key)?, constant(&entry.value)?, entry.optional)))
         .collect();
-    let Some(constants) = constants else { return Ok(Node::Map(Box::new(map))) };
+    let Some(constants) = constants else {
+        return Ok(Node::Map(Box::new(map)));
+    };
     let mut entries = Entries::default();
     for (key, value, optional) in constants {
         if optional {
@@ -68,7 +92,10 @@ pub(super) fn fold_map(map: MapNode) -> Result<Node, String> {
             ))));
         }
         if MapKey::of(key).is_none() {
-            return Err(format!("runtime error: hash of unhashable type {}", key.go_type()));
+            return Err(format!(
+                "runtime error: hash of unhashable type {}",
+                key.go_type()
+            ));
         }
         entries.insert(key.clone(), value.clone());
     }
@@ -117,7 +144,9 @@ fn apply(ctx: &mut Context<'static>, call: &Call, args: &[Value<'static>]) -> Ou
 
 /// `in` a list of constants of simple types is a lookup.
 fn fold_membership(mut call: Call) -> Node {
-    let Some(Node::Constant(Value::List(list))) = call.args.get(1) else { return Node::Call(Box::new(call)) };
+    let Some(Node::Constant(Value::List(list))) = call.args.get(1) else {
+        return Node::Call(Box::new(call));
+    };
     if list.len() == 0 {
         return Node::Constant(Value::Bool(false));
     }

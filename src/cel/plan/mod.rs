@@ -40,9 +40,17 @@ pub(crate) fn plan(checked: &Checked, scope: &Scope) -> Result<Plan, String> {
 
 /// Plans a part of the tree that has no variables of comprehensions around it.
 pub(crate) fn plan_part(checked: &Checked, scope: &Scope, part: &Expr) -> Result<Plan, String> {
-    let mut planner = Planner { checked, scope, locals: Vec::new(), slots: 0 };
+    let mut planner = Planner {
+        checked,
+        scope,
+        locals: Vec::new(),
+        slots: 0,
+    };
     let root = planner.plan(part)?;
-    Ok(Plan { root, slots: planner.slots })
+    Ok(Plan {
+        root,
+        slots: planner.slots,
+    })
 }
 
 /// What a local name stands for.
@@ -75,11 +83,21 @@ impl Planner<'_> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(Node::Constant(Value::of_literal(literal))),
             ExprKind::Ident(name) => self.plan_ident(expr, name),
-            ExprKind::Select { operand, field, test_only } => self.plan_select(operand, field, *test_only),
-            ExprKind::Call { function, target, args } => self.plan_call(expr, function, target.as_deref(), args),
+            ExprKind::Select {
+                operand,
+                field,
+                test_only,
+            } => self.plan_select(operand, field, *test_only),
+            ExprKind::Call {
+                function,
+                target,
+                args,
+            } => self.plan_call(expr, function, target.as_deref(), args),
             ExprKind::List { elements, optional } => {
                 let elements = self.plan_all(elements)?;
-                let optional = (0..elements.len()).map(|position| optional.contains(&position)).collect();
+                let optional = (0..elements.len())
+                    .map(|position| optional.contains(&position))
+                    .collect();
                 Ok(constant::fold_list(ListNode { elements, optional }))
             }
             ExprKind::Map { entries } => {
@@ -87,7 +105,11 @@ impl Planner<'_> {
                     .iter()
                     .map(|entry| {
                         let key = self.plan(&entry.key)?;
-                        Ok(MapEntry { key, value: self.plan(&entry.value)?, optional: entry.optional })
+                        Ok(MapEntry {
+                            key,
+                            value: self.plan(&entry.value)?,
+                            optional: entry.optional,
+                        })
                     })
                     .collect::<Result<_, String>>()?;
                 constant::fold_map(MapNode { entries })
@@ -97,10 +119,17 @@ impl Planner<'_> {
                     .iter()
                     .map(|field| {
                         let value = self.plan(&field.value)?;
-                        Ok(MessageField { name: field.name.to_string(), value, optional: field.optional })
+                        Ok(MessageField {
+                            name: field.name.to_string(),
+                            value,
+                            optional: field.optional,
+                        })
                     })
                     .collect::<Result<_, String>>()?;
-                Ok(Node::Message(Box::new(MessageNode { type_name: name.to_string(), fields })))
+                Ok(Node::Message(Box::new(MessageNode {
+                    type_name: name.to_string(),
+                    fields,
+                })))
             }
             ExprKind::Comprehension(comprehension) => self.plan_fold(comprehension),
             ExprKind::Unspecified => Err("unsupported expression".to_owned()),
@@ -115,11 +144,18 @@ impl Planner<'_> {
             Some(Reference::Int(value)) => return Ok(Node::Constant(Value::Int(*value))),
             _ => match self.locals.iter().rev().find(|local| local.name == *name) {
                 Some(Local { slot, init: None, .. }) => Root::Variable(*slot),
-                Some(Local { slot, init: Some(init), .. }) => Root::Accumulator(*slot, Arc::clone(init)),
+                Some(Local {
+                    slot,
+                    init: Some(init),
+                    ..
+                }) => Root::Accumulator(*slot, Arc::clone(init)),
                 None => return Err(format!("no such attribute: {name}")),
             },
         };
-        Ok(Node::Attribute(Box::new(Attribute { root, qualifiers: Vec::new() })))
+        Ok(Node::Attribute(Box::new(Attribute {
+            root,
+            qualifiers: Vec::new(),
+        })))
     }
 
     fn plan_call(
@@ -142,7 +178,11 @@ impl Planner<'_> {
             }
             (operators::CONDITIONAL, [condition, truthy, falsy]) => {
                 let condition = self.plan(condition)?;
-                return Ok(plan_conditional(condition, self.plan_open(truthy)?, self.plan_open(falsy)?));
+                return Ok(plan_conditional(
+                    condition,
+                    self.plan_open(truthy)?,
+                    self.plan_open(falsy)?,
+                ));
             }
             (operators::EQUALS, [left, right]) => {
                 return Ok(Node::Equal(Box::new([self.plan(left)?, self.plan(right)?])));
@@ -171,7 +211,11 @@ impl Planner<'_> {
     fn plan_terms(&mut self, operator: &str, args: &[Expr], terms: &mut Vec<Node>) -> Result<(), String> {
         for arg in args {
             match &arg.kind {
-                ExprKind::Call { function, target: None, args } if &**function == operator => {
+                ExprKind::Call {
+                    function,
+                    target: None,
+                    args,
+                } if &**function == operator => {
                     self.plan_terms(operator, args, terms)?;
                 }
                 _ => terms.push(self.plan(arg)?),
@@ -201,21 +245,41 @@ impl Planner<'_> {
             && let Some(Node::Constant(Value::String(pattern))) = args.get(1)
         {
             let regex = Regex::new(pattern)?;
-            return Ok(Node::Regex(Box::new(RegexCall { function, regex, args, rule })));
+            return Ok(Node::Regex(Box::new(RegexCall {
+                function,
+                regex,
+                args,
+                rule,
+            })));
         }
         let callee = match settled {
             Some(overload) => Callee::One(overload),
             None => Callee::Several(self.scope.function(function)),
         };
         let stepwise = match &callee {
-            Callee::One(Overload { binding: Binding::Shared(..), .. }) => false,
-            Callee::One(Overload { binding: Binding::Stepwise(_), .. }) => true,
+            Callee::One(Overload {
+                binding: Binding::Shared(..),
+                ..
+            }) => false,
+            Callee::One(Overload {
+                binding: Binding::Stepwise(_),
+                ..
+            }) => true,
             Callee::One(_) => args.len() >= 3,
-            Callee::Several(overloads) => {
-                !matches!(overloads.first(), Some(Overload { binding: Binding::Shared(..), .. }))
-            }
+            Callee::Several(overloads) => !matches!(
+                overloads.first(),
+                Some(Overload {
+                    binding: Binding::Shared(..),
+                    ..
+                })
+            ),
         };
-        constant::fold_call(Call { callee, args, rule, stepwise })
+        constant::fold_call(Call {
+            callee,
+            args,
+            rule,
+            stepwise,
+        })
     }
 
     fn plan_fold(&mut self, comprehension: &Comprehension) -> Result<Node, String> {
@@ -224,7 +288,10 @@ impl Planner<'_> {
         let accumulator = self.new_local(&comprehension.accumulator, Some(init));
         let visible = self.locals.len();
         let variable = self.new_local(&comprehension.variable, None);
-        let variable2 = comprehension.variable2.as_ref().map(|name| self.new_local(name, None));
+        let variable2 = comprehension
+            .variable2
+            .as_ref()
+            .map(|name| self.new_local(name, None));
         let condition = self.plan(&comprehension.condition)?;
         let step = self.plan(&comprehension.step)?;
         self.locals.truncate(visible);
@@ -244,7 +311,11 @@ impl Planner<'_> {
     fn new_local(&mut self, name: &Name, init: Option<Arc<Node>>) -> usize {
         let slot = self.slots;
         self.slots += 1;
-        self.locals.push(Local { name: Name::clone(name), slot, init });
+        self.locals.push(Local {
+            name: Name::clone(name),
+            slot,
+            init,
+        });
         slot
     }
 }

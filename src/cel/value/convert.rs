@@ -7,7 +7,10 @@ use super::{Fault, Outcome, Value, numbers, text, time};
 
 /// Why a value cannot become another type.
 fn refuse<'a>(value: &Value<'_>, to: &str) -> Outcome<'a> {
-    Err(Fault::error(format!("type conversion error from '{}' to '{to}'", value.type_name())))
+    Err(Fault::error(format!(
+        "type conversion error from '{}' to '{to}'",
+        value.type_name()
+    )))
 }
 
 /// `bool(value)`.
@@ -133,9 +136,14 @@ fn parse_float(text: &str) -> Option<f64> {
     if unsigned.len() + 1 < text.len() {
         return None;
     }
-    if let Some(hexadecimal) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+    if let Some(hexadecimal) = unsigned
+        .strip_prefix("0x")
+        .or_else(|| unsigned.strip_prefix("0X"))
+    {
         let value = parse_hexadecimal(hexadecimal)?;
-        return value.is_finite().then_some(if text.starts_with('-') { -value } else { value });
+        return value
+            .is_finite()
+            .then_some(if text.starts_with('-') { -value } else { value });
     }
     let value: f64 = text.parse().ok()?;
     let spelled_out = unsigned.starts_with(['i', 'I', 'n', 'N']);

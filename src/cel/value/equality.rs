@@ -112,7 +112,9 @@ pub(crate) fn list_contains<'a>(
     value: &Value<'a>,
 ) -> Result<bool, Fault> {
     for index in 0..ctx.list_len(list) {
-        let Some(element) = ctx.list_get(list, index) else { break };
+        let Some(element) = ctx.list_get(list, index) else {
+            break;
+        };
         match method(ctx, value, &element) {
             Ok(true) => return Ok(true),
             Ok(false) | Err(Fault::Error(_)) => {}

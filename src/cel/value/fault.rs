@@ -35,7 +35,9 @@ impl Fault {
 
     /// A failed type assertion to an interface, of which `method` is the first that the type lacks.
     pub(crate) fn conversion(go_type: &str, interface: &str, method: &str) -> Self {
-        Self::panic(format!("interface conversion: {go_type} is not {interface}: missing method {method}"))
+        Self::panic(format!(
+            "interface conversion: {go_type} is not {interface}: missing method {method}"
+        ))
     }
 
     pub(crate) fn no_such_overload() -> Self {

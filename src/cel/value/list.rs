@@ -34,12 +34,12 @@ impl<'a> List<'a> {
             Self::Device(list) => match list {
                 AttributeList::Bools(items) => items.get(index).map(|item| Value::Bool(*item)),
                 AttributeList::Ints(items) => items.get(index).map(|item| Value::Int(*item)),
-                AttributeList::Strings(items) => {
-                    items.get(index).map(|item| Value::String(Text::Borrowed(item.as_str())))
-                }
-                AttributeList::Versions(items) => {
-                    items.get(index).map(|item| Value::Semver(Version::Borrowed(item)))
-                }
+                AttributeList::Strings(items) => items
+                    .get(index)
+                    .map(|item| Value::String(Text::Borrowed(item.as_str()))),
+                AttributeList::Versions(items) => items
+                    .get(index)
+                    .map(|item| Value::Semver(Version::Borrowed(item))),
             },
             Self::Mutable(_) => None,
         }

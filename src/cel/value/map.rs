@@ -70,7 +70,9 @@ impl MapKey {
             Value::Timestamp(value) => Self::Timestamp(value.seconds, value.nanos),
             Value::Type(name) => Self::Type(name),
             Value::Ip(address) => Self::Ip(**address),
-            Value::List(List::Items(items) | List::Concat(items)) => Self::Address(Arc::as_ptr(items) as usize),
+            Value::List(List::Items(items) | List::Concat(items)) => {
+                Self::Address(Arc::as_ptr(items) as usize)
+            }
             Value::Map(Map::Entries(entries)) => Self::Address(Arc::as_ptr(entries) as usize),
             Value::Quantity(amount) => Self::Address(std::ptr::from_ref::<Quantity>(amount) as usize),
             Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
@@ -133,7 +135,11 @@ impl<'a> Entries<'a> {
         if self.entries.len() < INDEX_FROM {
             return;
         }
-        let unindexed = if self.index.is_some() { self.entries.len() - 1 } else { 0 };
+        let unindexed = if self.index.is_some() {
+            self.entries.len() - 1
+        } else {
+            0
+        };
         let index = self.index.get_or_insert_default();
         for (position, (key, _)) in self.entries.iter().enumerate().skip(unindexed) {
             if let Some(key) = MapKey::of(key) {
@@ -158,8 +164,12 @@ impl<'a> Entries<'a> {
                 .or_else(|| {
                     super::numbers::lossless_uint(*double).and_then(|uint| self.exact(&Value::Uint(uint)))
                 }),
-            Value::Int(int) => u64::try_from(*int).ok().and_then(|uint| self.exact(&Value::Uint(uint))),
-            Value::Uint(uint) => i64::try_from(*uint).ok().and_then(|int| self.exact(&Value::Int(int))),
+            Value::Int(int) => u64::try_from(*int)
+                .ok()
+                .and_then(|uint| self.exact(&Value::Uint(uint))),
+            Value::Uint(uint) => i64::try_from(*uint)
+                .ok()
+                .and_then(|int| self.exact(&Value::Int(int))),
             _ => None,
         }
     }
@@ -200,8 +210,12 @@ impl<'a> Map<'a> {
     /// Whether the map has the key. The maps by domain have no more than the domains that exist.
     pub(crate) fn contains(&self, key: &Value<'_>) -> bool {
         match (self, key) {
-            (Self::Attributes(device), Value::String(name)) => find_domain(&device.attributes, name).is_some(),
-            (Self::Capacities(device), Value::String(name)) => find_domain(&device.capacities, name).is_some(),
+            (Self::Attributes(device), Value::String(name)) => {
+                find_domain(&device.attributes, name).is_some()
+            }
+            (Self::Capacities(device), Value::String(name)) => {
+                find_domain(&device.capacities, name).is_some()
+            }
             (Self::Attributes(_) | Self::Capacities(_), _) => false,
             _ => self.find(key).is_some(),
         }
@@ -251,14 +265,26 @@ impl<'a> Map<'a> {
         let text = |name: &'a str| Value::String(Text::Borrowed(name));
         match self {
             Self::Device(_) => DEVICE_FIELDS.iter().map(|name| text(name)).collect(),
-            Self::Attributes(device) => device.attributes.iter().map(|domain| text(&domain.name)).collect(),
-            Self::Capacities(device) => device.capacities.iter().map(|domain| text(&domain.name)).collect(),
-            Self::AttributeDomain(domain) => {
-                domain.iter().flat_map(|domain| domain.entries.iter()).map(|entry| text(&entry.name)).collect()
-            }
-            Self::CapacityDomain(domain) => {
-                domain.iter().flat_map(|domain| domain.entries.iter()).map(|entry| text(&entry.name)).collect()
-            }
+            Self::Attributes(device) => device
+                .attributes
+                .iter()
+                .map(|domain| text(&domain.name))
+                .collect(),
+            Self::Capacities(device) => device
+                .capacities
+                .iter()
+                .map(|domain| text(&domain.name))
+                .collect(),
+            Self::AttributeDomain(domain) => domain
+                .iter()
+                .flat_map(|domain| domain.entries.iter())
+                .map(|entry| text(&entry.name))
+                .collect(),
+            Self::CapacityDomain(domain) => domain
+                .iter()
+                .flat_map(|domain| domain.entries.iter())
+                .map(|entry| text(&entry.name))
+                .collect(),
             Self::Entries(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
             Self::Mutable(_) => Vec::new(),
         }

@@ -58,7 +58,9 @@ fn uint_overflow() -> Fault {
 /// `left + right`, where `left` has [`Trait::Adder`].
 pub(crate) fn add<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
     Ok(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => Value::Int(left.checked_add(*right).ok_or_else(int_overflow)?),
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_add(*right).ok_or_else(int_overflow)?)
+        }
         (Value::Uint(left), Value::Uint(right)) => {
             Value::Uint(left.checked_add(*right).ok_or_else(uint_overflow)?)
         }
@@ -89,7 +91,9 @@ pub(crate) fn add<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>
 /// `left - right`, where `left` has [`Trait::Subtractor`].
 pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
     Ok(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => Value::Int(left.checked_sub(*right).ok_or_else(int_overflow)?),
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_sub(*right).ok_or_else(int_overflow)?)
+        }
         (Value::Uint(left), Value::Uint(right)) => {
             Value::Uint(left.checked_sub(*right).ok_or_else(uint_overflow)?)
         }
@@ -109,7 +113,9 @@ pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
 /// `left * right`, where `left` has [`Trait::Multiplier`].
 pub(crate) fn multiply<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
     Ok(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => Value::Int(left.checked_mul(*right).ok_or_else(int_overflow)?),
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_mul(*right).ok_or_else(int_overflow)?)
+        }
         (Value::Uint(left), Value::Uint(right)) => {
             Value::Uint(left.checked_mul(*right).ok_or_else(uint_overflow)?)
         }
@@ -124,7 +130,9 @@ pub(crate) fn divide<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
         (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
             return Err(Fault::error("division by zero"));
         }
-        (Value::Int(left), Value::Int(right)) => Value::Int(left.checked_div(*right).ok_or_else(int_overflow)?),
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_div(*right).ok_or_else(int_overflow)?)
+        }
         (Value::Uint(left), Value::Uint(right)) => Value::Uint(left / right),
         (Value::Double(left), Value::Double(right)) => Value::Double(left / right),
         _ => return Err(Fault::no_such_overload()),
@@ -137,7 +145,9 @@ pub(crate) fn modulo<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
         (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
             return Err(Fault::error("modulus by zero"));
         }
-        (Value::Int(left), Value::Int(right)) => Value::Int(left.checked_rem(*right).ok_or_else(int_overflow)?),
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_rem(*right).ok_or_else(int_overflow)?)
+        }
         (Value::Uint(left), Value::Uint(right)) => Value::Uint(left % right),
         _ => return Err(Fault::no_such_overload()),
     })

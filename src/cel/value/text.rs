@@ -78,7 +78,11 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
             let minutes = timestamp.offset.unsigned_abs() / 60;
             let sign = if timestamp.offset < 0 { '-' } else { '+' };
             let offset = format!("{sign}{:02}{:02}", minutes / 60, minutes % 60);
-            write!(out, " {offset} {}", if timestamp.offset == 0 { "UTC" } else { &offset })
+            write!(
+                out,
+                " {offset} {}",
+                if timestamp.offset == 0 { "UTC" } else { &offset }
+            )
         }
         Value::Type(name) => write!(out, "{name}"),
         Value::Optional(None) => write!(out, "optional.none()"),
@@ -179,7 +183,11 @@ pub(crate) fn source(value: &Value<'_>) -> String {
         Value::Uint(value) => format!("{value}u"),
         Value::Double(value) => {
             let text = float_f(*value);
-            if text.contains(['.', 'N', 'I']) { text } else { format!("{text}.0") }
+            if text.contains(['.', 'N', 'I']) {
+                text
+            } else {
+                format!("{text}.0")
+            }
         }
         Value::Bytes(bytes) => format!("b\"{}\"", bytes.escape_ascii()),
         Value::Duration(nanos) => format!("duration(\"{}s\")", float_f(time::duration_seconds(*nanos))),
@@ -187,8 +195,10 @@ pub(crate) fn source(value: &Value<'_>) -> String {
         Value::Quantity(quantity) => format!("quantity(\"{}\")", **quantity),
         Value::Semver(version) => format!("semver(\"{}\")", **version),
         Value::List(list) => {
-            let elements: Vec<_> =
-                (0..list.len().min(100)).filter_map(|index| list.get(index)).map(|item| source(&item)).collect();
+            let elements: Vec<_> = (0..list.len().min(100))
+                .filter_map(|index| list.get(index))
+                .map(|item| source(&item))
+                .collect();
             format!("[{}]", elements.join(", "))
         }
         Value::Map(map) => {

@@ -23,7 +23,11 @@ const NANOS: i64 = 1_000_000_000;
 
 impl Timestamp {
     /// The earliest, and Go's zero time.
-    pub(crate) const FIRST: Self = Self { seconds: MIN_SECONDS, nanos: 0, offset: 0 };
+    pub(crate) const FIRST: Self = Self {
+        seconds: MIN_SECONDS,
+        nanos: 0,
+        offset: 0,
+    };
 
     /// What is compared: the offset does not count.
     pub(crate) fn instant(self) -> (i64, u32) {
@@ -32,7 +36,11 @@ impl Timestamp {
 
     pub(crate) fn from_unix(seconds: i64) -> Result<Self, Fault> {
         if (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
-            Ok(Self { seconds, nanos: 0, offset: 0 })
+            Ok(Self {
+                seconds,
+                nanos: 0,
+                offset: 0,
+            })
         } else {
             Err(overflow())
         }
@@ -59,7 +67,11 @@ pub(crate) fn add_duration(timestamp: Timestamp, duration: i64) -> Result<Timest
     if !(MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
         return Err(overflow());
     }
-    Ok(Timestamp { seconds, nanos: total.rem_euclid(NANOS) as u32, offset: timestamp.offset })
+    Ok(Timestamp {
+        seconds,
+        nanos: total.rem_euclid(NANOS) as u32,
+        offset: timestamp.offset,
+    })
 }
 
 /// `left - right` in nanoseconds.
@@ -104,7 +116,11 @@ impl Civil {
         let day_from_march = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let month_from_march = (5 * day_from_march + 2) / 153;
         let day = (day_from_march - (153 * month_from_march + 2) / 5 + 1) as u32;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 } as u32;
+        let month = if month_from_march < 10 {
+            month_from_march + 3
+        } else {
+            month_from_march - 9
+        } as u32;
         let year = year_of_era + era * 400 + i64::from(month <= 2);
         Self {
             year,
@@ -173,7 +189,11 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
     if !(MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
         return Some(Err(overflow()));
     }
-    Some(Ok(Timestamp { seconds, nanos, offset }))
+    Some(Ok(Timestamp {
+        seconds,
+        nanos,
+        offset,
+    }))
 }
 
 struct Cursor<'t>(&'t [u8]);
@@ -192,7 +212,11 @@ impl Cursor<'_> {
     }
 
     fn one_or_two_digits(&mut self) -> Option<u32> {
-        let count = if self.0.get(1).is_some_and(u8::is_ascii_digit) { 2 } else { 1 };
+        let count = if self.0.get(1).is_some_and(u8::is_ascii_digit) {
+            2
+        } else {
+            1
+        };
         self.digits(count)
     }
 
@@ -200,7 +224,10 @@ impl Cursor<'_> {
         if !matches!(self.0, [b'.' | b',', b'0'..=b'9', ..]) {
             return Some(0);
         }
-        let length = self.0[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = self.0[1..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         let digits = &self.0[1..=length];
         self.0 = &self.0[length + 1..];
         let kept = number(&digits[..length.min(9)])?;
@@ -231,7 +258,9 @@ impl Cursor<'_> {
 
 fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |value, digit| {
-        digit.is_ascii_digit().then(|| value * 10 + u32::from(digit - b'0'))
+        digit
+            .is_ascii_digit()
+            .then(|| value * 10 + u32::from(digit - b'0'))
     })
 }
 
@@ -299,7 +328,10 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
             fraction_digits = after.bytes().take_while(u8::is_ascii_digit).count();
             for digit in after[..fraction_digits].bytes() {
                 // Digits that no longer fit do not count.
-                match fraction.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0'))) {
+                match fraction
+                    .checked_mul(10)
+                    .and_then(|value| value.checked_add(u64::from(digit - b'0')))
+                {
                     Some(more) if more <= LIMIT => {
                         fraction = more;
                         scale *= 10.0;
@@ -312,7 +344,10 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
         if whole_end == 0 && fraction_digits == 0 {
             return None;
         }
-        let unit_end = rest.bytes().take_while(|byte| *byte != b'.' && !byte.is_ascii_digit()).count();
+        let unit_end = rest
+            .bytes()
+            .take_while(|byte| *byte != b'.' && !byte.is_ascii_digit())
+            .count();
         let unit = unit(&rest[..unit_end])?;
         rest = &rest[unit_end..];
         value = value.checked_mul(unit).filter(|value| *value <= LIMIT)?;
@@ -353,9 +388,14 @@ mod tests {
             let timestamp = parse_timestamp(text).unwrap().unwrap();
             assert_eq!(format_timestamp(timestamp), printed, "{text}");
         }
-        for text in
-            ["2023-02-29T00:00:00Z", "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01", "", "x"]
-        {
+        for text in [
+            "2023-02-29T00:00:00Z",
+            "2024-13-01T00:00:00Z",
+            "2024-01-01T24:00:00Z",
+            "2024-01-01",
+            "",
+            "x",
+        ] {
             assert!(parse_timestamp(text).is_none(), "{text}");
         }
         assert!(parse_timestamp("9999-12-31T23:59:59-01:00").unwrap().is_err());
@@ -381,9 +421,18 @@ mod tests {
 
     #[test]
     fn knows_the_calendar() {
-        let civil = parse_timestamp("2024-12-31T23:59:59Z").unwrap().unwrap().at_offset(0);
-        assert_eq!((civil.day_of_year, civil.weekday, civil.month, civil.day), (365, 2, 12, 31));
-        let civil = parse_timestamp("1969-07-20T20:17:40Z").unwrap().unwrap().at_offset(3600);
+        let civil = parse_timestamp("2024-12-31T23:59:59Z")
+            .unwrap()
+            .unwrap()
+            .at_offset(0);
+        assert_eq!(
+            (civil.day_of_year, civil.weekday, civil.month, civil.day),
+            (365, 2, 12, 31)
+        );
+        let civil = parse_timestamp("1969-07-20T20:17:40Z")
+            .unwrap()
+            .unwrap()
+            .at_offset(3600);
         assert_eq!((civil.year, civil.weekday, civil.hour), (1969, 0, 21));
     }
 }

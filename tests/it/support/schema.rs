@@ -40,10 +40,12 @@ pub(crate) fn assert_valid(json: &str) -> Value {
     report
 }
 
-/// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`.
+/// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`, and to what some have in
+/// common in `parts.json`.
 fn validator(kind: &str) -> Validator {
     let registry = Registry::new()
         .add(uri("envelope"), read("envelope"))
+        .and_then(|registry| registry.add(uri("parts"), read("parts")))
         .and_then(RegistryBuilder::prepare)
         .expect("a schema with a good address");
     jsonschema::options()

@@ -17,15 +17,20 @@ type Problem<'t> = (&'static str, &'t str);
 /// Reads an address.
 pub(in crate::cel::library) fn parse_address(text: &str) -> Result<Address, String> {
     let parsed = match text.bytes().find(|byte| matches!(byte, b'.' | b':' | b'%')) {
-        Some(b'.') => {
-            parse_v4(text).map(|fields| Address { address: IpAddr::from(fields), zoned: false })
-        }
+        Some(b'.') => parse_v4(text).map(|fields| Address {
+            address: IpAddr::from(fields),
+            zoned: false,
+        }),
         Some(b':') => parse_v6(text),
         Some(_) => Err(("missing IPv6 address", "")),
         None => Err(("unable to parse IP", "")),
     };
     parsed.map_err(|(message, rest)| {
-        let place = if rest.is_empty() { String::new() } else { format!(" (at {})", go_quote(rest)) };
+        let place = if rest.is_empty() {
+            String::new()
+        } else {
+            format!(" (at {})", go_quote(rest))
+        };
         format!("ParseAddr({}): {message}{place}", go_quote(text))
     })
 }
@@ -81,7 +86,10 @@ fn parse_v6(text: &str) -> Result<Address, Problem<'_>> {
         gap = Some(0);
         rest = behind;
         if rest.is_empty() {
-            return Ok(Address { address: Ipv6Addr::UNSPECIFIED.into(), zoned });
+            return Ok(Address {
+                address: Ipv6Addr::UNSPECIFIED.into(),
+                zoned,
+            });
         }
     }
     while filled < 16 {
@@ -94,7 +102,10 @@ fn parse_v6(text: &str) -> Result<Address, Problem<'_>> {
         }
         if rest.as_bytes().get(digits) == Some(&b'.') {
             if gap.is_none() && filled != 12 {
-                return Err(("embedded IPv4 address must replace the final 2 fields of the address", rest));
+                return Err((
+                    "embedded IPv4 address must replace the final 2 fields of the address",
+                    rest,
+                ));
             }
             if filled + 4 > 16 {
                 return Err((
@@ -146,7 +157,10 @@ fn parse_v6(text: &str) -> Result<Address, Problem<'_>> {
         }
         None => {}
     }
-    Ok(Address { address: Ipv6Addr::from(bytes).into(), zoned })
+    Ok(Address {
+        address: Ipv6Addr::from(bytes).into(),
+        zoned,
+    })
 }
 
 #[cfg(test)]
@@ -167,7 +181,10 @@ mod tests {
             ("::ffff:1.2.3.4", "::ffff:1.2.3.4", false),
             ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304", false),
         ] {
-            let Address { address, zoned: has_zone } = parse_address(text).unwrap();
+            let Address {
+                address,
+                zoned: has_zone,
+            } = parse_address(text).unwrap();
             assert_eq!((address.to_string().as_str(), has_zone), (shown, zoned));
         }
     }
@@ -187,15 +204,30 @@ mod tests {
             ("1.2.3.x", "unexpected character (at \"x\")"),
             ("1:2", "address string too short"),
             ("::1::", "multiple :: in address (at \":\")"),
-            ("12345::", "each group must have 4 or less digits (at \"12345::\")"),
-            (":1", "each colon-separated field must have at least one digit (at \":1\")"),
+            (
+                "12345::",
+                "each group must have 4 or less digits (at \"12345::\")",
+            ),
+            (
+                ":1",
+                "each colon-separated field must have at least one digit (at \":1\")",
+            ),
             ("1:2:", "colon must be followed by more characters (at \":\")"),
-            ("1:g", "each colon-separated field must have at least one digit (at \"g\")"),
+            (
+                "1:g",
+                "each colon-separated field must have at least one digit (at \"g\")",
+            ),
             ("1:2g", "unexpected character, want colon (at \"g\")"),
             ("1:2:3:4:5:6:7:8:9", "trailing garbage after address (at \"9\")"),
-            ("1:2:3:4:5:6:7::8", "the :: must expand to at least one field of zeros"),
+            (
+                "1:2:3:4:5:6:7::8",
+                "the :: must expand to at least one field of zeros",
+            ),
             ("::1%", "zone must be a non-empty string"),
-            ("1:2.3.4.5", "embedded IPv4 address must replace the final 2 fields of the address (at \"2.3.4.5\")"),
+            (
+                "1:2.3.4.5",
+                "embedded IPv4 address must replace the final 2 fields of the address (at \"2.3.4.5\")",
+            ),
         ] {
             let expected = format!("ParseAddr({}): {message}", go_quote(text));
             assert_eq!(parse_address(text).map(|_| ()), Err(expected));

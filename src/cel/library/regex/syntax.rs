@@ -36,7 +36,11 @@ struct Piece {
 
 impl Piece {
     fn leaf(hir: Hir) -> Self {
-        Self { hir, depth: 1, repeats: 1 }
+        Self {
+            hir,
+            depth: 1,
+            repeats: 1,
+        }
     }
 }
 
@@ -55,8 +59,17 @@ struct Parser<'p> {
 
 /// Reads `pattern`.
 pub(super) fn parse(pattern: &str) -> Result<Hir, String> {
-    let flags = Flags { fold_case: false, multi_line: false, dot_newline: false, non_greedy: false };
-    let mut parser = Parser { pattern, flags, groups: Vec::new() };
+    let flags = Flags {
+        fold_case: false,
+        multi_line: false,
+        dot_newline: false,
+        non_greedy: false,
+    };
+    let mut parser = Parser {
+        pattern,
+        flags,
+        groups: Vec::new(),
+    };
     parser.open();
     parser.run()?;
     let root = parser.groups.pop();
@@ -91,11 +104,19 @@ fn combine(pieces: Vec<Piece>, with: fn(Vec<Hir>) -> Hir, pattern: &str) -> Resu
         return Err(error("expression nests too deeply", pattern));
     }
     let repeats = pieces.iter().map(|piece| piece.repeats).max().unwrap_or(1);
-    Ok(Piece { hir: with(pieces.into_iter().map(|piece| piece.hir).collect()), depth, repeats })
+    Ok(Piece {
+        hir: with(pieces.into_iter().map(|piece| piece.hir).collect()),
+        depth,
+        repeats,
+    })
 }
 
 fn class_of(ranges: &[(char, char)]) -> ClassUnicode {
-    ClassUnicode::new(ranges.iter().map(|(start, end)| ClassUnicodeRange::new(*start, *end)))
+    ClassUnicode::new(
+        ranges
+            .iter()
+            .map(|(start, end)| ClassUnicodeRange::new(*start, *end)),
+    )
 }
 
 fn class(class: ClassUnicode) -> Hir {
@@ -128,7 +149,11 @@ fn posix(name: &str) -> Option<&'static [(char, char)]> {
 
 impl<'p> Parser<'p> {
     fn open(&mut self) {
-        self.groups.push(Group { alternatives: Vec::new(), current: Vec::new(), flags: self.flags });
+        self.groups.push(Group {
+            alternatives: Vec::new(),
+            current: Vec::new(),
+            flags: self.flags,
+        });
     }
 
     fn push(&mut self, hir: Hir) {
@@ -185,11 +210,19 @@ impl<'p> Parser<'p> {
                     rest = after;
                 }
                 '^' => {
-                    self.push(Hir::look(if self.flags.multi_line { Look::StartLF } else { Look::Start }));
+                    self.push(Hir::look(if self.flags.multi_line {
+                        Look::StartLF
+                    } else {
+                        Look::Start
+                    }));
                     rest = after;
                 }
                 '$' => {
-                    self.push(Hir::look(if self.flags.multi_line { Look::EndLF } else { Look::End }));
+                    self.push(Hir::look(if self.flags.multi_line {
+                        Look::EndLF
+                    } else {
+                        Look::End
+                    }));
                     rest = after;
                 }
                 '.' => {
@@ -216,7 +249,8 @@ impl<'p> Parser<'p> {
                         rest = after;
                     }
                     Some((min, max, after)) => {
-                        let invalid = min > MAX_REPEAT || max.is_some_and(|max| max > MAX_REPEAT || min > max);
+                        let invalid =
+                            min > MAX_REPEAT || max.is_some_and(|max| max > MAX_REPEAT || min > max);
                         if invalid {
                             let text = &rest[..rest.len() - after.len()];
                             return Err(error("invalid repeat count", text));
@@ -250,7 +284,10 @@ impl<'p> Parser<'p> {
             None => (false, after),
         };
         if let Some(last) = last {
-            return Err(error("invalid nested repetition operator", &last[..last.len() - after.len()]));
+            return Err(error(
+                "invalid nested repetition operator",
+                &last[..last.len() - after.len()],
+            ));
         }
         let text = &before[..before.len() - after.len()];
         let piece = self.groups.last_mut().and_then(|group| group.current.pop());
@@ -272,7 +309,12 @@ impl<'p> Parser<'p> {
             return Err(error("expression nests too deeply", self.pattern));
         }
         let greedy = lazy == self.flags.non_greedy;
-        let hir = Hir::repetition(Repetition { min, max, greedy, sub: Box::new(piece.hir) });
+        let hir = Hir::repetition(Repetition {
+            min,
+            max,
+            greedy,
+            sub: Box::new(piece.hir),
+        });
         if let Some(group) = self.groups.last_mut() {
             group.current.push(Piece { hir, depth, repeats });
         }
@@ -289,9 +331,15 @@ impl<'p> Parser<'p> {
             None
         };
         if let Some(start) = name_start {
-            let end = rest.find('>').ok_or_else(|| error("invalid named capture", rest))?;
+            let end = rest
+                .find('>')
+                .ok_or_else(|| error("invalid named capture", rest))?;
             let name = &rest[start..end];
-            if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            if name.is_empty()
+                || !name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            {
                 return Err(error("invalid named capture", &rest[..=end]));
             }
             self.open();
@@ -384,9 +432,13 @@ impl<'p> Parser<'p> {
             [b'\\', b'P', ..] => true,
             _ => return Ok(None),
         };
-        let Some(first) = rest[2..].chars().next() else { return Ok(None) };
+        let Some(first) = rest[2..].chars().next() else {
+            return Ok(None);
+        };
         let (text, mut name) = if first == '{' {
-            let end = rest.find('}').ok_or_else(|| error("invalid character class range", rest))?;
+            let end = rest
+                .find('}')
+                .ok_or_else(|| error("invalid character class range", rest))?;
             (&rest[..=end], &rest[3..end])
         } else {
             let end = 2 + first.len_utf8();
@@ -396,8 +448,7 @@ impl<'p> Parser<'p> {
             negated = !negated;
             name = positive;
         }
-        let mut set =
-            named_class(name).ok_or_else(|| error("invalid character class range", text))?;
+        let mut set = named_class(name).ok_or_else(|| error("invalid character class range", text))?;
         set = self.folded(set);
         if negated {
             set.negate();
@@ -478,10 +529,16 @@ fn named_class(name: &str) -> Option<ClassUnicode> {
     if name == "Any" {
         return Some(class_of(&[('\0', char::MAX)]));
     }
-    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
+    if name.is_empty()
+        || !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    {
         return None;
     }
-    let hir = regex_syntax::Parser::new().parse(&format!(r"\p{{{name}}}")).ok()?;
+    let hir = regex_syntax::Parser::new()
+        .parse(&format!(r"\p{{{name}}}"))
+        .ok()?;
     match hir.into_kind() {
         regex_syntax::hir::HirKind::Class(Class::Unicode(set)) => Some(set),
         _ => None,
@@ -517,7 +574,12 @@ fn escape(rest: &str) -> Result<(char, &str), String> {
         return Err(error("trailing backslash at end of expression", ""));
     };
     after = &after[kind.len_utf8()..];
-    let invalid = |after: &str| Err(error("invalid escape sequence", &rest[..rest.len() - after.len()]));
+    let invalid = |after: &str| {
+        Err(error(
+            "invalid escape sequence",
+            &rest[..rest.len() - after.len()],
+        ))
+    };
     let octal = |text: &str| text.bytes().next().filter(|byte| matches!(byte, b'0'..=b'7'));
     match kind {
         'a' => Ok(('\u{7}', after)),
@@ -574,12 +636,18 @@ fn hexadecimal<'p>(rest: &'p str, start: &'p str) -> Result<(char, &'p str), Str
         }
         Some(high) => {
             let low = next();
-            value = high.to_digit(16).zip(low.and_then(|low| low.to_digit(16))).map(|(high, low)| high * 16 + low);
+            value = high
+                .to_digit(16)
+                .zip(low.and_then(|low| low.to_digit(16)))
+                .map(|(high, low)| high * 16 + low);
         }
         None => value = None,
     }
     match value.and_then(char::from_u32) {
         Some(character) => Ok((character, after)),
-        None => Err(error("invalid escape sequence", &rest[..rest.len() - after.len()])),
+        None => Err(error(
+            "invalid escape sequence",
+            &rest[..rest.len() - after.len()],
+        )),
     }
 }

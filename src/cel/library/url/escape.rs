@@ -52,11 +52,14 @@ pub(super) fn escape(text: &str, part: Part) -> String {
 /// Whether a text that was written like this needs no more escapes. An empty one was not written.
 pub(super) fn is_escaped(text: &str, part: Part) -> bool {
     !text.is_empty()
-        && text.bytes().all(|byte| b"!$&'()*+,;=:@[]%".contains(&byte) || !should_escape(byte, part))
+        && text
+            .bytes()
+            .all(|byte| b"!$&'()*+,;=:@[]%".contains(&byte) || !should_escape(byte, part))
 }
 
 fn hex_value(byte: Option<&u8>) -> Option<u8> {
-    byte.and_then(|byte| char::from(*byte).to_digit(16)).map(|digit| digit as u8)
+    byte.and_then(|byte| char::from(*byte).to_digit(16))
+        .map(|digit| digit as u8)
 }
 
 fn bad_escape(bytes: &[u8]) -> String {

@@ -2,9 +2,9 @@
 //!
 //! A snapshot of a large cluster is hundreds of megabytes of which a query needs a part. The decoder reads each object
 //! once; whatever runs before it must cost next to nothing. So containers are skipped in blocks of 64 bytes: one bit per
-//! byte for quotes, backslashes and brackets, taken from eight bytes at a time with plain integer arithmetic, and only
-//! blocks in which the value may end are looked at bracket by bracket. The technique is that of simdjson, without its
-//! vector instructions, which cannot be had without `unsafe` or one more dependency.
+//! byte for quotes, backslashes and brackets, and only blocks in which the value may end are looked at bracket by bracket.
+//! The technique is that of simdjson. Its vector instructions cannot be had without `unsafe` or one more dependency; the
+//! loops here are written so that the compiler finds most of them itself.
 //!
 //! Brackets of both kinds count alike. A value in which they do not match ends somewhere all the same, and the decoder
 //! then says what is wrong with it.
@@ -151,51 +151,38 @@ struct Masks {
     close: u64,
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-
 impl Masks {
     #[inline]
     fn of(block: &[u8; 64]) -> Self {
-        let mut masks = Self {
-            quote: 0,
-            backslash: 0,
-            open: 0,
-            close: 0,
-        };
-        let (words, _) = block.as_chunks::<8>();
-        let mut any_backslash = 0;
-        for (index, word) in words.iter().enumerate() {
-            let word = u64::from_le_bytes(*word);
+        // Many blocks have no backslash, and looking is cheaper than taking bits.
+        let any_backslash = block.iter().fold(false, |any, &byte| any | (byte == b'\\'));
+        Self {
+            quote: mask(block, |byte| byte == b'"'),
+            backslash: if any_backslash {
+                mask(block, |byte| byte == b'\\')
+            } else {
+                0
+            },
             // `[` and `{`, and `]` and `}`, differ in this bit alone, so that one comparison finds both.
-            let folded = word | ONES * 0x20;
-            let shift = index * 8;
-            masks.quote |= gather(equal(word, b'"')) << shift;
-            masks.open |= gather(equal(folded, b'{')) << shift;
-            masks.close |= gather(equal(folded, b'}')) << shift;
-            any_backslash |= equal(word, b'\\');
+            open: mask(block, |byte| byte | 0x20 == b'{'),
+            close: mask(block, |byte| byte | 0x20 == b'}'),
         }
-        if any_backslash != 0 {
-            for (index, word) in words.iter().enumerate() {
-                masks.backslash |= gather(equal(u64::from_le_bytes(*word), b'\\')) << (index * 8);
-            }
-        }
-        masks
     }
 }
 
-/// The high bit of each byte of `word` that equals `byte`.
+/// One bit for each byte that is wanted. The compiler compares sixteen or more bytes with one instruction here.
 #[inline]
-fn equal(word: u64, byte: u8) -> u64 {
-    let difference = word ^ (ONES * u64::from(byte));
-    // A byte keeps its high bit clear through this addition only when its low seven bits are zero.
-    let low = (difference & (ONES * 0x7f)).wrapping_add(ONES * 0x7f);
-    !(low | difference) & (ONES * 0x80)
-}
-
-/// The high bits of the eight bytes as the low eight bits.
-#[inline]
-fn gather(high_bits: u64) -> u64 {
-    (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+fn mask(block: &[u8; 64], wanted: impl Fn(u8) -> bool) -> u64 {
+    let mut flags = [0_u8; 64];
+    for (flag, &byte) in flags.iter_mut().zip(block) {
+        *flag = u8::from(wanted(byte));
+    }
+    let mut bits = 0;
+    for (index, flags) in flags.as_chunks::<8>().0.iter().enumerate() {
+        // The product's highest byte collects the lowest bits of all eight.
+        bits |= (u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (index * 8);
+    }
+    bits
 }
 
 /// Each bit becomes the parity of itself and those below: between two quotes all ones.

@@ -382,6 +382,8 @@ fn cut<'a>(text: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn the_items_are_those_serde_json_finds(text in list_text(), cuts in prop::collection::vec(any::<usize>(), 0..9)) {
         let (seen, end) = read_in_pieces(cut(text.as_bytes(), &cuts), JsonLimits::default());

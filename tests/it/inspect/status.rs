@@ -1,0 +1,167 @@
+//! `kubectl dra status` on real objects.
+
+use super::look;
+use crate::support::command::dra_snapshot;
+
+#[test]
+fn a_cluster_fits_on_one_screen() {
+    dra_snapshot!(look(&["status"], "bound-pods"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 3 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   3       3       24        15          0        0         0           9
+      nic.example.com   3       3       24        8           0        0         0           16
+    Claims:
+      STATE                CLAIMS
+      pending              1
+      allocated,reserved   8
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(look(&["status"], "podgroups"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 2 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   2       2       16        8           0        0         0           8
+      nic.example.com   2       2       16        2           0        0         0           14
+    Claims:
+      STATE                CLAIMS
+      allocated,reserved   6
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(look(&["status"], "stale-reservations"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 2 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   2       2       16        6           0        0         0           10
+      nic.example.com   2       2       16        0           0        0         0           16
+    Claims:
+      STATE                        CLAIMS
+      allocated                    1
+      allocated,reserved           4
+      deleted,allocated,reserved   1
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(look(&["status"], "device-taints-marked"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 2 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   2       2       16        7           0        16        0           9
+      nic.example.com   2       2       16        0           0        0         0           16
+    Claims:
+      STATE                CLAIMS
+      allocated,reserved   7
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(look(&["status"], "consumable-capacity"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 1 node
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      nic.example.com   1       1       2         0           2        0         0           0
+    Claims:
+      STATE                CLAIMS
+      pending              2
+      allocated,reserved   5
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(look(&["status"], "partitionable"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 1 node
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   1       1       10        3           0        0         0           2
+      gpu.example.com: 5 devices that nobody holds cannot be given out
+    Claims:
+      STATE                CLAIMS
+      pending              2
+      allocated,reserved   3
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(look(&["status"], "unschedulable-pods"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 4 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   4       4       21        6           0        9         0           11
+      nic.example.com   2       2       16        0           0        0         0           16
+      gpu.example.com: 1 pool is incomplete
+      gpu.example.com: 4 devices that nobody holds cannot be given out
+    Claims:
+      STATE                CLAIMS
+      pending              10
+      allocated,reserved   2
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn claims_of_one_namespace_are_counted() {
+    dra_snapshot!(look(&["status", "-n", "training"], "bound-pods"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 3 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   3       3       24        15          0        0         0           9
+      nic.example.com   3       3       24        8           0        0         0           16
+    Claims:
+      STATE                CLAIMS
+      allocated,reserved   5
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn gates_are_shown_with_their_evidence() {
+    dra_snapshot!(look(&["status", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Kubernetes:     v1.37.1 (assumed)
+    Kubelets:       v1.37.1 on 2 nodes
+    Drivers:
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
+      gpu.example.com   2       2       16        8           0        0         0           8
+      nic.example.com   2       2       16        2           0        0         0           14
+    Claims:
+      STATE                CLAIMS
+      allocated,reserved   6
+    Feature Gates:  defaults of the release (assumed)
+
+    ----- stderr -----
+    ");
+}
