@@ -127,7 +127,6 @@ impl UsageError {
         }
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "no command has advice to give yet"))]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -65,7 +65,7 @@ impl Report for ClaimList {
     fn view(&self, detail: Detail) -> View {
         let mut table = Table::new(COLUMNS, detail);
         for item in &self.items {
-            add_row(&mut table, item, self.now.into(), detail);
+            add_row(&mut table, item, self.now, detail);
         }
         table.into()
     }

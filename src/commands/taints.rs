@@ -39,7 +39,7 @@ impl Report for TaintList {
     fn view(&self, detail: Detail) -> View {
         let mut table = Table::new(COLUMNS, detail);
         for item in &self.items {
-            add_row(&mut table, item, self.now.into(), detail);
+            add_row(&mut table, item, self.now, detail);
         }
         table.into()
     }

@@ -466,7 +466,7 @@ mod tests {
         };
         let found = pod("kube-system", "kube-apiserver", "kube-apiserver").unwrap();
         assert_eq!(
-            ControlPlanePod::version_of(&[found.clone()]).unwrap().to_string(),
+            ControlPlanePod::version_of(std::slice::from_ref(&found)).unwrap().to_string(),
             "1.36.2"
         );
         let gates: Vec<_> = found.gates(&Environment::default()).collect();

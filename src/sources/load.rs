@@ -45,7 +45,7 @@ impl LoadError {
             Self::Read(error) => error.hint(),
             Self::NoExample(_) => {
                 let names: Vec<_> = examples::all()
-                    .map(|example| format!("`example:{}`", example.name))
+                    .map(|example| format!("`example:{}` ({})", example.name, example.about))
                     .collect();
                 Some(format!("examples that exist: {}", names.join(", ")))
             }

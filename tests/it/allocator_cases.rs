@@ -233,9 +233,6 @@ fn run(case: &Value, table: &[Value]) -> Result<(), String> {
         }
         compare(case, &attempt).map_err(|why| format!("{name}: {why}"))?;
     }
-    if steps[1] > 10_000 {
-        eprintln!("{} steps {steps:?}", case["name"]);
-    }
     Ok(())
 }
 

@@ -67,11 +67,6 @@ impl Served {
             .get(&key)
             .is_some_and(|served| served.contains(version))
     }
-
-    /// Whether anything was found out about the group.
-    pub(super) fn knows(&self, group: &str) -> bool {
-        !self.nothing_known && !self.unknown.contains(group)
-    }
 }
 
 /// Asks `target` what it serves of the groups of `kinds`.
