@@ -78,7 +78,8 @@ pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
         .and_then(|rest| rest.strip_suffix('.'))
         .unwrap_or(&part);
     let singular = kind.name().to_ascii_lowercase();
-    plain == word || plain.strip_suffix('s') == Some(word) || plain == singular || plain == kind.plural()
+    let several = |ending| plain.strip_suffix(ending) == Some(word);
+    plain == word || several("s") || several("es") || plain == singular || plain == kind.plural()
 }
 
 /// The namespace of names that say none.

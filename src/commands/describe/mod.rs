@@ -80,7 +80,7 @@ impl What {
 
     fn find(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|what| match what.kind() {
-            Some(kind) => is_called(kind, what.word(), text) || matches!(text, "classes"),
+            Some(kind) => is_called(kind, what.word(), text),
             None => text.strip_suffix('s').unwrap_or(text) == what.word(),
         })
     }

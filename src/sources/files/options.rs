@@ -79,7 +79,7 @@ impl Default for Limits {
             expansion_ratio: 1000,
             expansion_allowance: 256 << 20,
             yaml_values: 2_000_000,
-            alias_bytes: 64 << 20,
+            alias_bytes: 8 << 20,
             held_bytes: 256 << 20,
         }
     }

@@ -221,7 +221,10 @@ impl YamlItems {
             if self.shared.failed.get() {
                 return Err(self.source_error());
             }
-            self.shared.pieces.set(0);
+            // What is being stepped over may be as large as an object, and no larger.
+            if self.fault.is_none() {
+                self.shared.pieces.set(0);
+            }
             let found = match next {
                 None => return Ok(None),
                 Some(Ok((event, span))) => {
