@@ -5,17 +5,17 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::context::Ctx;
-use crate::error::Outcome;
+use crate::error::{Outcome, UsageError};
 use crate::inspect::{
     self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceNode,
-    DeviceState, Health,
+    DeviceState, Health, Selectors,
 };
 use crate::model::{Cluster, Kind, Str};
 use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use crate::sources::Needs;
 
 use super::watching::{self, Screen};
-use super::{Accepts, classes, objects};
+use super::{Accepts, objects};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
@@ -236,9 +236,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let needs = Needs::kinds(DEVICES_NEEDS.into_iter().chain(nodes)).pods_after_claims();
     watching::check(ctx)?;
     let loaded = ctx.load_to_watch(&needs).await?;
-    let selects = selector.as_deref().map(classes::selector).transpose()?;
-    let selects = selects.as_ref().map(|selects| selects as &dyn Fn(&_, &_) -> bool);
-    let rows = |cluster: &Cluster| inspect::devices(cluster, &filter, &classes::matcher(cluster), selects);
+    let compile = |expression: &String| {
+        let compiled = Selectors::of(&loaded.cluster).compile(expression);
+        compiled.map_err(|error| {
+            UsageError::new(format!("`--selector` is no CEL expression for devices: {error}"))
+        })
+    };
+    let selects = selector.as_ref().map(compile).transpose()?;
+    let rows =
+        |cluster: &Cluster| inspect::devices(cluster, &filter, &Selectors::of(cluster), selects.as_ref());
     let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     if !ctx.settings().watch {

@@ -4,7 +4,6 @@
 //! output, and `run`. A new command is that file, its `mod` line, and its line in [`commands!`] below.
 
 mod claims;
-mod classes;
 mod completion;
 mod describe;
 mod devices;

@@ -6,10 +6,11 @@ use super::claim_filter::names_device;
 use super::nodes::{node_of, reaches};
 use super::{
     CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceNode, DeviceState, DeviceTaintItem,
-    HealthIndex, HolderItem, Inventory, Match, PoolFacts, Warnings, classes,
+    HealthIndex, HolderItem, Inventory, PoolFacts, Selectors, Warnings, input,
 };
+use crate::cel::Program;
 use crate::eviction::Taints;
-use crate::model::{Class, Cluster, Device, DeviceId, Kind, Meta, Pool, PoolId, Quantity, Slice, Str};
+use crate::model::{Cluster, Device, DeviceId, Kind, Meta, Pool, PoolId, Quantity, Slice, Str};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -49,15 +50,15 @@ pub const DEVICES_NEEDS: [Kind; 5] = [
     Kind::Pod,
 ];
 
-/// The devices of `cluster` that pass `filter` and `selects`. `matches` evaluates the selectors of a class.
+/// The devices of `cluster` that pass `filter` and that the expression `selects` matches.
 ///
-/// `selects` is asked last, as it is the most expensive. With it a device that is not published, of which nothing is known, is not
-/// listed.
+/// The expression is asked last, as it is the most expensive. With it a device that is not published, of which nothing is known, is
+/// not listed.
 pub fn devices(
     cluster: &Cluster,
     filter: &DeviceFilter,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    selects: Option<&dyn Fn(&Slice, &Device) -> bool>,
+    selectors: &Selectors,
+    selects: Option<&Program>,
 ) -> DeviceList {
     let mut listing = Listing::new(cluster, filter);
     let mut items = Vec::new();
@@ -74,11 +75,7 @@ pub fn devices(
         }
         let facts = listing.inventory.pool_facts(&pool);
         for (slice, device) in pool.devices() {
-            if let Some(item) = listing.published(&pool, &facts, slice, device, matches)
-                && selects.is_none_or(|selects| selects(slice, device))
-            {
-                items.push(item);
-            }
+            items.extend(listing.published(&pool, &facts, (slice, device), selectors, selects));
         }
         while let Some(id) = unpublished.next_if(|id| id.pool_id() == pool.id) {
             items.extend(listing.unpublished(id));
@@ -86,6 +83,11 @@ pub fn devices(
     }
     for id in unpublished {
         items.extend(listing.unpublished(id));
+    }
+    if let Some((device, why, count)) = &listing.failures {
+        listing.warnings.add(format!(
+            "the selector cannot be evaluated on {count} of the devices, which are left out; on {device}: {why}"
+        ));
     }
     DeviceList {
         items,
@@ -101,6 +103,8 @@ struct Listing<'a> {
     health: HealthIndex<'a>,
     /// The node that is filtered by; only its name where it is not known.
     node: Option<Meta>,
+    /// The first device on which the user's expression fails, why, and on how many it does.
+    failures: Option<(DeviceId, String, usize)>,
     warnings: Warnings,
 }
 
@@ -142,6 +146,7 @@ impl<'a> Listing<'a> {
             taints: Taints::of(cluster),
             health,
             node,
+            failures: None,
             warnings,
         }
     }
@@ -158,9 +163,9 @@ impl<'a> Listing<'a> {
         &mut self,
         pool: &Pool<'_>,
         facts: &PoolFacts,
-        slice: &Slice,
-        device: &Device,
-        matches: &impl Fn(&Class, &Slice, &Device) -> Match,
+        (slice, device): (&Slice, &Device),
+        selectors: &Selectors,
+        selects: Option<&Program>,
     ) -> Option<DeviceItem> {
         let id = pool.device_id(&device.name);
         if !self.is_named(&id)
@@ -175,7 +180,8 @@ impl<'a> Listing<'a> {
         if self.filter.free && (self.inventory.state(&id) != DeviceState::Free || !unavailable.is_empty()) {
             return None;
         }
-        let found = classes(self.inventory.cluster(), slice, device, matches);
+        let seen = input(slice, device);
+        let found = selectors.classes(&seen);
         if self
             .filter
             .class
@@ -185,6 +191,18 @@ impl<'a> Listing<'a> {
             return None;
         }
         let mut item = self.item(id)?;
+        if let Some(selects) = selects {
+            match selects.evaluate(&seen).result {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(why) => {
+                    self.failures
+                        .get_or_insert_with(|| (item.id(), why.to_string(), 0))
+                        .2 += 1;
+                    return None;
+                }
+            }
+        }
         let (node, nodes) = node_of(slice, device);
         item.node = node;
         item.nodes = nodes;
@@ -322,17 +340,8 @@ mod tests {
     use super::super::testing::{World, holding, json_of, status, texts};
     use super::*;
 
-    /// Devices belong to the class that is named as they are; the class `odd` cannot be evaluated.
-    fn by_name(class: &Class, _: &Slice, device: &Device) -> Match {
-        match class.metadata.name.as_str() {
-            "odd" => Match::Error("no such key".to_owned()),
-            name if device.name.starts_with(name) => Match::Yes,
-            _ => Match::No,
-        }
-    }
-
     fn list(cluster: &Cluster, filter: &DeviceFilter) -> DeviceList {
-        devices(cluster, filter, &by_name, None)
+        devices(cluster, filter, &Selectors::of(cluster), None)
     }
 
     fn names(list: &DeviceList) -> Vec<String> {
@@ -342,8 +351,8 @@ mod tests {
     #[test]
     fn an_item_has_the_promised_fields() {
         let cluster = World::default()
-            .class("g")
-            .class("odd")
+            .class("d")
+            .class_with("odd", &json!([{}]))
             .slice(
                 "node-1",
                 &json!([{"name": "g0", "taints": [{"key": "k", "value": "v", "effect": "NoSchedule",
@@ -358,7 +367,7 @@ mod tests {
             json_of(&list(&cluster, &DeviceFilter::default())),
             json!({"items": [{
                 "driver": "d", "pool": "node-1", "device": "g0", "node": "node-1",
-                "classes": ["g"], "classErrors": [{"class": "odd", "error": "no such key"}],
+                "classes": ["d"], "classErrors": [{"class": "odd", "error": "selector #0: no CEL expression"}],
                 "state": "Allocated", "published": true,
                 "claims": [{"namespace": "n", "name": "c", "uid": "c-uid", "request": "r",
                             "pods": [{"name": "p", "uid": "p-uid"}]}],
@@ -448,13 +457,24 @@ mod tests {
         );
     }
 
+    fn of_kind(name: &str) -> Value {
+        json!({"name": name, "attributes": {"kind": {"string": "g"}}})
+    }
+
     #[test]
     fn devices_are_chosen_by_name_class_state_taint_and_node() {
         let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
             {"key": "zone", "operator": "In", "values": ["a"]}]}]});
         let cluster = World::default()
-            .class("g")
-            .slice("node-1", &json!([{"name": "g0"}, {"name": "g1"}, {"name": "h0"}]))
+            .class("d")
+            .class_with(
+                "g",
+                &json!([{"cel": {"expression": "device.attributes['d'].kind == 'g'"}}]),
+            )
+            .slice(
+                "node-1",
+                &json!([of_kind("g0"), of_kind("g1"), {"name": "h0", "attributes": {"kind": {"int": 1}}}]),
+            )
             .slice_with(
                 "fabric",
                 &json!({"nodeSelector": zone, "devices": [{"name": "g0"}]}),
@@ -484,7 +504,7 @@ mod tests {
                     class: Some("g".into()),
                     ..base()
                 },
-                vec!["d/fabric/g0", "d/node-1/g0", "d/node-1/g1", "d/open/g0"],
+                vec!["d/node-1/g0", "d/node-1/g1"],
             ),
             (
                 DeviceFilter {
@@ -536,13 +556,16 @@ mod tests {
                 ("open".to_owned(), DeviceNode::Any),
             ]
         );
-        let chosen = devices(
-            &cluster,
-            &base(),
-            &by_name,
-            Some(&|_, device| device.name == "h0"),
+        let selectors = Selectors::of(&cluster);
+        let expression = selectors.compile("device.attributes['d'].kind == 'g'").unwrap();
+        let chosen = devices(&cluster, &base(), &selectors, Some(&expression));
+        assert_eq!(names(&chosen), ["d/node-1/g0", "d/node-1/g1"]);
+        assert_eq!(
+            texts(&chosen.warnings),
+            [
+                "the selector cannot be evaluated on 5 of the devices, which are left out; on d/fabric/g0: no such key: kind"
+            ]
         );
-        assert_eq!(names(&chosen), ["d/mixed/h0", "d/node-1/h0"]);
     }
 
     #[test]

@@ -6,7 +6,6 @@
 mod claim_filter;
 mod claim_item;
 mod claims;
-mod classes;
 pub mod describe;
 mod device_item;
 mod devices;
@@ -16,6 +15,7 @@ mod nodes;
 mod references;
 mod reserved;
 mod select;
+mod selectors;
 mod status;
 mod taints;
 mod warnings;
@@ -23,7 +23,6 @@ mod warnings;
 pub use claim_filter::{ClaimFilter, PodFilter, StateFilter, StateFilterError};
 pub use claim_item::{ClaimItem, ClaimNode};
 pub use claims::{ClaimList, claims};
-pub use classes::{DeviceClasses, Match, classes};
 pub use device_item::{
     CapacityItem, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HolderItem, PodItem,
 };
@@ -34,6 +33,7 @@ pub use nodes::DeviceNode;
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
+pub use selectors::{DeviceClasses, Match, Selectors, input};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
     status,

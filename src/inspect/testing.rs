@@ -84,8 +84,17 @@ impl World {
         )
     }
 
-    pub(super) fn class(self, name: &str) -> Self {
-        self.with(Kind::DeviceClass, &json!({"metadata": {"name": name}}))
+    /// A class of the devices whose driver has this name.
+    pub(super) fn class(self, driver: &str) -> Self {
+        let expression = format!("device.driver == '{driver}'");
+        self.class_with(driver, &json!([{"cel": {"expression": expression}}]))
+    }
+
+    pub(super) fn class_with(self, name: &str, selectors: &Value) -> Self {
+        self.with(
+            Kind::DeviceClass,
+            &json!({"metadata": {"name": name}, "spec": {"selectors": selectors}}),
+        )
     }
 
     pub(super) fn node(self, name: &str, labels: &Value) -> Self {

@@ -13,13 +13,13 @@ use anyhow::anyhow;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
-use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
+use crate::inspect::{DEVICES_NEEDS, Selection, Selectors, Warnings};
 use crate::model::{Key, Kind, Str};
 use crate::output::Report;
 use crate::sources::Needs;
 
+use super::Accepts;
 use super::objects::{self, is_called};
-use super::{Accepts, classes};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -131,14 +131,14 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Device => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::device(&cluster, &name, &classes::matcher(&cluster), now);
+            let found = describe::device(&cluster, &name, &Selectors::of(&cluster), now);
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
             let one = only(found, names, "device", &name)?;
             print(ctx, one, |report| &report.warnings, "device", &name)
         }
         What::Pool => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::pool(&cluster, &name, &classes::matcher(&cluster), now);
+            let found = describe::pool(&cluster, &name, &Selectors::of(&cluster), now);
             let names = found
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
@@ -148,15 +148,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Node => {
             let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
-            let matcher = classes::matcher(&cluster);
-            let report = describe::node(&cluster, &Str::from(name.as_str()), &matcher, now);
+            let selectors = Selectors::of(&cluster);
+            let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, now);
             print(ctx, report, |report| &report.warnings, "node", &name)
         }
         What::Class => {
             let cluster = ctx
                 .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
                 .await?;
-            let report = describe::class(&cluster, &name, &classes::matcher(&cluster), now);
+            let report = describe::class(&cluster, &name, &Selectors::of(&cluster), now);
             print(ctx, report, |report| &report.warnings, "class", &name)
         }
     }

@@ -6,8 +6,10 @@ use serde::Serialize;
 
 use super::claim::{ConfigItem, expressions};
 use super::identity::Identity;
-use crate::inspect::{DeviceState, Inventory, Match, ObjectReference, StateCount, Warnings};
-use crate::model::{ClaimSpec, Class, Cluster, Device, Kind, Slice, Str, Time};
+use crate::inspect::{
+    DeviceState, Inventory, Match, ObjectReference, Selectors, StateCount, Warnings, input,
+};
+use crate::model::{ClaimSpec, Cluster, Kind, Str, Time};
 use crate::reservation::ClaimState;
 
 /// The report.
@@ -69,12 +71,7 @@ pub const CLASS_NEEDS: [Kind; 4] = [
 ];
 
 /// Describes the class `name`, if it exists.
-pub fn class(
-    cluster: &Cluster,
-    name: &str,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    now: Time,
-) -> Option<ClassDescription> {
+pub fn class(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> Option<ClassDescription> {
     let class = cluster.class(name)?;
     let mut warnings = Warnings::default();
     for (kind, what) in [
@@ -93,7 +90,7 @@ pub fn class(
     for claim in cluster.claims().filter(|claim| names(&claim.spec, name)) {
         *states.entry(ClaimState::of(claim)).or_default() += 1;
     }
-    let (drivers, errors) = devices(cluster, class, matches);
+    let (drivers, errors) = devices(cluster, name, selectors);
     let own = class.spec.extended_resource_name.iter().map(ToString::to_string);
     let implicit = format!("deviceclass.resource.kubernetes.io/{name}");
     Some(ClassDescription {
@@ -129,11 +126,7 @@ fn names(spec: &ClaimSpec, class: &str) -> bool {
     })
 }
 
-fn devices(
-    cluster: &Cluster,
-    class: &Class,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-) -> (Vec<ClassDevices>, Vec<DeviceError>) {
+fn devices(cluster: &Cluster, class: &str, selectors: &Selectors) -> (Vec<ClassDevices>, Vec<DeviceError>) {
     let inventory = Inventory::of(cluster);
     let mut drivers: BTreeMap<Str, ClassDevices> = BTreeMap::new();
     let mut errors: Vec<DeviceError> = Vec::new();
@@ -141,7 +134,7 @@ fn devices(
         let facts = inventory.pool_facts(&pool);
         for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
-            match matches(class, slice, device) {
+            match selectors.matches(class, &input(slice, device)) {
                 Match::No => {}
                 Match::Error(error) => {
                     if !errors.iter().any(|known| known.error == error) {

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::identity::as_map;
 use super::text::attribute;
-use crate::inspect::{DeviceFilter, DeviceItem, Match, Warnings, devices};
-use crate::model::{Class, Cluster, Device, DeviceId, Slice, Str, Time};
+use crate::inspect::{DeviceFilter, DeviceItem, Selectors, Warnings, devices};
+use crate::model::{Cluster, DeviceId, Str, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -43,17 +43,12 @@ pub struct DeviceDescription {
 }
 
 /// Devices that `name` can mean: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`.
-pub fn device(
-    cluster: &Cluster,
-    name: &str,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    now: Time,
-) -> Vec<DeviceDescription> {
+pub fn device(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> Vec<DeviceDescription> {
     let filter = DeviceFilter {
         names: vec![name.to_owned()],
         ..DeviceFilter::default()
     };
-    let report = devices(cluster, &filter, matches, None);
+    let report = devices(cluster, &filter, selectors, None);
     let warnings = report.warnings;
     let describe = |item: DeviceItem| of_item(cluster, item, now, warnings.clone());
     report.items.into_iter().map(describe).collect()

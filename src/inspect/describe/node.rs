@@ -8,10 +8,10 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use crate::inspect::nodes::reaches;
 use crate::inspect::{
-    ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, DeviceState, Match, Selection, Warnings, claims,
+    ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, DeviceState, Selection, Selectors, Warnings, claims,
     devices,
 };
-use crate::model::{Class, Cluster, Device, Key, Kind, Meta, PoolId, Slice, Str, Taint, Time};
+use crate::model::{Cluster, Key, Kind, Meta, PoolId, Str, Taint, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -79,18 +79,13 @@ pub const NODE_NEEDS: [Kind; 7] = [
 ];
 
 /// Describes the node `name`, if it exists or anything speaks of it.
-pub fn node(
-    cluster: &Cluster,
-    name: &Str,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    now: Time,
-) -> Option<NodeDescription> {
+pub fn node(cluster: &Cluster, name: &Str, selectors: &Selectors, now: Time) -> Option<NodeDescription> {
     let known = cluster.node(name);
     let filter = DeviceFilter {
         node: Some(name.clone()),
         ..DeviceFilter::default()
     };
-    let listed = devices(cluster, &filter, matches, None);
+    let listed = devices(cluster, &filter, selectors, None);
     let mut warnings = listed.warnings;
     if let Some(gap) = cluster.gap(Kind::Node, "") {
         warnings.unknown("the node itself is unknown", gap);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::inspect::{CounterItem, DeviceFilter, DeviceItem, Inventory, Match, Warnings, devices};
-use crate::model::{Class, Cluster, Device, Pool, PoolId, Slice, Str, Time};
+use crate::inspect::{CounterItem, DeviceFilter, DeviceItem, Inventory, Selectors, Warnings, devices};
+use crate::model::{Cluster, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -71,12 +71,7 @@ impl SliceItem {
 }
 
 /// Pools that `name` can mean: `POOL` or `DRIVER/POOL`.
-pub fn pool(
-    cluster: &Cluster,
-    name: &str,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    now: Time,
-) -> Vec<PoolDescription> {
+pub fn pool(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> Vec<PoolDescription> {
     let is_meant = |id: &PoolId| {
         let rest = name.strip_suffix(id.pool.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.strip_suffix('/') == Some(&id.driver))
@@ -88,21 +83,16 @@ pub fn pool(
     let inventory = Inventory::of(cluster);
     meant
         .iter()
-        .map(|pool| describe(&inventory, pool, matches, now))
+        .map(|pool| describe(&inventory, pool, selectors, now))
         .collect()
 }
 
-fn describe(
-    inventory: &Inventory<'_>,
-    pool: &Pool<'_>,
-    matches: &impl Fn(&Class, &Slice, &Device) -> Match,
-    now: Time,
-) -> PoolDescription {
+fn describe(inventory: &Inventory<'_>, pool: &Pool<'_>, selectors: &Selectors, now: Time) -> PoolDescription {
     let filter = DeviceFilter {
         pool: Some(pool.id.clone()),
         ..DeviceFilter::default()
     };
-    let listed = devices(inventory.cluster(), &filter, matches, None);
+    let listed = devices(inventory.cluster(), &filter, selectors, None);
     PoolDescription {
         driver: pool.id.driver.clone(),
         pool: pool.id.pool.clone(),

@@ -1,0 +1,179 @@
+//! Which classes a device belongs to, and which devices an expression selects.
+
+use std::collections::BTreeMap;
+
+use crate::cel::{DeviceInput, Environment, Features, Mode, Program};
+use crate::model::{Class, Cluster, Component, Device, Gate, Slice, Str};
+
+/// What the selectors of a class say of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// All match.
+    Yes,
+    /// One does not.
+    No,
+    /// One could not be evaluated, which keeps the class from being used where the device is.
+    Error(String),
+}
+
+/// The classes of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceClasses {
+    /// Those it belongs to, by name.
+    pub names: Vec<Str>,
+    /// Those whose selectors fail on it, by name, with the error.
+    pub errors: Vec<(Str, String)>,
+}
+
+/// The selectors of all classes of a cluster, compiled as the scheduler of its release compiles them.
+#[derive(Debug)]
+pub struct Selectors {
+    environment: Environment,
+    /// By name of the class; a selector without an expression is an error too.
+    classes: BTreeMap<Str, Vec<Result<Program, String>>>,
+}
+
+impl Selectors {
+    /// Compiles the selectors of the classes of `cluster`.
+    pub fn of(cluster: &Cluster) -> Self {
+        let known = cluster.environment();
+        let gate = |gate| known.enabled(Component::Scheduler, gate);
+        let features = Features {
+            consumable_capacity: gate(Gate::DRAConsumableCapacity),
+            list_type_attributes: gate(Gate::DRAListTypeAttributes),
+        };
+        let environment = Environment::new(known.emulated_minor, features);
+        let compile = |class: &Class| {
+            let selectors = class.spec.selectors.iter().map(|selector| {
+                let cel = selector
+                    .cel
+                    .as_ref()
+                    .ok_or_else(|| "no CEL expression".to_owned())?;
+                environment
+                    .compile(&cel.expression, Mode::Stored)
+                    .map_err(|error| format!("CEL compile error: {error}"))
+            });
+            selectors.collect()
+        };
+        let classes = cluster
+            .classes()
+            .map(|class| (class.metadata.name.clone(), compile(class)))
+            .collect();
+        Self { environment, classes }
+    }
+
+    /// Compiles an expression of the user's.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn compile(&self, expression: &str) -> Result<Program, crate::cel::CompileError> {
+        self.environment.compile(expression, Mode::Stored)
+    }
+
+    /// The classes that the device belongs to.
+    pub fn classes(&self, device: &DeviceInput) -> DeviceClasses {
+        let mut found = DeviceClasses::default();
+        for (name, selectors) in &self.classes {
+            match all_match(selectors, device) {
+                Match::Yes => found.names.push(name.clone()),
+                Match::No => {}
+                Match::Error(why) => found.errors.push((name.clone(), why)),
+            }
+        }
+        found
+    }
+
+    /// Whether the device belongs to the class of that name.
+    pub fn matches(&self, class: &str, device: &DeviceInput) -> Match {
+        self.classes
+            .get(class)
+            .map_or(Match::No, |selectors| all_match(selectors, device))
+    }
+}
+
+/// Mirrors `allocator_incubating.go`, `selectorsMatch`, v1.37.1: the first selector that does not match or fails decides.
+fn all_match(selectors: &[Result<Program, String>], device: &DeviceInput) -> Match {
+    for (index, selector) in selectors.iter().enumerate() {
+        let program = match selector {
+            Ok(program) => program,
+            Err(why) => return Match::Error(format!("selector #{index}: {why}")),
+        };
+        match program.evaluate(device).result {
+            Ok(true) => {}
+            Ok(false) => return Match::No,
+            Err(why) => return Match::Error(format!("selector #{index}: CEL runtime error: {why}")),
+        }
+    }
+    Match::Yes
+}
+
+/// The device as expressions see it.
+pub fn input(slice: &Slice, device: &Device) -> DeviceInput {
+    DeviceInput::new(
+        &slice.spec.driver,
+        device
+            .attributes
+            .iter()
+            .map(|(name, value)| (name.as_str(), value)),
+        device
+            .capacity
+            .iter()
+            .map(|(name, capacity)| (name.as_str(), &capacity.value)),
+        device.allow_multiple_allocations,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::World;
+    use super::*;
+
+    #[test]
+    fn a_class_is_all_of_its_selectors_in_order() {
+        let cluster = World::default()
+            .class_with("any", &json!([]))
+            .class_with("driver", &json!([cel("device.driver == 'd'")]))
+            .class_with(
+                "fails",
+                &json!([cel("device.attributes['d'].missing == 1"), cel("false")]),
+            )
+            .class_with("future", &json!([{}]))
+            .class_with(
+                "late",
+                &json!([cel("false"), cel("device.attributes['d'].missing == 1")]),
+            )
+            .class_with("wrong", &json!([cel("device.nothing")]))
+            .slice(
+                "node-1",
+                &json!([{"name": "x", "attributes": {"size": {"int": 1}}}]),
+            )
+            .build();
+        let selectors = Selectors::of(&cluster);
+        let slice = cluster.slices().next().unwrap();
+        let device = input(slice, &slice.spec.devices[0]);
+        let found = selectors.classes(&device);
+        assert_eq!(found.names, ["any", "driver"]);
+        let errors: Vec<_> = found
+            .errors
+            .iter()
+            .map(|(class, error)| format!("{class}: {}", error.lines().next().unwrap()))
+            .collect();
+        assert_eq!(errors.len(), 3, "{errors:?}");
+        for (error, expected) in errors.iter().zip([
+            "fails: selector #0: CEL runtime error: no such key: missing",
+            "future: selector #0: no CEL expression",
+            "wrong: selector #0: CEL compile error: compilation failed: ERROR: <input>:1:7: undefined field 'nothing'",
+        ]) {
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(selectors.matches("driver", &device), Match::Yes);
+        assert_eq!(selectors.matches("late", &device), Match::No);
+        assert_eq!(selectors.matches("nowhere", &device), Match::No);
+    }
+
+    fn cel(expression: &str) -> serde_json::Value {
+        json!({"cel": {"expression": expression}})
+    }
+}
