@@ -78,7 +78,8 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "reserved" -
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
-complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the version of this program'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "snapshot" -d 'Write the state of the cluster into a file'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the versions of this program and of the server'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "completion" -d 'Print a completion script'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
@@ -132,7 +133,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l state
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l node -d 'Only claims whose allocation is for this node' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l driver -d 'Only claims with a device of this driver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l device -d 'Only claims with this device: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l pod -d 'Only claims that this pod uses or is a consumer of: `NAME` or `NAMESPACE/NAME`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l pod -d 'Only claims that this pod uses or is a consumer of: `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
@@ -172,10 +173,10 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l sched
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -270,10 +271,10 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l apis
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l free -d 'Only devices that nobody holds and that can be given out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l tainted -d 'Only devices with a taint'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -372,6 +373,55 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s q -
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l out -d 'The file to write; compressed if its name ends in .gz or .zst. Without it, standard output' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l no-redact -d 'Keep everything as the API server sends it, secrets included'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
@@ -467,12 +517,13 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "version" -d 'Print the version of this program'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "completion" -d 'Print a completion script'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "completion" -d 'Print a completion script'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -466,7 +466,9 @@ mod tests {
         };
         let found = pod("kube-system", "kube-apiserver", "kube-apiserver").unwrap();
         assert_eq!(
-            ControlPlanePod::version_of(std::slice::from_ref(&found)).unwrap().to_string(),
+            ControlPlanePod::version_of(std::slice::from_ref(&found))
+                .unwrap()
+                .to_string(),
             "1.36.2"
         );
         let gates: Vec<_> = found.gates(&Environment::default()).collect();

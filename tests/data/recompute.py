@@ -642,7 +642,9 @@ def devices(world):
                     remarks.append("PoolIncomplete")
                 if not pool.valid:
                     remarks.append("PoolInvalid")
-            classes = [name_of(c) for c in world.all("DeviceClass") if class_matches(c, key[0])]
+            # An attribute of a type that the server no longer knows makes every selector an error on the device.
+            readable = all((device.get("attributes") or {}).values())
+            classes = [name_of(c) for c in world.all("DeviceClass") if readable and class_matches(c, key[0])]
             capacity = []
             for name, amount in sorted((device.get("capacity") or {}).items()):
                 if not device.get("allowMultipleAllocations"):
@@ -794,7 +796,7 @@ def taints(world):
 
 def cells(text):
     """The header and the rows of a printed table. A column starts where its header does."""
-    lines = text.splitlines()
+    lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return None, []
     starts = [match.start() for match in re.finditer(r"\S+", lines[0])]

@@ -308,7 +308,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     dra_snapshot!(Dra::program(script, &["-n", "x", "ver"]).env("PATH", &path), @r"
     exit_code: 0
     ----- stdout -----
-    version	Print the version of this program
+    version	Print the versions of this program and of the server
     :4
 
     ----- stderr -----

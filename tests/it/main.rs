@@ -6,7 +6,6 @@
     reason = "tests read the clock, the environment and files; the ban protects the library's core"
 )]
 
-mod allocator_cases;
 mod architecture;
 mod cli;
 mod inspect;

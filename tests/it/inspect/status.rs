@@ -21,6 +21,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "podgroups"), @r"
     exit_code: 0
@@ -37,6 +38,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "stale-reservations"), @r"
     exit_code: 0
@@ -55,6 +57,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "device-taints-marked"), @r"
     exit_code: 0
@@ -71,6 +74,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "consumable-capacity"), @r"
     exit_code: 0
@@ -87,6 +91,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/consumable-capacity.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "partitionable"), @r"
     exit_code: 0
@@ -104,6 +109,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/partitionable.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "unschedulable-pods"), @r"
     exit_code: 0
@@ -123,6 +129,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
 }
 
@@ -143,6 +150,7 @@ fn claims_of_one_namespace_are_counted() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
 }
 
@@ -151,8 +159,8 @@ fn gates_are_shown_with_their_evidence() {
     dra_snapshot!(look(&["status", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @r"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 2 nodes
+    Kubernetes:  v1.37.1 (assumed)
+    Kubelets:    v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
       gpu.example.com   2       2       16        8           0        0         0           8
@@ -160,8 +168,16 @@ fn gates_are_shown_with_their_evidence() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
-    Feature Gates:  defaults of the release (assumed)
+    Feature Gates:
+      GATE                        COMPONENT                 ENABLED   EVIDENCE
+      DRAWorkloadResourceClaims   kube-scheduler            true      flag
+      GenericWorkload             kube-apiserver            true      flag
+      GenericWorkload             kube-scheduler            true      flag
+      GenericWorkload             kube-controller-manager   true      flag
+      GenericWorkload             kubelet                   true      flag
+      All others have the defaults of the release (assumed).
 
     ----- stderr -----
+    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     ");
 }

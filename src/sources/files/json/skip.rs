@@ -155,7 +155,10 @@ impl Masks {
     #[inline]
     fn of(block: &[u8; 64]) -> Self {
         // Many blocks have no backslash, and looking is cheaper than taking bits.
-        #[expect(clippy::needless_bitwise_bool, reason = "without a branch the loop is vectorized")]
+        #[expect(
+            clippy::needless_bitwise_bool,
+            reason = "without a branch the loop is vectorized"
+        )]
         let any_backslash = block.iter().fold(false, |any, &byte| any | (byte == b'\\'));
         Self {
             quote: mask(block, |byte| byte == b'"'),

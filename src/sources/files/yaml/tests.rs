@@ -597,10 +597,20 @@ fn a_value_without_end_is_given_up() {
 
 #[test]
 fn an_object_without_end_is_given_up() {
-    let limits = Limits { item_bytes: 1 << 10, yaml_values: 100, ..Limits::default() };
-    let (seen, end) = read_with(&[&b"items:\n- a: [1"[..], &b",1".repeat(1 << 20)].concat(), &limits);
+    let limits = Limits {
+        item_bytes: 1 << 10,
+        yaml_values: 100,
+        ..Limits::default()
+    };
+    let (seen, end) = read_with(
+        &[&b"items:\n- a: [1"[..], &b",1".repeat(1 << 20)].concat(),
+        &limits,
+    );
     assert_eq!(seen, []);
-    assert!(matches!(end, Err(YamlError::ValueTooLarge { line: 2 })), "{end:?}");
+    assert!(
+        matches!(end, Err(YamlError::ValueTooLarge { line: 2 })),
+        "{end:?}"
+    );
 }
 
 #[test]
