@@ -11,4 +11,5 @@ mod cli;
 mod inspect;
 mod live;
 mod packaging;
+mod readme;
 mod support;
