@@ -4,8 +4,8 @@
 //! and claims, [`Inputs::demand`] prepares claims, and [`Inputs::allocate`] answers for one node: the first solution in upstream's
 //! search order, or the error that upstream's search meets before it.
 //!
-//! Upstream backtracks through all combinations. [`search`] does the same for the problems that are decided within a few steps;
-//! [`pruned`] decides the others without visiting what cannot change the answer. Which pods and nodes are asked about, and what
+//! Upstream backtracks through all combinations. `search` does the same for the problems that are decided within a few steps;
+//! `pruned` decides the others without visiting what cannot change the answer. Which pods and nodes are asked about, and what
 //! the scheduler checks around the allocator, is the business of `scheduling`.
 
 mod bounds;

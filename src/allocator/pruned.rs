@@ -1,6 +1,6 @@
 //! The search for problems in which upstream backtracks a lot.
 //!
-//! It walks like [`super::search`] and changes nothing about the order, so the first solution and the first error are upstream's.
+//! It walks like `search` and changes nothing about the order, so the first solution and the first error are upstream's.
 //! It leaves out what is known to hold neither. **Symmetry**: where a device failed, one that is interchangeable with it at this
 //! point fails too, as swapping the two in a solution (or in the way to an error) would give one that was there before.
 //! **Dead states**: a point of the search that looks like an earlier one, but for interchangeable devices, ends like it. Both hold

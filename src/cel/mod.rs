@@ -6,13 +6,13 @@
 //!
 //! An expression passes through these directories:
 //!
-//! 1. `parse`: text to tree; macros are expanded; syntax errors. ([`source`] shows where an error is.)
+//! 1. `parse`: text to tree; macros are expanded; syntax errors. (`source` shows where an error is.)
 //! 2. `check`: names, types and overloads, by Kubernetes version; type errors.
 //! 3. `plan`: tree to plan; constants are folded, regular expressions compiled.
 //! 4. `eval`: plan and device to value, counting the cost.
 //!
 //! `library` has the functions, each with its declaration; `value` the values that they work on. `cost` knows what a call
-//! costs, and estimates the worst case, by which the API server refuses new expressions. [`explain`] says why a device
+//! costs, and estimates the worst case, by which the API server refuses new expressions. `explain` says why a device
 //! does not match.
 //!
 //! No input makes any of this panic, overflow the stack or run without end: nesting is limited as it is upstream, and

@@ -5,7 +5,7 @@ use crate::model::{Device, Meta, NodeSelector, Slice, Str};
 /// Which nodes reach a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceNode {
-    /// One: see [`DeviceItem::node`].
+    /// One: see `DeviceItem::node`.
     One,
     /// All.
     Any,

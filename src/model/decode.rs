@@ -13,7 +13,7 @@ thread_local! {
     static INTERNER: RefCell<Option<Interner>> = const { RefCell::new(None) };
 }
 
-/// Runs `decode` with `interner` in reach of every field that is read with [`interned`], and hands it back for the next
+/// Runs `decode` with `interner` in reach of every field that is read with `interned`, and hands it back for the next
 /// object of the same source.
 ///
 /// Serde offers no way to pass state to nested fields, so the interner lies in a thread-local slot for the duration of the call.

@@ -1,6 +1,6 @@
 //! The offline source: files, directories and standard input in YAML and JSON, plain or compressed.
 //!
-//! [`read`] hands out every object as it is found, in bounded memory and without decoding it; [`read_parallel`] does so in
+//! [`read()`] hands out every object as it is found, in bounded memory and without decoding it; [`read_parallel`] does so in
 //! batches that other threads decode. Directories are read as kubectl reads them: files that end in `.yaml`, `.yml` or
 //! `.json` (here also `.gz` and `.zst` of those) in the order of their names, no directories in them unless asked for. A
 //! file that is named itself may be called anything.
