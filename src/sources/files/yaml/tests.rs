@@ -586,7 +586,7 @@ fn a_value_without_end_is_given_up() {
         "a: '",
         "# ",
     ] {
-        let (seen, end) = read_with(&[start.as_bytes(), &[b'x'; 1 << 20]].concat(), &limits);
+        let (seen, end) = read_with(&[start.as_bytes(), &vec![b'x'; 4 << 20]].concat(), &limits);
         assert!(
             matches!(end, Err(YamlError::ValueTooLarge { .. })),
             "{start}: {end:?} after {} events",
