@@ -56,14 +56,19 @@ impl<'de> Deserialize<'de> for Repeating {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Repeating, E> {
-                Ok(Repeating(INTERNER.with_borrow_mut(|slot| match slot {
-                    Some(interner) => interner.intern(text),
-                    None => Str::from(text),
-                })))
+                Ok(Repeating(shared(text)))
             }
         }
         deserializer.deserialize_str(Text)
     }
+}
+
+/// The shared copy of a text that repeats within one source.
+pub(super) fn shared(text: &str) -> Str {
+    INTERNER.with_borrow_mut(|slot| match slot {
+        Some(interner) => interner.intern(text),
+        None => Str::from(text),
+    })
 }
 
 /// Reads a repeating text; `null` is the empty text.
@@ -78,8 +83,8 @@ pub(super) fn interned_option<'de, D: Deserializer<'de>>(deserializer: D) -> Res
 
 /// Reads a list of repeating texts; `null` is the empty list.
 pub(super) fn interned_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Str>, D::Error> {
-    let list = Option::<Vec<Repeating>>::deserialize(deserializer)?.unwrap_or_default();
-    Ok(list.into_iter().map(|text| text.0).collect())
+    let texts: Vec<Repeating> = list(deserializer)?;
+    Ok(texts.into_iter().map(|text| text.0).collect())
 }
 
 /// Reads a map with repeating keys and values (labels); sorted by key.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::decode::{interned, interned_list, interned_pairs, list, lookup, or_default};
+use super::decode::{interned, interned_list, interned_pairs, list, lookup, or_default, shared};
 use super::{Str, Time};
 
 /// Namespace and name of a namespaced object. Orders by namespace, then name, as kubectl lists.
@@ -122,15 +122,16 @@ fn resource_annotations<'de, D: serde::Deserializer<'de>>(
             let mut list = Vec::new();
             while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
                 if key.starts_with("resource.kubernetes.io/") {
-                    list.push((
-                        Str::from(&*key),
-                        map.next_value::<Option<Str>>()?.unwrap_or_default(),
-                    ));
+                    let value = map
+                        .next_value::<Option<std::borrow::Cow<'_, str>>>()?
+                        .unwrap_or_default();
+                    list.push((shared(&key), shared(&value)));
                 } else {
                     map.next_value::<serde::de::IgnoredAny>()?;
                 }
             }
             list.sort();
+            list.shrink_to_fit();
             Ok(list)
         }
     }

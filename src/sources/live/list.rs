@@ -9,18 +9,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::connect::Target;
 use super::error::Error;
-use super::request::{JSON, Patience};
+use super::request::{Answer, JSON, Patience};
 use crate::model::Kind;
 use crate::sources::files::{JsonEvent, JsonItems, JsonLimits};
 use crate::sources::needs::{Observer, Want};
 
-/// Pieces of a body between network and decoder. More would only hold memory: the decoder is faster than the server.
-const PIECES: usize = 32;
+/// Bytes of a body that are handed to the decoder together.
+const BATCH: usize = 64 << 10;
+
+/// Batches between network and decoder. More would only hold memory: the decoder is faster than the server.
+const PIECES: usize = 8;
 
 /// Takes the items of one list, in their order.
 pub(super) trait Sink: Send + 'static {
@@ -85,27 +87,21 @@ async fn attempt<S: Sink>(
     meter: &Arc<Meter>,
     sink: S,
 ) -> Result<Listed<S>, Error> {
-    let mut answer = target.open(path, JSON, what).await?;
+    let answer = target.open(path, JSON, what).await?;
     let (pieces, inbox) = mpsc::channel(PIECES);
     let decoder = tokio::task::spawn_blocking({
         let meter = Arc::clone(meter);
         move || decode(inbox, sink, &meter)
     });
-    let received = loop {
-        match answer.next().await {
-            // The decoder is gone only if it found something that no list holds, which it then says.
-            Ok(Some(piece)) => {
-                if pieces.send(piece).await.is_err() {
-                    break Ok(());
-                }
-            }
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error),
-        }
-    };
-    drop(pieces);
-    let decoded = decoder.await;
-    received?;
+    // As a task of the runtime this runs on the thread that reads the connection, instead of waking another one for every piece.
+    let receiver = tokio::spawn(receive(answer, pieces));
+    let (received, decoded) = tokio::join!(receiver, decoder);
+    received.unwrap_or_else(|error| {
+        Err(Error::Cut {
+            what: what.to_owned(),
+            message: error.to_string(),
+        })
+    })?;
     let cut = |message: String| Error::Cut {
         what: what.to_owned(),
         message,
@@ -123,6 +119,26 @@ async fn attempt<S: Sink>(
     }
 }
 
+/// Hands the body over in batches. The server sends every object in a chunk of its own, and each message costs two threads a turn.
+async fn receive(mut answer: Answer, pieces: mpsc::Sender<Vec<u8>>) -> Result<(), Error> {
+    let mut batch = Vec::with_capacity(BATCH);
+    while let Some(piece) = answer.next().await? {
+        if !batch.is_empty() && batch.len() + piece.len() > BATCH {
+            // The decoder is gone only if it found something that no list holds, which it then says.
+            if pieces
+                .send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))
+                .await
+                .is_err()
+            {
+                return Ok(());
+            }
+        }
+        batch.extend_from_slice(&piece);
+    }
+    let _ = pieces.send(batch).await;
+    Ok(())
+}
+
 /// Why a body is no list.
 enum NotAList {
     /// It may be one, but ends within.
@@ -132,7 +148,7 @@ enum NotAList {
 }
 
 fn decode<S: Sink>(
-    mut inbox: mpsc::Receiver<Bytes>,
+    mut inbox: mpsc::Receiver<Vec<u8>>,
     mut sink: S,
     meter: &Meter,
 ) -> Result<Listed<S>, NotAList> {
