@@ -156,7 +156,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         kinds.extend([Kind::ResourceSlice, Kind::DeviceTaintRule]);
     }
     watching::check(ctx)?;
-    let needs = objects::needs(kinds, &selection).require(Kind::ResourceClaim);
+    let mut needs = objects::needs(kinds, &selection).require(Kind::ResourceClaim);
+    // What the server can leave out need not be sent; which claims are shown is decided here all the same.
+    if selection.names.is_empty() && !selection.labels.is_empty() {
+        needs = needs.labeled(Kind::ResourceClaim, &selection.labels.to_string());
+    } else if let (Some(key), 1) = (selection.names.first(), selection.names.len()) {
+        needs = needs.named(Kind::ResourceClaim, &key.name);
+    }
     let loaded = ctx.load_to_watch(&needs).await?;
     objects::check_found(&selection, &loaded.cluster)?;
     let rows = |cluster: &Cluster, selection: &Selection, now| {
