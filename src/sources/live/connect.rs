@@ -491,7 +491,10 @@ impl Files {
     fn merged(&self) -> Result<Kubeconfig, Error> {
         let mut merged = Kubeconfig::default();
         for path in &self.paths {
-            if !self.explicit && !path.exists() {
+            if !path.exists() {
+                if self.explicit {
+                    return Err(Error::NoFile { path: path.clone() });
+                }
                 continue;
             }
             let failed = |source| Error::Kubeconfig {

@@ -20,6 +20,12 @@ pub enum Error {
         /// A context or cluster that was asked for by name.
         chosen: Option<String>,
     },
+    /// A kubeconfig that was asked for and is not there.
+    #[error("kubeconfig `{}` does not exist", path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// A kubeconfig that cannot be read.
     #[error("cannot read kubeconfig `{}`", path.display())]
     Kubeconfig {
@@ -199,28 +205,43 @@ impl Error {
         }
     }
 
-    /// The error of a request that got no answer.
-    pub(super) fn transport(source: &kube::Error, server: &str) -> Self {
+    /// The error of a request that got no answer; `what` names the operation.
+    pub(super) fn transport(source: &kube::Error, server: &str, what: &str) -> Self {
+        use std::io::ErrorKind;
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source);
         while let Some(error) = cause {
             if let Some(auth) = error.downcast_ref::<kube::client::AuthError>() {
+                let message = innermost(auth);
                 return Self::Credentials {
                     server: server.to_owned(),
-                    message: innermost(auth),
+                    message,
+                };
+            }
+            // A connection that stood and broke may stand again.
+            let broken = error.downcast_ref::<std::io::Error>().is_some_and(|error| {
+                matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof
+                )
+            });
+            if broken || error.to_string() == "connection closed before message completed" {
+                return Self::Cut {
+                    what: what.to_owned(),
+                    message: error.to_string(),
                 };
             }
             cause = error.source();
         }
+        let message = innermost(source);
         Self::Unreachable {
             server: server.to_owned(),
-            message: innermost(source),
+            message,
         }
     }
 
     /// Whether asking the same again can help.
     pub(super) fn is_transient(&self) -> bool {
         match self {
-            // 409 is what a server that is starting says of some of its resources.
             Self::Refused { code, .. } => matches!(code, 429 | 500 | 502 | 503 | 504),
             Self::Cut { .. } => true,
             _ => false,
@@ -238,7 +259,7 @@ impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NoKubeconfig { .. } => {
+            Self::NoKubeconfig { .. } | Self::NoFile { .. } => {
                 "set KUBECONFIG or pass --kubeconfig; without a cluster, read a file with --from, \
                  for instance `--from example:gpus`"
                     .to_owned()

@@ -136,7 +136,11 @@ impl Live {
 
     /// What the server is and serves.
     async fn survey(&self, needs: &Needs) -> Result<Survey, Error> {
-        let kinds = needs.kind_set();
+        let mut kinds = needs.kind_set();
+        if needs.wants_gates() {
+            // Whether these are served says something about gates, whoever may read them.
+            kinds.insert(Kind::PodGroup);
+        }
         let (version, served) = try_join(
             evidence::version(&self.target),
             discovery::discover(&self.target, &kinds),

@@ -71,7 +71,7 @@ impl Target {
         let response = tokio::time::timeout(limit, self.client.send(request))
             .await
             .map_err(|_| timed_out())?
-            .map_err(|error| Error::transport(&error, &self.server))?;
+            .map_err(|error| Error::transport(&error, &self.server, what))?;
         let (head, body) = response.into_parts();
         let answer = Answer {
             status: head.status,

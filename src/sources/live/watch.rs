@@ -103,11 +103,18 @@ impl Live {
             let (Serving::Version(version) | Serving::Perhaps(version)) = served.kind(kind) else {
                 continue;
             };
+            let mut want = want.clone();
+            // Where only one namespace could be listed, only that can be watched.
+            if want.namespace.is_none()
+                && let Some(gap) = cluster.gap(kind, "").filter(|gap| !gap.except.is_empty())
+            {
+                want.namespace = Some(gap.except.to_string());
+            }
             let mut watcher = Watcher {
                 target: self.target.clone(),
                 kind,
                 version,
-                want: want.clone(),
+                want,
                 decoder: Decoder::default(),
                 known: cluster.versions(kind),
                 resource_version: resource_version.clone(),

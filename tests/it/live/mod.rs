@@ -1,4 +1,6 @@
 //! Tests on a real control plane. How to write one is told in `docs/testing.md`.
 
+mod reading;
 mod scenarios;
 mod smoke;
+mod snapshot;

@@ -1,0 +1,227 @@
+//! Snapshots: the same answers as from the cluster, nothing secret, and a file that others can read.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, namespace, pod};
+use crate::support::cluster::scenario;
+use crate::support::cluster::{Cluster, Component, Options};
+
+/// Ages count from one instant, since the two runs are not at the same time.
+const NOW: &str = "--now=2099-01-01T00:00:00Z";
+
+const QUESTIONS: &[&[&str]] = &[
+    &["status"],
+    &["claims", "-A"],
+    &["claims", "-A", "-o", "wide"],
+    &["reserved", "-A"],
+    &["devices"],
+    &["devices", "-o", "wide"],
+    &["taints"],
+    &["taints", "-o", "wide"],
+];
+
+/// Compares what is printed live and from a snapshot.
+fn compare(cluster: &Cluster, what: &str, file: &Path) {
+    let from = format!("--from={}", file.display());
+    for question in QUESTIONS {
+        let live = cluster.kubectl_dra(*question).args([NOW]).run();
+        let recorded = cluster.kubectl_dra(*question).args([NOW, from.as_str()]).run();
+        assert_eq!(recorded.stdout, live.stdout, "{what}: {question:?}");
+        assert_eq!(recorded.stderr, live.stderr, "{what}: {question:?}");
+        assert_eq!(recorded.code, live.code, "{what}: {question:?}");
+    }
+}
+
+#[test]
+fn a_snapshot_gives_the_answers_of_the_cluster() {
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    for (name, extension) in [
+        ("podgroups", "json"),
+        ("taint-rules", "json.gz"),
+        ("stale-reservations", "json.zst"),
+    ] {
+        let cluster = scenario::named(name).start();
+        // Whatever still changes claims and rules would make the two answers differ.
+        cluster.stop(Component::ControllerManager);
+        let file = directory.path().join(format!("{name}.{extension}"));
+        let out = format!("--out={}", file.display());
+        let run = cluster.kubectl_dra(["snapshot", &out]).run().exits(0);
+        assert_eq!(run.stdout, "");
+        assert!(run.stderr.starts_with("wrote "), "{}", run.stderr);
+        compare(&cluster, name, &file);
+    }
+}
+
+#[test]
+fn what_may_be_secret_is_left_out_unless_it_is_asked_for() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(1);
+    let config =
+        json!({"config": [{"opaque": {"driver": "gpu.example.com", "parameters": {"key": "hush-config"}}}]});
+    cluster.run(&[
+        claim("a", claim_spec([gpu()])).with(json!({"spec": {"devices": config},
+            "metadata": {"annotations": {"example.com/note": "hush-annotation"}}})),
+        pod("p")
+            .named_claim("gpu", "a")
+            .with(json!({"spec": {"containers": [{"name": "main", "image": "i",
+            "env": [{"name": "TOKEN", "value": "hush-env"}], "args": ["--password=hush-args"],
+            "resources": {"claims": [{"name": "gpu"}]}}]}})),
+    ]);
+    let redacted = cluster.kubectl_dra(["snapshot"]).run().exits(0);
+    assert!(!redacted.stdout.contains("hush"), "{}", redacted.stdout);
+    assert!(!redacted.stdout.contains("managedFields"));
+    assert!(
+        redacted.stdout.contains(r#""parameters":{"redacted":"sha256:"#),
+        "{}",
+        redacted.stdout
+    );
+
+    let whole = cluster.kubectl_dra(["snapshot", "--no-redact"]).run().exits(0);
+    for secret in [
+        "hush-config",
+        "hush-annotation",
+        "hush-env",
+        "hush-args",
+        "managedFields",
+    ] {
+        assert!(whole.stdout.contains(secret), "{secret}");
+    }
+    // What was received is what is written, field for field.
+    let list: Value = serde_json::from_str(&whole.stdout).expect("JSON");
+    let items = list["items"].as_array().expect("items");
+    let written = items
+        .iter()
+        .find(|item| item["kind"] == "ResourceClaim")
+        .expect("the claim");
+    assert_eq!(*written, cluster.get("claim/a"));
+    assert_eq!(items[0]["kind"], "SnapshotInfo");
+}
+
+#[test]
+fn a_snapshot_says_what_it_lacks() {
+    let cluster = Cluster::shared();
+    let viewer = cluster.user("snapshot-viewer").with_role("view");
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    let file = directory.path().join("a.json");
+    let run = viewer
+        .kubectl_dra(["snapshot", "--out"])
+        .args([&file])
+        .run()
+        .exits(0);
+    assert!(
+        run.stderr
+            .contains("warning: resourceslices are missing: user `snapshot-viewer` must be"),
+        "{}",
+        run.stderr
+    );
+    let from = format!("--from={}", file.display());
+    for question in [["status", NOW], ["devices", NOW]] {
+        let live = viewer.kubectl_dra(question).run();
+        let recorded = viewer.kubectl_dra(question).args([&from]).run();
+        assert_eq!(
+            (recorded.stdout, recorded.stderr, recorded.code),
+            (live.stdout, live.stderr, live.code)
+        );
+    }
+}
+
+#[test]
+fn a_snapshot_of_one_namespace_does_not_pretend_to_know_the_others() {
+    let cluster = Cluster::shared();
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    let file = directory.path().join("a.json");
+    cluster
+        .kubectl_dra(["snapshot", "-n", "inference", "--out"])
+        .args([&file])
+        .run()
+        .exits(0);
+    let from = format!("--from={}", file.display());
+    let own = cluster.kubectl_dra(["claims", "-n", "inference", NOW]);
+    let recorded = cluster
+        .kubectl_dra(["claims", "-n", "inference", NOW, &from])
+        .run()
+        .exits(0);
+    assert_eq!(recorded.stdout, own.run().stdout);
+    assert_eq!(recorded.stderr, "");
+    let devices = cluster.kubectl_dra(["devices", NOW, &from]).run().exits(0);
+    assert!(
+        devices.stderr.contains("covers namespace `inference` only"),
+        "{}",
+        devices.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_is_the_users_own_and_replaced_as_a_whole() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let cluster = Cluster::shared();
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    let file = directory.path().join("a.json");
+    std::fs::write(&file, "before").expect("a file");
+    let nobody = cluster
+        .user("snapshot-nobody")
+        .kubectl_dra(["snapshot", "--token=no", "--out"])
+        .args([&file])
+        .run();
+    drop(nobody);
+    cluster
+        .kubectl_dra(["snapshot", "--server=https://127.0.0.1:1", "--out"])
+        .args([&file])
+        .run()
+        .exits(3);
+    assert_eq!(
+        std::fs::read_to_string(&file)
+            .expect("the file is there")
+            .len()
+            .min(6),
+        6
+    );
+    cluster
+        .kubectl_dra(["snapshot", "--out"])
+        .args([&file])
+        .run()
+        .exits(0);
+    let mode = std::fs::metadata(&file)
+        .expect("the file is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(
+        std::fs::read_dir(directory.path())
+            .expect("the folder is there")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn kubectl_reads_a_snapshot_too() {
+    let cluster = Cluster::start(&Options::default().without(Component::Scheduler));
+    cluster.create(&namespace("team"));
+    cluster.create(&claim("a", claim_spec([gpu()])).in_namespace("team"));
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    let file = directory.path().join("a.json");
+    cluster
+        .kubectl_dra(["snapshot", "--out"])
+        .args([&file])
+        .run()
+        .exits(0);
+    let names = cluster
+        .kubectl(["annotate", "--local", "a=b", "-o", "name", "-f"])
+        .args([&file])
+        .run()
+        .exits(0);
+    assert!(
+        names
+            .stdout
+            .lines()
+            .any(|line| line == "resourceclaim.resource.k8s.io/a"),
+        "{}\n{}",
+        names.stdout,
+        names.stderr
+    );
+}
