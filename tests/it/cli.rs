@@ -45,6 +45,47 @@ fn version_names_the_program_and_the_releases_it_knows() {
 fn version_is_what_its_schema_says() {
     let report = assert_schema!(["version", "--client", "-o", "json"]);
     assert_eq!(report["kind"], "Version");
+    let report = assert_schema!(["version", "--from", "example:gpus", "-o", "json"]);
+    assert_eq!(report["serverVersion"]["gitVersion"], "v1.37.1");
+}
+
+#[test]
+fn version_tells_its_own_also_where_there_is_no_server() {
+    dra_snapshot!(["version", "--kubeconfig", "/nonexistent"], @r"
+    exit_code: 3
+    ----- stdout -----
+    Client Version:  v[VERSION]
+    Platform:        [PLATFORM]
+    Kubernetes:      v1.34 to v1.37
+
+    ----- stderr -----
+    error: cannot connect: kubeconfig `/nonexistent` does not exist
+
+    hint: set KUBECONFIG or pass --kubeconfig; without a cluster, read a file with --from, for instance `--from example:gpus`
+    ");
+    dra_snapshot!(["version", "--from", "example:gpus", "--kubernetes-version", "1.36"], @r"
+    exit_code: 0
+    ----- stdout -----
+    Client Version:  v[VERSION]
+    Platform:        [PLATFORM]
+    Kubernetes:      v1.34 to v1.37
+    Server Version:  v1.36.0 (assumed)
+
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn an_example_that_is_not_there_is_answered_with_those_that_are() {
+    dra_snapshot!(["claims", "--from", "example:gpu"], @r"
+    exit_code: 3
+    ----- stdout -----
+
+    ----- stderr -----
+    error: there is no example `gpu`
+
+    hint: examples that exist: `example:gpus` (three teams with GPUs and NICs, everything in use as it should be), `example:pending` (pods that do not get their devices, each for another reason), `example:stale` (reservations of pods that are gone, ended or were replaced), `example:taints` (DeviceTaintRules that keep pods off devices or evict them), `example:groups` (PodGroups that share claims), `example:partitions` (a GPU as a whole and in partitions, over shared counters), `example:shares` (shares of network cards with consumable capacity), `example:downgrade` (a 1.37 cluster that is not ready for a downgrade)
+    ");
 }
 
 #[test]
@@ -191,7 +232,7 @@ fn a_reader_that_has_enough_is_no_failure() {
     for args in [
         &["--help"][..],
         &["completion", "bash"],
-        &["version", "-o", "json"],
+        &["version", "--client", "-o", "json"],
         &["__complete", ""],
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
@@ -215,8 +256,8 @@ fn a_reader_that_has_enough_is_no_failure() {
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
     for args in [
-        &["version"][..],
-        &["version", "-o", "json"],
+        &["version", "--client"][..],
+        &["version", "--client", "-o", "json"],
         &["completion", "zsh"],
         &["-h"],
     ] {
