@@ -38,7 +38,7 @@ pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
     }
     let lexed = lexer::lex(source);
     if !lexed.errors.is_empty() {
-        return Err(recovery::explain(source, &lexed, macros));
+        return Err(recovery::explain(source, &lexed));
     }
     let mut builder = Builder::new(source, macros);
     match parser::parse(&mut builder, &lexed.lexemes) {
@@ -51,6 +51,6 @@ pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
         }
         Err(Stop::RuleDepth) => fail("expression recursion limit exceeded: 250".to_owned()),
         Err(Stop::TooLarge) => fail("expression is too large".to_owned()),
-        Err(Stop::Syntax) => Err(recovery::explain(source, &lexed, macros)),
+        Err(Stop::Syntax) => Err(recovery::explain(source, &lexed)),
     }
 }

@@ -11,7 +11,7 @@ use super::lexer::{Lexeme, Token};
 use crate::cel::ast::{Entry, Expr, ExprKind, Field, Literal, operators};
 
 /// Nesting that is allowed.
-const MAX_DEPTH: u32 = 250;
+pub(super) const MAX_DEPTH: u32 = 250;
 
 /// Why parsing stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
