@@ -79,6 +79,15 @@ pub(crate) struct Comprehension {
     pub(crate) result: Expr,
 }
 
+impl Comprehension {
+    /// Whether this only gives a name to a value, as `cel.bind` does.
+    pub(crate) fn is_bind(&self) -> bool {
+        matches!(&self.range.kind, ExprKind::List { elements, .. } if elements.is_empty())
+            && matches!(self.condition.kind, ExprKind::Literal(Literal::Bool(false)))
+            && &*self.accumulator != ACCUMULATOR
+    }
+}
+
 /// The accumulator of macros. It cannot be written in a source text.
 pub(crate) const ACCUMULATOR: &str = "@result";
 

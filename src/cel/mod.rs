@@ -21,8 +21,10 @@
 mod ast;
 mod check;
 mod cost;
+mod derive;
 mod device;
 mod eval;
+mod explain;
 mod library;
 mod parse;
 mod plan;
@@ -33,4 +35,5 @@ mod value;
 
 pub use check::{Features, Mode};
 pub use device::DeviceInput;
+pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, Program, Refusal};

@@ -7,19 +7,30 @@ use std::fmt;
 
 use super::check::{self, Features, Mode, Scope};
 use super::cost::estimate;
+use super::derive;
 use super::device::DeviceInput;
 use super::eval::Context;
+use super::explain::{self, FailingTerm};
 use super::parse;
 use super::plan::{self, Plan};
 use super::types::Type;
-use super::value::convert;
-use crate::model::go_quote;
+use super::value::{Fault, Value, convert};
+use crate::model::{AttributeValue, go_quote};
 
 /// What an evaluation may cost, and what a new expression may be estimated at.
 pub(super) const MAX_COST: u64 = 1_000_000;
 
 /// Bytes that a new expression may have.
 const MAX_LENGTH: usize = 10 * 1_024;
+
+/// What an expression is for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    /// To select devices: its result is a bool.
+    Selector,
+    /// To compute an attribute of a device.
+    DerivedAttribute,
+}
 
 /// A Kubernetes version with its feature gates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +46,22 @@ impl Environment {
     }
 
     /// Compiles a selector. Expressions that are in the cluster are [`Mode::Stored`].
+    ///
+    /// # Errors
+    /// What is wrong with the expression. kube-scheduler gives up on a claim with such a selector, on every node.
     pub fn compile(&self, expression: &str, mode: Mode) -> Result<Program, CompileError> {
+        self.compile_for(Purpose::Selector, expression, mode)
+    }
+
+    /// Compiles an expression that computes an attribute, for [`Program::derive`].
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn compile_attribute(&self, expression: &str, mode: Mode) -> Result<Program, CompileError> {
+        self.compile_for(Purpose::DerivedAttribute, expression, mode)
+    }
+
+    fn compile_for(&self, purpose: Purpose, expression: &str, mode: Mode) -> Result<Program, CompileError> {
         let scope = Scope::new(self.minor, mode, self.features);
         let checked = parse::parse(expression, scope.macros())
             .and_then(|ast| check::check(ast, &scope))
@@ -43,29 +69,50 @@ impl Environment {
                 CompileError::invalid(format!("compilation failed: {}", issues.display(expression)))
             })?;
         let output = checked.type_of(checked.ast.root.id);
-        if *output != Type::Bool && *output != scope.attribute_type() {
-            let text = output.plain_text();
-            return Err(CompileError::invalid(format!(
-                "must evaluate to bool or the unknown type, not {text}"
-            )));
+        match purpose {
+            Purpose::Selector if *output == Type::Bool || *output == scope.attribute_type() => {}
+            Purpose::Selector => {
+                let text = output.plain_text();
+                let message = format!("must evaluate to bool or the unknown type, not {text}");
+                return Err(CompileError::invalid(message));
+            }
+            Purpose::DerivedAttribute => {
+                derive::refuse_type(output, &scope).map_err(CompileError::invalid)?;
+            }
         }
         let plan = plan::plan(&checked, &scope)
             .map_err(|problem| CompileError::internal(format!("program instantiation failed: {problem}")))?;
         let max_cost = estimate::estimate(&checked, &scope);
         Ok(Program {
             expression: expression.into(),
+            scope,
             plan,
             max_cost,
         })
     }
 
-    /// Whether the API server takes `expression` in an object that is being written.
+    /// Whether the API server takes a selector in an object that is being written.
+    ///
+    /// # Errors
+    /// Why it does not.
     pub fn admit(&self, expression: &str) -> Result<(), Refusal> {
+        self.admit_for(Purpose::Selector, expression)
+    }
+
+    /// Whether the API server takes an expression that computes an attribute, in an object that is being written.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn admit_attribute(&self, expression: &str) -> Result<(), Refusal> {
+        self.admit_for(Purpose::DerivedAttribute, expression)
+    }
+
+    fn admit_for(&self, purpose: Purpose, expression: &str) -> Result<(), Refusal> {
         if expression.len() > MAX_LENGTH {
             return Err(Refusal::TooLong);
         }
         let program = self
-            .compile(expression, Mode::New)
+            .compile_for(purpose, expression, Mode::New)
             .map_err(|error| Refusal::Compile {
                 expression: expression.to_owned(),
                 error,
@@ -138,10 +185,11 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A compiled selector.
+/// A compiled expression.
 #[derive(Debug)]
 pub struct Program {
     expression: Box<str>,
+    scope: Scope,
     plan: Plan,
     max_cost: u64,
 }
@@ -159,6 +207,12 @@ pub struct Evaluation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EvalError(Box<str>);
+
+impl From<Fault> for EvalError {
+    fn from(fault: Fault) -> Self {
+        Self(fault.message().into())
+    }
+}
 
 impl Program {
     /// The source text.
@@ -181,17 +235,36 @@ impl Program {
         }
         let mut context = Context::new(device, self.plan.slots, MAX_COST);
         let result = match context.eval(&self.plan.root) {
-            Ok(value) => convert::native_bool(&value).map_err(|problem| {
-                let name = value.type_name();
-                EvalError(
-                    format!("CEL result of type {name} could not be converted to bool: {problem}").into(),
-                )
-            }),
-            Err(fault) => Err(EvalError(fault.message().into())),
+            Ok(Value::Bool(value)) => Ok(value),
+            Ok(value) => boolean(&value),
+            Err(fault) => Err(fault.into()),
         };
         Evaluation {
             result,
             cost: context.cost(),
         }
     }
+
+    /// The attribute that the expression computes for `device`.
+    pub fn derive(&self, device: &DeviceInput) -> Result<AttributeValue, EvalError> {
+        if let Some(problem) = &device.invalid {
+            return Err(EvalError(problem.clone()));
+        }
+        let mut context = Context::new(device, self.plan.slots, MAX_COST);
+        let value = context.eval(&self.plan.root)?;
+        derive::attribute(&value).map_err(|problem| EvalError(problem.into()))
+    }
+
+    /// The terms of the expression, as joined by `&&`, that are not true for `device`.
+    pub fn explain(&self, device: &DeviceInput) -> Vec<FailingTerm> {
+        explain::explain(&self.expression, &self.scope, device)
+    }
+}
+
+/// The result of a selector, which may be of any type.
+pub(super) fn boolean(value: &Value<'_>) -> Result<bool, EvalError> {
+    convert::native_bool(value).map_err(|problem| {
+        let name = value.type_name();
+        EvalError(format!("CEL result of type {name} could not be converted to bool: {problem}").into())
+    })
 }

@@ -47,6 +47,14 @@ impl Scope {
         }
     }
 
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(crate) fn has_list_type_attributes(&self) -> bool {
+        self.features.list_type_attributes
+    }
+
     /// The version that what is used must have been introduced by.
     fn compatibility(&self) -> u32 {
         match self.mode {

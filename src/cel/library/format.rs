@@ -22,9 +22,6 @@ const fn named(name: &'static str, regex_size: u64, validate: fn(&str) -> Vec<St
     }
 }
 
-/// The most that the validation of a format is estimated with.
-pub(crate) const MAX_REGEX_SIZE: u64 = 1_103;
-
 static LABEL: NamedFormat = named("DNS1123Label", 30, |text| label(text.as_bytes()));
 static SUBDOMAIN: NamedFormat = named("DNS1123Subdomain", 60, |text| subdomain(text.as_bytes()));
 static OLD_LABEL: NamedFormat = named("DNS1035Label", 30, |text| old_label(text.as_bytes()));
@@ -33,7 +30,7 @@ static LABEL_PREFIX: NamedFormat = named("DNS1123LabelPrefix", 30, |text| label(
 static SUBDOMAIN_PREFIX: NamedFormat = named("DNS1123SubdomainPrefix", 60, |text| subdomain(&prefix(text)));
 static OLD_LABEL_PREFIX: NamedFormat = named("DNS1035LabelPrefix", 30, |text| old_label(&prefix(text)));
 static LABEL_VALUE: NamedFormat = named("LabelValue", 40, label_value);
-static URI: NamedFormat = named("URI", MAX_REGEX_SIZE, |text| {
+static URI: NamedFormat = named("URI", 1_103, |text| {
     parse_request_uri(text).err().into_iter().collect()
 });
 static UUID: NamedFormat = named("uuid", 70, |text| {

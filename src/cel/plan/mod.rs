@@ -12,7 +12,7 @@ pub(crate) mod node;
 
 use std::sync::Arc;
 
-use super::ast::{Comprehension, Expr, ExprKind, operators};
+use super::ast::{Comprehension, Entry, Expr, ExprKind, Field, operators};
 use super::check::{Checked, Reference, Scope};
 use super::cost::Rule;
 use super::library::regex::Regex;
@@ -75,7 +75,12 @@ impl Planner<'_> {
     }
 
     fn plan_all(&mut self, exprs: &[Expr]) -> Result<Vec<Node>, String> {
-        exprs.iter().map(|expr| self.plan(expr)).collect()
+        // Loops instead of iterators keep the stack small where expressions are nested.
+        let mut nodes = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            nodes.push(self.plan(expr)?);
+        }
+        Ok(nodes)
     }
 
     /// Plans a node to which selections can be added.
@@ -93,47 +98,49 @@ impl Planner<'_> {
                 target,
                 args,
             } => self.plan_call(expr, function, target.as_deref(), args),
-            ExprKind::List { elements, optional } => {
-                let elements = self.plan_all(elements)?;
-                let optional = (0..elements.len())
-                    .map(|position| optional.contains(&position))
-                    .collect();
-                Ok(constant::fold_list(ListNode { elements, optional }))
-            }
-            ExprKind::Map { entries } => {
-                let entries = entries
-                    .iter()
-                    .map(|entry| {
-                        let key = self.plan(&entry.key)?;
-                        Ok(MapEntry {
-                            key,
-                            value: self.plan(&entry.value)?,
-                            optional: entry.optional,
-                        })
-                    })
-                    .collect::<Result<_, String>>()?;
-                constant::fold_map(MapNode { entries })
-            }
-            ExprKind::Struct { name, fields } => {
-                let fields = fields
-                    .iter()
-                    .map(|field| {
-                        let value = self.plan(&field.value)?;
-                        Ok(MessageField {
-                            name: field.name.to_string(),
-                            value,
-                            optional: field.optional,
-                        })
-                    })
-                    .collect::<Result<_, String>>()?;
-                Ok(Node::Message(Box::new(MessageNode {
-                    type_name: name.to_string(),
-                    fields,
-                })))
-            }
+            ExprKind::List { elements, optional } => self.plan_list(elements, optional),
+            ExprKind::Map { entries } => self.plan_map(entries),
+            ExprKind::Struct { name, fields } => self.plan_message(name, fields),
             ExprKind::Comprehension(comprehension) => self.plan_fold(comprehension),
             ExprKind::Unspecified => Err("unsupported expression".to_owned()),
         }
+    }
+
+    fn plan_list(&mut self, elements: &[Expr], optional: &[usize]) -> Result<Node, String> {
+        let elements = self.plan_all(elements)?;
+        let optional = (0..elements.len())
+            .map(|position| optional.contains(&position))
+            .collect();
+        Ok(constant::fold_list(ListNode { elements, optional }))
+    }
+
+    fn plan_map(&mut self, entries: &[Entry]) -> Result<Node, String> {
+        let mut planned = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let key = self.plan(&entry.key)?;
+            planned.push(MapEntry {
+                key,
+                value: self.plan(&entry.value)?,
+                optional: entry.optional,
+            });
+        }
+        constant::fold_map(MapNode { entries: planned })
+    }
+
+    fn plan_message(&mut self, name: &Name, fields: &[Field]) -> Result<Node, String> {
+        let mut planned = Vec::with_capacity(fields.len());
+        for field in fields {
+            let value = self.plan(&field.value)?;
+            planned.push(MessageField {
+                name: field.name.to_string(),
+                value,
+                optional: field.optional,
+            });
+        }
+        Ok(Node::Message(Box::new(MessageNode {
+            type_name: name.to_string(),
+            fields: planned,
+        })))
     }
 
     fn plan_ident(&self, expr: &Expr, name: &Name) -> Result<Node, String> {
