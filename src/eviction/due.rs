@@ -1,7 +1,7 @@
 //! How long a taint is tolerated, and when the pods of a claim have to go.
 
 use super::{DeviceTaint, NO_EXECUTE, Origin, Taints, tolerates};
-use crate::model::{Claim, Taint, Time, Toleration};
+use crate::model::{Claim, Str, Taint, Time, Toleration};
 
 /// How an allocated device tolerates a NoExecute taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,18 +47,44 @@ pub fn due(added: Time, tolerance: Tolerance) -> Option<Time> {
 
 /// When the pods of a claim have to go, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Eviction<'a> {
+pub struct Eviction {
     /// The earliest instant of all taints.
     pub at: Time,
     /// Every taint that is not tolerated for good, in order, each once.
-    pub reasons: Vec<Origin<'a>>,
+    pub reasons: Vec<Origin>,
+}
+
+impl Eviction {
+    /// Both together: the earlier instant, for the reasons of both. Mirrors `device_taint_eviction.go`, `podEvictionTime`, v1.37.1.
+    #[must_use]
+    pub fn joined(mut self, other: Self) -> Self {
+        self.at = self.at.min(other.at);
+        self.reasons.extend(other.reasons);
+        self.reasons.sort();
+        self.reasons.dedup();
+        self
+    }
+
+    /// Whether one of the reasons is the rule with this UID.
+    pub fn is_because_of(&self, rule: &Str) -> bool {
+        let mut rules = self.reasons.iter().filter_map(Origin::rule);
+        rules.any(|reason| reason.metadata.uid == *rule)
+    }
+
+    /// Whether instant and reasons are the same, and the reasons' objects have not changed since. Mirrors
+    /// `device_taint_eviction.go`, `evictionAndReason.equal`, v1.37.1.
+    pub fn is_unchanged(&self, before: &Self) -> bool {
+        self.at == before.at
+            && self.reasons.len() == before.reasons.len()
+            && (self.reasons.iter().zip(&before.reasons)).all(|(now, before)| now.is_same_version(before))
+    }
 }
 
 /// When the pods of `claim` have to go; never, if none of its devices has a NoExecute taint that is not tolerated for good.
 ///
 /// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.1; devices with admin access count like others. The API server
 /// sets the time of every taint; a handwritten one without it counts as added at `now`.
-pub fn claim_eviction<'a>(claim: &Claim, taints: &Taints<'a>, now: Time) -> Option<Eviction<'a>> {
+pub fn claim_eviction(claim: &Claim, taints: &Taints<'_>, now: Time) -> Option<Eviction> {
     let mut at: Option<Time> = None;
     let mut reasons = Vec::new();
     for result in claim.results() {

@@ -1,10 +1,12 @@
 //! Which taints a device has: those its driver published and those of DeviceTaintRules.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{Cluster, Device, DeviceId, Slice, Taint, TaintRule, Toleration};
+use super::{RuleSupport, Rules};
+use crate::model::{Cluster, Device, DeviceId, Slice, Str, Taint, TaintRule, Toleration};
 
 /// Whether the toleration is meant for the taint. Effects that nobody knows are the caller's business.
 ///
@@ -21,47 +23,64 @@ pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
         }
 }
 
-/// Whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
-///
-/// Mirrors `device_taint_eviction.go`, `ruleMatchesDevice`, v1.37.1. The scheduler before 1.37.1 saw a rule without a selector as
-/// one about all devices; that is left to those who imitate it.
-pub fn rule_matches(rule: &TaintRule, device: &DeviceId) -> bool {
-    let fits =
-        |wanted: &Option<crate::model::Str>, actual| wanted.as_ref().is_none_or(|wanted| wanted == actual);
-    rule.spec.device_selector.as_ref().is_some_and(|selector| {
-        fits(&selector.driver, &device.driver)
-            && fits(&selector.pool, &device.pool)
-            && fits(&selector.device, &device.device)
-    })
-}
-
 /// A taint of a device, with where it comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DeviceTaint<'a> {
     /// The taint.
     pub taint: &'a Taint,
     /// Where it comes from.
-    pub origin: Origin<'a>,
+    pub origin: Origin,
 }
 
-/// Where a taint comes from. Ordered as the controller orders the reasons of an eviction: rules by name, then the taints of
-/// slices by device and place.
-#[derive(Clone, Copy, Debug)]
-pub enum Origin<'a> {
+/// Where a taint comes from. Ordered, and equal, as the controller orders the reasons of an eviction: rules by name, then the
+/// taints of slices by device and place.
+#[derive(Clone, Debug)]
+pub enum Origin {
     /// A rule.
-    Rule(&'a Arc<TaintRule>),
+    Rule(Arc<TaintRule>),
     /// The driver, in a slice.
     Slice {
         /// The slice.
-        slice: &'a Arc<Slice>,
-        /// The device in it.
-        device: &'a Device,
+        slice: Arc<Slice>,
+        /// Name of the device in it.
+        device: Str,
         /// Which of the device's taints.
         index: usize,
     },
 }
 
-impl Ord for Origin<'_> {
+impl Origin {
+    /// The rule, unless the driver set the taint.
+    pub fn rule(&self) -> Option<&Arc<TaintRule>> {
+        match self {
+            Self::Rule(rule) => Some(rule),
+            Self::Slice { .. } => None,
+        }
+    }
+
+    /// The taint.
+    pub fn taint(&self) -> Option<&Taint> {
+        match self {
+            Self::Rule(rule) => Some(&rule.spec.taint),
+            Self::Slice { slice, device, index } => {
+                let mut devices = slice.spec.devices.iter();
+                devices.find(|found| found.name == *device)?.taints.get(*index)
+            }
+        }
+    }
+
+    /// Whether both are the same taint of the same version of an object: what upstream compares.
+    pub fn is_same_version(&self, other: &Self) -> bool {
+        self == other
+            && match (self, other) {
+                (Self::Rule(rule), Self::Rule(other)) => Arc::ptr_eq(rule, other),
+                (Self::Slice { slice, .. }, Self::Slice { slice: other, .. }) => Arc::ptr_eq(slice, other),
+                _ => false,
+            }
+    }
+}
+
+impl Ord for Origin {
     /// Mirrors `device_taint_eviction.go`, `trackedTaint.Compare`, v1.37.1.
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -78,38 +97,39 @@ impl Ord for Origin<'_> {
             ) => slice
                 .pool_id()
                 .cmp(&other_slice.pool_id())
-                .then_with(|| device.name.cmp(&other_device.name))
+                .then_with(|| device.cmp(other_device))
                 .then(index.cmp(other_index)),
         }
     }
 }
 
-impl PartialOrd for Origin<'_> {
+impl PartialOrd for Origin {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Origin<'_> {
+impl PartialEq for Origin {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Origin<'_> {}
+impl Eq for Origin {}
 
 /// All taints of a cluster, to be asked per device.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Taints<'a> {
-    /// Devices that their driver tainted.
-    published: BTreeMap<DeviceId, (&'a Arc<Slice>, &'a Device)>,
-    /// All rules, by name.
-    rules: Vec<&'a Arc<TaintRule>>,
+    cluster: &'a Cluster,
+    /// Every device that its driver tainted, where they were gathered.
+    gathered: Option<BTreeMap<DeviceId, (&'a Arc<Slice>, &'a Device)>>,
+    rules: Cow<'a, Rules>,
+    support: RuleSupport,
 }
 
 impl<'a> Taints<'a> {
-    /// The taints of `cluster`. Of each pool only the newest generation that is known counts, complete or not: mirrors
-    /// `device_taint_eviction.go`, `pool.getDevice`, v1.37.1.
+    /// The taints of `cluster`, gathered for many questions. Of each pool only the newest generation that is known counts, complete
+    /// or not: mirrors `device_taint_eviction.go`, `pool.getDevice`, v1.37.1.
     pub fn of(cluster: &'a Cluster) -> Self {
         let mut published = BTreeMap::new();
         for pool in cluster.pools() {
@@ -122,29 +142,60 @@ impl<'a> Taints<'a> {
             }
         }
         Self {
-            published,
-            rules: cluster.rules().collect(),
+            cluster,
+            gathered: Some(published),
+            rules: Cow::Owned(Rules::of(cluster.rules())),
+            support: RuleSupport::On,
         }
     }
 
-    /// The taints of `device`, those of its slice first. A rule needs no published device.
-    pub fn of_device(&self, device: &DeviceId) -> impl Iterator<Item = DeviceTaint<'a>> {
-        let published = self.published.get(device).map(|(slice, device)| {
+    /// The taints of the slices of `cluster` and of `rules`, for few questions.
+    pub fn lookup(cluster: &'a Cluster, rules: &'a Rules) -> Self {
+        Self {
+            cluster,
+            gathered: None,
+            rules: Cow::Borrowed(rules),
+            support: RuleSupport::On,
+        }
+    }
+
+    /// Only what rules are worth in a release.
+    #[must_use]
+    pub fn where_rules_are(self, support: RuleSupport) -> Self {
+        Self { support, ..self }
+    }
+
+    /// The taints of `device`, those of its slice first, then those of rules by name. A rule needs no published device.
+    pub fn of_device(&self, device: &DeviceId) -> impl Iterator<Item = DeviceTaint<'_>> {
+        let published = match &self.gathered {
+            Some(devices) => devices.get(device).copied(),
+            None => self.published(device),
+        };
+        let published = published.map(|(slice, device)| {
             let taints = device.taints.iter().enumerate();
             taints.map(|(index, taint)| DeviceTaint {
                 taint,
-                origin: Origin::Slice { slice, device, index },
+                origin: Origin::Slice {
+                    slice: Arc::clone(slice),
+                    device: device.name.clone(),
+                    index,
+                },
             })
         });
-        let rules = self
-            .rules
-            .iter()
-            .filter(move |rule| rule_matches(rule, device))
-            .map(|rule| DeviceTaint {
-                taint: &rule.spec.taint,
-                origin: Origin::Rule(rule),
-            });
+        let rules = match self.support {
+            RuleSupport::On => self.rules.matching(device),
+            RuleSupport::PublishedOnly if self.published(device).is_some() => self.rules.matching(device),
+            RuleSupport::PublishedOnly | RuleSupport::Off => Vec::new(),
+        };
+        let rules = rules.into_iter().map(|rule| DeviceTaint {
+            taint: &rule.spec.taint,
+            origin: Origin::Rule(Arc::clone(rule)),
+        });
         published.into_iter().flatten().chain(rules)
+    }
+
+    fn published(&self, device: &DeviceId) -> Option<(&'a Arc<Slice>, &'a Device)> {
+        self.cluster.pool(&device.pool_id())?.device(&device.device)
     }
 }
 
@@ -247,6 +298,16 @@ mod tests {
             ["all", "by-device", "by-driver", "by-pool"]
         );
         assert_eq!(keys(&device("e", "p", "z")), ["all"]);
+
+        // Release 1.34 tainted only what a slice publishes.
+        let rules = Rules::of(cluster.rules());
+        let worth = |support| {
+            let taints = Taints::lookup(&cluster, &rules).where_rules_are(support);
+            ["x", "z"].map(|name| taints.of_device(&device("d", "p", name)).count())
+        };
+        assert_eq!(worth(RuleSupport::On), [5, 2]);
+        assert_eq!(worth(RuleSupport::PublishedOnly), [5, 0]);
+        assert_eq!(worth(RuleSupport::Off), [2, 0]);
 
         let mut origins: Vec<_> = taints
             .of_device(&device("d", "p", "x"))

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{CounterBalance, DeviceNode, DeviceState, Health, HealthReport, Holder, Unavailable};
-use crate::eviction::{DeviceTaint, Origin};
+use crate::eviction::DeviceTaint;
 use crate::model::{Cluster, DeviceId, Quantity, Str, Time};
 use crate::reservation::users;
 
@@ -150,10 +150,7 @@ impl DeviceTaintItem {
             value: taint.value.clone(),
             effect: taint.effect.clone(),
             time_added: taint.time_added,
-            rule: match tainted.origin {
-                Origin::Rule(rule) => Some(rule.metadata.name.clone()),
-                Origin::Slice { .. } => None,
-            },
+            rule: tainted.origin.rule().map(|rule| rule.metadata.name.clone()),
         }
     }
 }

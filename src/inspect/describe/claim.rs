@@ -304,13 +304,12 @@ pub(super) fn eviction(cluster: &Cluster, claim: &Claim, now: Time) -> Option<Ev
     let eviction = claim_eviction(claim, &taints, now)?;
     let reasons = eviction.reasons.iter().map(|origin| match origin {
         Origin::Rule(rule) => format!("rule/{}", rule.metadata.name),
-        Origin::Slice { slice, device, index } => {
-            let key = device.taints.get(*index).map(|taint| taint.key.as_str());
+        Origin::Slice { slice, device, .. } => {
+            let key = origin.taint().map(|taint| taint.key.as_str());
             format!(
-                "slice/{} {}/{} {}",
+                "slice/{} {}/{device} {}",
                 slice.metadata.name,
                 slice.pool_id(),
-                device.name,
                 key.unwrap_or_default()
             )
         }

@@ -1,0 +1,287 @@
+//! Which pods an eviction of a claim reaches, and when each has to go.
+
+use std::sync::Arc;
+
+use super::{Eviction, Release};
+use crate::model::{Claim, Cluster, Key, Pod, PodClaim};
+use crate::reservation::{PodGroups, check_owner, claim_name, is_reserved_for};
+
+/// The pods that the controller looks at when something changes for `claim`, in the order of `status.reservedFor`; of a group by
+/// name. A pod may come more than once.
+///
+/// Mirrors `device_taint_eviction.go`, `handlePods`, v1.37.1: a pod is found by name and must have the entry's UID; a group's
+/// members are found by the group's name, whatever its UID; entries of other kinds are nobody.
+pub fn consumers<'a>(cluster: &'a Cluster, claim: &Claim, release: Release) -> Vec<&'a Arc<Pod>> {
+    let mut pods = Vec::new();
+    for entry in &claim.status.reserved_for {
+        let key = Key {
+            namespace: claim.metadata.namespace.clone(),
+            name: entry.name.clone(),
+        };
+        if entry.is_pod() {
+            match cluster.pod(&key).filter(|pod| pod.metadata.uid == entry.uid) {
+                Some(pod) => pods.push(pod),
+                None if release.stops_at_missing_pod => break,
+                None => {}
+            }
+        } else if entry.is_pod_group() && release.groups == PodGroups::Accepted {
+            pods.extend(cluster.pods_of_group(&key));
+        }
+    }
+    pods
+}
+
+/// The allocated claims whose eviction is one of `pod` too: those that it names, may use and is listed for, in the order of its
+/// spec. None for a pod without a node.
+///
+/// Mirrors `device_taint_eviction.go`, `podEvictionTime`, v1.37.1. The phase does not matter: a finished pod of a group goes too.
+/// The claim that the scheduler made for extended resources is never looked at.
+pub fn evicting_claims<'a>(
+    cluster: &'a Cluster,
+    pod: &'a Pod,
+    groups: PodGroups,
+) -> impl Iterator<Item = &'a Arc<Claim>> {
+    let entries: &[PodClaim] = if pod.node().is_some() {
+        &pod.spec.resource_claims
+    } else {
+        &[]
+    };
+    entries.iter().filter_map(move |entry| {
+        let meant = claim_name(pod, entry).ok()?;
+        let claim = cluster.claim(&Key {
+            namespace: pod.metadata.namespace.clone(),
+            name: meant.name()?.clone(),
+        })?;
+        let counts = claim.status.allocation.is_some()
+            && (!meant.must_check_owner() || check_owner(pod, claim, groups).is_ok())
+            && is_reserved_for(pod, claim, groups);
+        counts.then_some(claim)
+    })
+}
+
+/// When `pod` has to go, and why; never, if none of its claims does. `of_claim` says it of an allocated claim.
+pub fn pod_eviction(
+    cluster: &Cluster,
+    pod: &Pod,
+    groups: PodGroups,
+    of_claim: impl FnMut(&Arc<Claim>) -> Option<Eviction>,
+) -> Option<Eviction> {
+    evicting_claims(cluster, pod, groups)
+        .filter_map(of_claim)
+        .reduce(Eviction::joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::eviction::{Taints, claim_eviction};
+    use crate::model::{ClusterBuilder, Environment, Kind, Object, Time, Version};
+
+    const TAINTED: &str = "2026-11-21T10:00:00Z";
+
+    fn release(groups: PodGroups) -> Release {
+        Release {
+            groups,
+            ..Release::of(&Environment::default())
+        }
+    }
+
+    fn slice() -> (Kind, Value) {
+        let taint = |time: &str| json!([{"key": "k", "effect": "NoExecute", "timeAdded": time}]);
+        (
+            Kind::ResourceSlice,
+            json!({"metadata": {"name": "s"}, "spec": {"driver": "d", "pool": {"name": "p"}, "devices": [
+                {"name": "bad", "taints": taint(TAINTED)},
+                {"name": "worse", "taints": taint("2026-11-21T09:00:00Z")},
+                {"name": "good"},
+            ]}}),
+        )
+    }
+
+    fn entry(resource: &str, name: &str, uid: &str) -> Value {
+        let group = if resource == "podgroups" {
+            "scheduling.k8s.io"
+        } else {
+            ""
+        };
+        json!({"apiGroup": group, "resource": resource, "name": name, "uid": uid})
+    }
+
+    fn claim(name: &str, device: &str, owner: Option<Value>, entries: &[Value]) -> (Kind, Value) {
+        let owners: Vec<_> = owner.into_iter().collect();
+        (
+            Kind::ResourceClaim,
+            json!({"metadata": {"namespace": "n", "name": name, "ownerReferences": owners},
+                "status": {"reservedFor": entries, "allocation": {"devices": {"results": [
+                    {"driver": "d", "pool": "p", "device": device}]}}}}),
+        )
+    }
+
+    /// A running pod with these entries of `spec.resourceClaims`; claims of templates are recorded under the entry's name.
+    fn pod(name: &str, more: &Value, claims: &[&str], templates: &[&str]) -> (Kind, Value) {
+        let named = claims
+            .iter()
+            .map(|claim| json!({"name": claim, "resourceClaimName": claim}));
+        let made = templates
+            .iter()
+            .map(|claim| json!({"name": claim, "resourceClaimTemplateName": "t"}));
+        let statuses: Vec<_> = templates
+            .iter()
+            .map(|claim| json!({"name": claim, "resourceClaimName": claim}))
+            .collect();
+        let mut object = json!({"metadata": {"namespace": "n", "name": name, "uid": format!("{name}-uid")},
+            "spec": {"nodeName": "node", "resourceClaims": named.chain(made).collect::<Vec<_>>()},
+            "status": {"phase": "Running", "resourceClaimStatuses": statuses}});
+        for part in ["spec", "status"] {
+            for (key, value) in more[part].as_object().into_iter().flatten() {
+                object[part][key] = value.clone();
+            }
+        }
+        (Kind::Pod, object)
+    }
+
+    fn cluster(objects: impl IntoIterator<Item = (Kind, Value)>) -> Cluster {
+        let mut builder = ClusterBuilder::default();
+        for (kind, json) in objects {
+            builder.add(Object::from_json(kind, json.to_string().as_bytes()).unwrap());
+        }
+        builder.build(Environment::default()).0
+    }
+
+    /// Pods that have to go, with the instant.
+    fn leaving(cluster: &Cluster, groups: PodGroups) -> Vec<String> {
+        let taints = Taints::of(cluster);
+        let now: Time = "2026-11-21T12:00:00Z".parse().unwrap();
+        let of_claim = |claim: &Arc<Claim>| claim_eviction(claim, &taints, now);
+        cluster
+            .pods()
+            .filter_map(|pod| {
+                let eviction = pod_eviction(cluster, pod, groups, of_claim)?;
+                Some(format!("{} {}", pod.metadata.name, eviction.at))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_pod_goes_with_the_first_of_its_claims_that_it_may_use() {
+        let owned = |uid: &str| json!({"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": uid, "controller": true});
+        let both = [entry("pods", "both", "both-uid")];
+        let cluster = cluster([
+            slice(),
+            claim("bad", "bad", None, &both),
+            claim("worse", "worse", None, &both),
+            claim("good", "good", None, &[entry("pods", "fine", "fine-uid")]),
+            // A reservation counts by its UID, whatever else it says.
+            claim("odd", "bad", None, &[entry("jobs", "else", "odd-uid")]),
+            claim("other-uid", "bad", None, &[entry("pods", "replaced", "older")]),
+            claim("unreserved", "bad", None, &[]),
+            claim(
+                "own",
+                "bad",
+                Some(owned("owner-uid")),
+                &[entry("pods", "owner", "owner-uid")],
+            ),
+            claim(
+                "foreign",
+                "bad",
+                Some(owned("else")),
+                &[entry("pods", "intruder", "intruder-uid")],
+            ),
+            pod("both", &Value::Null, &["bad", "worse", "missing"], &[]),
+            pod("fine", &Value::Null, &["good"], &[]),
+            pod("odd", &Value::Null, &["odd"], &[]),
+            pod("replaced", &Value::Null, &["other-uid"], &[]),
+            pod("without-entry", &Value::Null, &["unreserved"], &[]),
+            pod("owner", &Value::Null, &[], &["own"]),
+            pod("intruder", &Value::Null, &[], &["foreign"]),
+            pod(
+                "extended",
+                &json!({"status": {"extendedResourceClaimStatus": {"resourceClaimName": "bad"}}}),
+                &[],
+                &[],
+            ),
+        ]);
+        assert_eq!(
+            leaving(&cluster, PodGroups::Ignored),
+            [
+                "both 2026-11-21T09:00:00Z",
+                "odd 2026-11-21T10:00:00Z",
+                "owner 2026-11-21T10:00:00Z"
+            ]
+        );
+    }
+
+    #[test]
+    fn only_the_node_matters_of_a_pods_state() {
+        let reserved = |pods: &[&str]| -> Vec<Value> {
+            pods.iter()
+                .map(|name| entry("pods", name, &format!("{name}-uid")))
+                .collect()
+        };
+        let cluster = cluster([
+            slice(),
+            claim("bad", "bad", None, &reserved(&["running", "done", "unbound"])),
+            pod("running", &Value::Null, &["bad"], &[]),
+            pod("done", &json!({"status": {"phase": "Succeeded"}}), &["bad"], &[]),
+            pod("unbound", &json!({"spec": {"nodeName": ""}}), &["bad"], &[]),
+        ]);
+        let at = |name: &str| format!("{name} {TAINTED}");
+        assert_eq!(leaving(&cluster, PodGroups::Ignored), [at("done"), at("running")]);
+    }
+
+    #[test]
+    fn members_of_a_group_go_where_groups_are_known() {
+        let member = json!({"spec": {"schedulingGroup": {"podGroupName": "g"}}});
+        let cluster = cluster([
+            slice(),
+            // The group's UID is not compared.
+            claim("bad", "bad", None, &[entry("podgroups", "g", "any")]),
+            pod("member", &member, &["bad"], &[]),
+            pod("stranger", &Value::Null, &["bad"], &[]),
+        ]);
+        assert_eq!(
+            leaving(&cluster, PodGroups::Accepted),
+            [format!("member {TAINTED}")]
+        );
+        assert!(leaving(&cluster, PodGroups::Ignored).is_empty());
+        let claim = cluster.claim(&Key::new("n", "bad")).unwrap();
+        let found = |groups| consumers(&cluster, claim, release(groups)).len();
+        assert_eq!((found(PodGroups::Accepted), found(PodGroups::Ignored)), (1, 0));
+    }
+
+    #[test]
+    fn a_missing_pod_hides_others_up_to_1_35() {
+        let cluster = cluster([
+            slice(),
+            claim(
+                "bad",
+                "bad",
+                None,
+                &[
+                    entry("jobs", "j", "j"),
+                    entry("pods", "first", "first-uid"),
+                    entry("pods", "gone", "gone-uid"),
+                    entry("pods", "second", "second-uid"),
+                    entry("pods", "second", "older"),
+                    entry("pods", "third", "third-uid"),
+                ],
+            ),
+            pod("first", &Value::Null, &["bad"], &[]),
+            pod("second", &Value::Null, &["bad"], &[]),
+            pod("third", &Value::Null, &["bad"], &[]),
+        ]);
+        let claim = cluster.claim(&Key::new("n", "bad")).unwrap();
+        let names = |minor: u32| -> Vec<String> {
+            let release = Release::of(&Environment {
+                version: Version::minor(minor),
+                ..Environment::default()
+            });
+            let pods = consumers(&cluster, claim, release);
+            pods.iter().map(|pod| pod.metadata.name.to_string()).collect()
+        };
+        assert_eq!(names(36), ["first", "second", "third"]);
+        assert_eq!(names(35), ["first"]);
+    }
+}

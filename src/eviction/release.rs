@@ -1,0 +1,121 @@
+//! What a release of kube-controller-manager, with its gates, makes of device taints.
+
+use crate::model::{Component, Environment, Gate, Version};
+use crate::reservation::PodGroups;
+
+/// What the eviction controller does with DeviceTaintRules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleSupport {
+    /// Nothing: they neither evict nor get a status.
+    Off,
+    /// They evict, as long as a slice publishes the device: 1.34 patched slices with them. They get no status.
+    PublishedOnly,
+    /// They evict by the names in allocation results, and get a status.
+    On,
+}
+
+/// The ways in which releases and gates of kube-controller-manager differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// Whether the controller runs at all: gate `DRADeviceTaints`.
+    pub evicts: bool,
+    /// What rules are worth.
+    pub rules: RuleSupport,
+    /// Whether pods are found by the PodGroup that a claim is reserved for.
+    pub groups: PodGroups,
+    /// Up to 1.35 the first entry of `status.reservedFor` whose pod is missing, or is another one, hides those behind it.
+    pub stops_at_missing_pod: bool,
+}
+
+impl Release {
+    /// What runs with `environment`. Mirrors `device_taint_eviction.go`, `New`, v1.34.2 to v1.37.1, and `resource.go`,
+    /// `newDeviceTaintEvictionControllerDescriptor`.
+    pub fn of(environment: &Environment) -> Self {
+        let enabled = |gate| environment.enabled(Component::ControllerManager, gate);
+        let version = environment.version;
+        let evicts = enabled(Gate::DynamicResourceAllocation) && enabled(Gate::DRADeviceTaints);
+        let rules = if !evicts {
+            RuleSupport::Off
+        } else if version < Version::minor(35) {
+            RuleSupport::PublishedOnly
+        } else if enabled(Gate::DRADeviceTaintRules) {
+            RuleSupport::On
+        } else {
+            RuleSupport::Off
+        };
+        Self {
+            evicts,
+            rules,
+            groups: PodGroups::of(environment, Component::ControllerManager),
+            stops_at_missing_pod: version < Version::minor(36),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Evidence, GateState};
+
+    fn environment(minor: u32, gates: &[(Gate, bool)]) -> Environment {
+        Environment {
+            version: Version::minor(minor),
+            emulated_minor: minor,
+            gates: gates
+                .iter()
+                .map(|(gate, enabled)| {
+                    let state = GateState {
+                        enabled: *enabled,
+                        evidence: Evidence::Flag,
+                    };
+                    (Component::ControllerManager, *gate, state)
+                })
+                .collect(),
+            ..Environment::default()
+        }
+    }
+
+    #[test]
+    fn releases_and_gates_decide_what_is_evicted() {
+        let taints = (Gate::DRADeviceTaints, true);
+        let rules = (Gate::DRADeviceTaintRules, true);
+        for (minor, gates, evicts, support, stops) in [
+            (37, &[][..], true, RuleSupport::On, false),
+            (
+                37,
+                &[(Gate::DRADeviceTaintRules, false)],
+                true,
+                RuleSupport::Off,
+                false,
+            ),
+            (
+                37,
+                &[(Gate::DRADeviceTaints, false)],
+                false,
+                RuleSupport::Off,
+                false,
+            ),
+            (36, &[], true, RuleSupport::Off, false),
+            (36, &[rules], true, RuleSupport::On, false),
+            (35, &[], false, RuleSupport::Off, true),
+            (35, &[taints], true, RuleSupport::Off, true),
+            (35, &[taints, rules], true, RuleSupport::On, true),
+            (34, &[], false, RuleSupport::Off, true),
+            // The rules had no gate of their own.
+            (34, &[taints], true, RuleSupport::PublishedOnly, true),
+        ] {
+            let release = Release::of(&environment(minor, gates));
+            assert_eq!(
+                (release.evicts, release.rules, release.stops_at_missing_pod),
+                (evicts, support, stops),
+                "1.{minor} {gates:?}"
+            );
+            assert_eq!(release.groups, PodGroups::Ignored);
+        }
+        let groups = (Gate::DRAWorkloadResourceClaims, true);
+        assert_eq!(
+            Release::of(&environment(37, &[groups])).groups,
+            PodGroups::Accepted
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! DeviceTaintRules, to be asked which of them are about a device.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::{DeviceId, Str, TaintRule, TaintSelector};
+
+/// Whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
+///
+/// Mirrors `device_taint_eviction.go`, `ruleMatchesDevice`, v1.37.1. The scheduler before 1.37.1 saw a rule without a selector as
+/// one about all devices; that is left to those who imitate it.
+pub fn rule_matches(rule: &TaintRule, device: &DeviceId) -> bool {
+    let fits = |wanted: &Option<Str>, actual| wanted.as_ref().is_none_or(|wanted| wanted == actual);
+    rule.spec.device_selector.as_ref().is_some_and(|selector| {
+        fits(&selector.driver, &device.driver)
+            && fits(&selector.pool, &device.pool)
+            && fits(&selector.device, &device.device)
+    })
+}
+
+/// Driver, pool and device of a selector; what is absent fits all.
+type Selected = (Option<Str>, Option<Str>, Option<Str>);
+
+/// Rules by what they select: a question costs as many look-ups as there are shapes of selectors, eight at most, however many rules
+/// there are.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    by_selector: BTreeMap<Selected, Vec<Arc<TaintRule>>>,
+    /// Which of the parts a selector can have are set, for every shape that occurs.
+    shapes: Vec<[bool; 3]>,
+}
+
+impl Rules {
+    /// An index of `rules`.
+    pub fn of<'r>(rules: impl IntoIterator<Item = &'r Arc<TaintRule>>) -> Self {
+        let mut index = Self::default();
+        for rule in rules {
+            let Some(TaintSelector { driver, pool, device }) = &rule.spec.device_selector else {
+                continue;
+            };
+            let shape = [driver.is_some(), pool.is_some(), device.is_some()];
+            if !index.shapes.contains(&shape) {
+                index.shapes.push(shape);
+            }
+            index
+                .by_selector
+                .entry((driver.clone(), pool.clone(), device.clone()))
+                .or_default()
+                .push(Arc::clone(rule));
+        }
+        index
+    }
+
+    /// The rules that are about `device`, by name.
+    pub fn matching(&self, device: &DeviceId) -> Vec<&Arc<TaintRule>> {
+        let mut found = Vec::new();
+        for [driver, pool, name] in &self.shapes {
+            let part = |is_set: &bool, part: &Str| is_set.then(|| part.clone());
+            let selected = (
+                part(driver, &device.driver),
+                part(pool, &device.pool),
+                part(name, &device.device),
+            );
+            found.extend(self.by_selector.get(&selected).into_iter().flatten());
+        }
+        found.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::TaintRuleSpec;
+
+    fn part() -> impl Strategy<Value = Option<Str>> {
+        prop::option::of(prop::sample::select(vec!["a", "b"]).prop_map(Str::from))
+    }
+
+    proptest! {
+        /// The index answers as asking every rule does.
+        #[test]
+        fn the_index_finds_what_matches(
+            selectors in prop::collection::vec(prop::option::of((part(), part(), part())), 0..12),
+            device in (0..3usize, 0..3usize, 0..3usize),
+        ) {
+            let rules: Vec<_> = selectors.into_iter().enumerate().map(|(index, selector)| {
+                let mut rule = TaintRule::default();
+                rule.metadata.name = format!("{index:02}").into();
+                rule.spec = TaintRuleSpec {
+                    device_selector: selector.map(|(driver, pool, device)| TaintSelector { driver, pool, device }),
+                    ..TaintRuleSpec::default()
+                };
+                Arc::new(rule)
+            }).collect();
+            let text = |index: usize| Str::from(["a", "b", "c"][index]);
+            let device = DeviceId { driver: text(device.0), pool: text(device.1), device: text(device.2) };
+            let expected: Vec<_> = rules.iter().filter(|rule| rule_matches(rule, &device)).collect();
+            prop_assert!(
+                Rules::of(&rules).matching(&device).into_iter().map(|rule| &rule.metadata.name)
+                    .eq(expected.iter().map(|rule| &rule.metadata.name))
+            );
+        }
+    }
+}
