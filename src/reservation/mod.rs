@@ -1,10 +1,11 @@
 //! Who may use a claim, who does, and what an entry of `status.reservedFor` really is.
 //!
 //! The rules of the `resourceclaim` library and of the claim controller, as pure functions over the model. Inspection shows their
-//! answers, the taint rules build on them, the conversion planner changes what they find. None of them decides what to do about it.
+//! answers, the taint rules build on them. `conversion` plans what to write where an entry is not a pod.
 
 mod claim_name;
 mod consumers;
+pub mod conversion;
 mod entry;
 mod owner;
 mod reserved;

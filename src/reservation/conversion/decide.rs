@@ -1,0 +1,299 @@
+//! The decision about one claim.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{
+    Action, ClaimGate, ClaimPlan, MAX_CONSUMERS, NewEntry, Options, Refusal, Release, foreign_entries,
+    is_for_any_pod, is_made_for_a_group, patch,
+};
+use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
+use crate::reservation::{
+    ClaimNameError, EntryStatus, GroupsKnown, PodGroups, claim_name, claim_names, consumers_of_entry,
+    groups_are_known, is_consumer, is_done, judge,
+};
+
+/// What is to be done with `claim`; nothing at all for most.
+pub(super) fn decide<'a>(
+    cluster: &'a Cluster,
+    claim: &Claim,
+    options: &Options,
+    gate: ClaimGate,
+) -> Result<Option<ClaimPlan>, &'a Gap> {
+    let repoints = options.target.is_some_and(super::Target::repoints_pods);
+    let doomed = repoints && is_made_for_a_group(claim);
+    let for_any_pod = is_for_any_pod(claim);
+    if !doomed && !for_any_pod && foreign_entries(claim).next().is_none() {
+        return Ok(None);
+    }
+    if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
+        return Err(gap);
+    }
+    let mut question = Question::new(cluster, claim, options, gate);
+    let action = question.answer(for_any_pod, doomed)?;
+    let Question {
+        add,
+        unreserved,
+        unbound,
+        unverified,
+        selected,
+        kept,
+        ..
+    } = question;
+    // A refused claim has nothing to remove or to add.
+    let writes = !matches!(action, Action::Refuse(_) | Action::Keep);
+    Ok(Some(ClaimPlan {
+        key: claim.key(),
+        uid: claim.metadata.uid.clone(),
+        resource_version: claim.metadata.resource_version.clone(),
+        remove: if writes { selected } else { Vec::new() },
+        add: if writes { add } else { Vec::new() },
+        unreserved: if writes { unreserved } else { Vec::new() },
+        unbound,
+        unverified,
+        kept,
+        action,
+    }))
+}
+
+struct Question<'a, 'c> {
+    cluster: &'a Cluster,
+    claim: &'c Claim,
+    options: &'c Options,
+    gate: ClaimGate,
+    /// Entries to convert, in order.
+    selected: Vec<ConsumerReference>,
+    kept: Vec<ConsumerReference>,
+    /// Pods that use the claim on a node, by name.
+    consumers: Vec<&'a Arc<Pod>>,
+    /// Names of pods without a node that could begin to.
+    unbound: Vec<Str>,
+    add: Vec<NewEntry>,
+    unreserved: Vec<Str>,
+    unverified: bool,
+}
+
+impl<'a, 'c> Question<'a, 'c> {
+    fn new(cluster: &'a Cluster, claim: &'c Claim, options: &'c Options, gate: ClaimGate) -> Self {
+        let (selected, kept) = foreign_entries(claim)
+            .cloned()
+            .partition(|entry| options.kinds.selects(entry));
+        let key = claim.key();
+        Self {
+            cluster,
+            claim,
+            options,
+            gate,
+            selected,
+            kept,
+            consumers: cluster
+                .pods_of_claim(&key)
+                .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
+                .collect(),
+            unbound: cluster
+                .pods_of_claim(&key)
+                .filter(|pod| waits_for_a_node(pod) && names(pod, &key))
+                .map(|pod| pod.metadata.name.clone())
+                .collect(),
+            add: Vec::new(),
+            unreserved: Vec::new(),
+            unverified: false,
+        }
+    }
+
+    fn answer(&mut self, for_any_pod: bool, doomed: bool) -> Result<Action, &'a Gap> {
+        let any_pod_selected = for_any_pod
+            && (self.options.kinds == super::Kinds::All
+                || self
+                    .claim
+                    .spec
+                    .reserved_for
+                    .as_ref()
+                    .is_some_and(|of| self.options.kinds.selects(of)));
+        if self.selected.is_empty() && !any_pod_selected && !doomed {
+            return Ok(Action::Keep);
+        }
+        if self.may_be_released()? {
+            return Ok(Action::Release(patch::release(self.claim)));
+        }
+        if is_made_for_a_group(self.claim) && (doomed || !self.options.include_generated) {
+            let group = self.claim.metadata.controller().map(|owner| owner.name.clone());
+            return Ok(Action::Refuse(Refusal::GeneratedForPodGroup {
+                group: group.unwrap_or_default(),
+                repointed: doomed,
+            }));
+        }
+        let mut covered = BTreeSet::new();
+        for entry in &self.selected {
+            if let Some(refusal) = self.refuses(entry)? {
+                return Ok(Action::Refuse(refusal));
+            }
+            self.unverified |= entry.is_pod_group()
+                && groups_are_known(self.cluster, &self.claim.metadata.namespace) == GroupsKnown::NotServed;
+            for pod in consumers_of_entry(self.cluster, self.claim, entry)? {
+                covered.insert(pod.metadata.uid.clone());
+            }
+        }
+        let has_entry = |uid: &Str| {
+            self.claim
+                .status
+                .reserved_for
+                .iter()
+                .any(|entry| entry.uid == *uid)
+        };
+        for pod in &self.consumers {
+            let uid = &pod.metadata.uid;
+            if has_entry(uid) {
+                continue;
+            }
+            // Every pod that uses the claim must be listed by us: with the gate off nobody repairs it.
+            if !covered.contains(uid) && !any_pod_selected {
+                self.unreserved.push(pod.metadata.name.clone());
+            }
+            self.add.push(NewEntry {
+                name: pod.metadata.name.clone(),
+                uid: uid.clone(),
+            });
+        }
+        Ok(self.write())
+    }
+
+    /// Why one of the selected entries cannot be converted.
+    fn refuses(&self, entry: &ConsumerReference) -> Result<Option<Refusal>, &'a Gap> {
+        if !entry.is_pod_group() {
+            return Ok(None);
+        }
+        let judged = judge(self.cluster, self.claim, entry);
+        if let Some(gap) = judged.gap {
+            return Err(gap);
+        }
+        let group = || entry.name.clone();
+        Ok(match judged.status {
+            EntryStatus::Gone => Some(Refusal::PodGroupGone { group: group() }),
+            EntryStatus::OtherUid => {
+                let existing = self.cluster.pod_group(&self.key_of(entry));
+                Some(Refusal::PodGroupUidMismatch {
+                    group: group(),
+                    reserved: entry.uid.clone(),
+                    existing: existing
+                        .map(|group| group.metadata.uid.clone())
+                        .unwrap_or_default(),
+                })
+            }
+            _ if self.gate.may_be_on() => {
+                let pods = self.unscheduled_members(entry);
+                (!pods.is_empty()).then(|| Refusal::UnscheduledMembers { group: group(), pods })
+            }
+            _ => None,
+        })
+    }
+
+    fn key_of(&self, entry: &ConsumerReference) -> Key {
+        Key {
+            namespace: self.claim.metadata.namespace.clone(),
+            name: entry.name.clone(),
+        }
+    }
+
+    /// Members of the entry's group that have no node and name the claim, or may come to: the claim controller may still tell them
+    /// that a template's claim is this one.
+    fn unscheduled_members(&self, entry: &ConsumerReference) -> Vec<Str> {
+        let key = self.claim.key();
+        self.cluster
+            .pods_of_group(&self.key_of(entry))
+            .filter(|pod| waits_for_a_node(pod) && (names(pod, &key) || waits_for_a_claim(pod)))
+            .map(|pod| pod.metadata.name.clone())
+            .collect()
+    }
+
+    /// Whether the devices can be taken back: nobody uses the claim or could begin to, and all that it is reserved for besides
+    /// pods is gone or was named by the operator.
+    fn may_be_released(&self) -> Result<bool, &'a Gap> {
+        let Release::Unused { entries } = &self.options.release else {
+            return Ok(false);
+        };
+        let key = self.claim.key();
+        let could_use = |pod: &Arc<Pod>| !pod.is_terminal() && names(pod, &key);
+        // A claim that was made for a group belongs to it even without an entry.
+        if self.selected.is_empty()
+            || self.claim.status.allocation.is_none()
+            || !self.kept.is_empty()
+            || self.cluster.pods_of_claim(&key).any(could_use)
+        {
+            return Ok(false);
+        }
+        for entry in &self.selected {
+            if entries.contains(&format!("{}/{}", entry.group_resource(), entry.name)) {
+                continue;
+            }
+            let judged = judge(self.cluster, self.claim, entry);
+            if let Some(gap) = judged.gap {
+                return Err(gap);
+            }
+            let not_served = entry.is_pod_group()
+                && groups_are_known(self.cluster, &self.claim.metadata.namespace) == GroupsKnown::NotServed;
+            let gone = matches!(judged.status, EntryStatus::Gone | EntryStatus::OtherUid);
+            if !gone && !not_served {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The write, unless something forbids it.
+    fn write(&self) -> Action {
+        if self.consumers.is_empty() {
+            return Action::Refuse(self.unused());
+        }
+        if self.claim.metadata.is_deleting() && !self.add.is_empty() {
+            let pods = self.add.iter().map(|entry| entry.name.clone()).collect();
+            return Action::Refuse(Refusal::ClaimDeleting { pods });
+        }
+        let stays = |entry: &&ConsumerReference| entry.is_pod() || !self.options.kinds.selects(entry);
+        let mut entries: Vec<_> = self
+            .claim
+            .status
+            .reserved_for
+            .iter()
+            .filter(stays)
+            .map(patch::entry_json)
+            .collect();
+        entries.extend(self.add.iter().map(patch::new_entry_json));
+        if entries.len() > MAX_CONSUMERS {
+            let entries = entries.len();
+            return Action::Refuse(Refusal::TooManyConsumers { entries });
+        }
+        Action::Convert(patch::replace_entries(self.claim, entries))
+    }
+
+    fn unused(&self) -> Refusal {
+        let entry = self.selected.first();
+        let text = entry.map_or_else(
+            || "any pod".to_owned(),
+            |entry| format!("{}/{}", entry.group_resource(), entry.name),
+        );
+        if entry.is_some_and(ConsumerReference::is_pod_group) || !self.unbound.is_empty() {
+            let unbound = self.unbound.clone();
+            return Refusal::NoLiveConsumer { entry: text, unbound };
+        }
+        Refusal::UnknownKindUnused { entry: text }
+    }
+}
+
+/// Whether the pod has no node and may get one.
+fn waits_for_a_node(pod: &Pod) -> bool {
+    pod.node().is_none() && !is_done(pod)
+}
+
+/// Whether the pod means the claim, whoever owns that.
+fn names(pod: &Pod, claim: &Key) -> bool {
+    claim_names(pod).any(|entry| entry.name() == Some(&claim.name))
+}
+
+/// Whether the pod does not know yet which claims its templates became.
+fn waits_for_a_claim(pod: &Pod) -> bool {
+    pod.spec
+        .resource_claims
+        .iter()
+        .any(|entry| matches!(claim_name(pod, entry), Err(ClaimNameError::NotCreated { .. })))
+}

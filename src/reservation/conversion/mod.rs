@@ -1,0 +1,242 @@
+//! Turning entries of `status.reservedFor` that are not pods into the pods that they stand for.
+//!
+//! Components of an older release, or with the gate for PodGroups off, understand pods only: they never remove another entry, so the
+//! claim keeps its devices for ever. [`plan`] says for each claim with such an entry which single write makes it a list of pods, or
+//! why there is none. It decides nothing about when to write; upstream's reasons are in KEP-5729, "Upgrade / Downgrade Strategy".
+//!
+//! What must never happen: a claim without an entry while a pod uses it or could start to, and an entry for a pod without a node
+//! (`dynamicresources.go`, `PostFilter`, v1.37.1, takes the devices from a claim that is reserved for the one pod it looks at).
+
+mod decide;
+mod patch;
+mod refusal;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str};
+
+pub use self::patch::{entry_json, finalizer_patch};
+pub use self::refusal::{Code, Refusal};
+pub use self::restore::{Difference, Restoration, Saved, restore};
+pub use self::verify::{Defect, verify};
+
+/// Largest number of entries that the API server accepts. Mirrors `resource/types.go`, `ResourceClaimReservedForMaxSize`, v1.37.1.
+pub const MAX_CONSUMERS: usize = 256;
+
+/// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.1.
+pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Entries to convert; those of other kinds stay as they are.
+    pub kinds: Kinds,
+    /// What the conversion prepares for.
+    pub target: Option<Target>,
+    /// Converts claims that were made for a PodGroup, where the target allows it.
+    pub include_generated: bool,
+    /// What to do with a claim that nobody uses.
+    pub release: Release,
+}
+
+/// Which entries that are not pods are converted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Kinds {
+    /// PodGroups. Controllers of other kinds may object.
+    #[default]
+    PodGroups,
+    /// Exactly these, as kubectl writes them: `jobs.batch`.
+    Named(BTreeSet<String>),
+    /// Every kind.
+    All,
+}
+
+impl Kinds {
+    /// Whether entries of `reference`'s kind are converted.
+    pub fn selects(&self, reference: &ConsumerReference) -> bool {
+        match self {
+            Self::PodGroups => reference.is_pod_group(),
+            Self::Named(kinds) => kinds.contains(&reference.group_resource()),
+            Self::All => true,
+        }
+    }
+}
+
+/// What is going to change in the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The control plane becomes release 1.x.
+    Minor(u32),
+    /// This gate is turned off, the release stays.
+    GateOff(Gate),
+}
+
+impl Target {
+    /// Whether running pods lose a claim that was made for their group, converted or not: the claim controllers of releases before
+    /// 1.37 make new claims for them.
+    fn repoints_pods(self) -> bool {
+        matches!(self, Self::Minor(minor) if minor < 37)
+    }
+}
+
+/// What to do with a claim that no pod uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// Leave it alone.
+    #[default]
+    Never,
+    /// Take the devices back once the object of the entry is gone, or is named here as `RESOURCE.GROUP/NAME`.
+    Unused {
+        /// Entries that may be dropped although their object exists, or cannot be looked up.
+        entries: BTreeSet<String>,
+    },
+}
+
+/// What is to be done with all claims that were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Claims with an entry that is not a pod, and with a target below 1.37 those made for a PodGroup; by namespace and name.
+    pub claims: Vec<ClaimPlan>,
+    /// What could not be read. Nothing may be written while there is any.
+    pub unknown: Vec<Gap>,
+    /// Whether the scheduler reserves for PodGroups, so that entries may come back.
+    pub gate: ClaimGate,
+}
+
+/// Whether the scheduler and the claim controller reserve for PodGroups: their gate `DRAWorkloadResourceClaims`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClaimGate {
+    /// In none of them.
+    Off,
+    /// In at least one of them.
+    #[default]
+    On,
+    /// Nothing but the default of the release is known, so it counts as on.
+    Assumed,
+}
+
+impl ClaimGate {
+    /// What is known of it. Without the API for PodGroups no component can reserve for one.
+    pub fn of(cluster: &Cluster) -> Self {
+        let environment = cluster.environment();
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let known = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
+        if known.is_none() || environment.not_served.contains(&Kind::PodGroup) {
+            return Self::Off;
+        }
+        let states = [Component::Scheduler, Component::ControllerManager]
+            .map(|component| environment.gate(component, gate));
+        if states.iter().any(|state| state.enabled) {
+            Self::On
+        } else if states.iter().any(|state| state.evidence == Evidence::Assumed) {
+            Self::Assumed
+        } else {
+            Self::Off
+        }
+    }
+
+    /// Whether entries for PodGroups may come back.
+    pub fn may_be_on(self) -> bool {
+        self != Self::Off
+    }
+}
+
+/// What is to be done with one claim.
+#[derive(Clone, Debug)]
+pub struct ClaimPlan {
+    /// Namespace and name.
+    pub key: Key,
+    /// UID of the claim that was planned for.
+    pub uid: Str,
+    /// The version that the patch is locked to.
+    pub resource_version: Str,
+    /// What to do.
+    pub action: Action,
+    /// Entries that go.
+    pub remove: Vec<ConsumerReference>,
+    /// Pods that get an entry, by name.
+    pub add: Vec<NewEntry>,
+    /// Among them pods that use the claim although no entry covered them.
+    pub unreserved: Vec<Str>,
+    /// Pods without a node that could begin to use the claim. While the gate is on, a scheduling attempt that began before the write
+    /// can bind them without an entry.
+    pub unbound: Vec<Str>,
+    /// The group of an entry could not be looked up, since PodGroups are not served.
+    pub unverified: bool,
+    /// Entries of kinds that were not selected; they stay.
+    pub kept: Vec<ConsumerReference>,
+}
+
+/// What to do with a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Apply this JSON patch to the status.
+    Convert(Value),
+    /// Nobody uses the claim: apply this JSON patch to the status, then [`finalizer_patch`] to the object.
+    Release(Value),
+    /// Leave it as it is: it has no entry of the kinds selected.
+    Keep,
+    /// It cannot be converted.
+    Refuse(Refusal),
+}
+
+/// A pod that gets an entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NewEntry {
+    /// Name of the pod, in the claim's namespace.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+}
+
+/// Plans the conversion of `claims`, which should be in order.
+pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, options: &Options) -> Plan {
+    let gate = ClaimGate::of(cluster);
+    let mut plan = Plan {
+        gate,
+        ..Plan::default()
+    };
+    for claim in claims {
+        match decide::decide(cluster, claim, options, gate) {
+            Ok(None) => {}
+            Ok(Some(claim)) => plan.claims.push(claim),
+            Err(gap) if plan.unknown.contains(gap) => {}
+            Err(gap) => plan.unknown.push(gap.clone()),
+        }
+    }
+    plan
+}
+
+/// What the claim is reserved for besides pods: entries, and what KEP-5194 proposes.
+fn foreign_entries(claim: &Claim) -> impl Iterator<Item = &ConsumerReference> {
+    let in_spec = claim.spec.reserved_for.as_ref();
+    claim
+        .status
+        .reserved_for
+        .iter()
+        .chain(in_spec)
+        .filter(|entry| !entry.is_pod())
+}
+
+/// Whether the allocation says that every pod may use it, as KEP-5194 proposes.
+fn is_for_any_pod(claim: &Claim) -> bool {
+    claim
+        .status
+        .allocation
+        .as_ref()
+        .is_some_and(|allocation| allocation.reserved_for_any_pod)
+}
+
+/// Whether the claim was made for a PodGroup.
+pub fn is_made_for_a_group(claim: &Claim) -> bool {
+    claim
+        .metadata
+        .controller()
+        .is_some_and(|owner| owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/"))
+}

@@ -1,0 +1,232 @@
+//! Why a claim is not converted, and the way out.
+
+use std::fmt;
+
+use super::MAX_CONSUMERS;
+use crate::model::Str;
+
+/// Stable names for what a plan says of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Code {
+    /// One write makes it a list of pods.
+    Convertible,
+    /// The same, and it lists a pod that uses the claim without an entry so far.
+    UnreservedConsumer,
+    /// Nobody uses it, and its devices can be taken back.
+    Releasable,
+    /// It has entries of other kinds only than those selected.
+    KindNotSelected,
+    /// It was made for a PodGroup.
+    GeneratedForPodGroup,
+    /// More entries than the API server accepts.
+    TooManyConsumers,
+    /// It is being deleted, so nothing can be added.
+    ClaimDeleting,
+    /// No pod uses it.
+    NoLiveConsumer,
+    /// Another PodGroup of the name exists.
+    PodGroupUidMismatch,
+    /// The PodGroup does not exist.
+    PodGroupGone,
+    /// Members of the PodGroup have no node yet.
+    UnscheduledMembers,
+    /// A kind that nobody knows, and no pod uses the claim.
+    UnknownKindUnused,
+}
+
+impl Code {
+    /// The name that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Convertible => "Convertible",
+            Self::UnreservedConsumer => "UnreservedConsumer",
+            Self::Releasable => "Releasable",
+            Self::KindNotSelected => "KindNotSelected",
+            Self::GeneratedForPodGroup => "GeneratedForPodGroup",
+            Self::TooManyConsumers => "TooManyConsumers",
+            Self::ClaimDeleting => "ClaimDeleting",
+            Self::NoLiveConsumer => "NoLiveConsumer",
+            Self::PodGroupUidMismatch => "PodGroupUIDMismatch",
+            Self::PodGroupGone => "PodGroupGone",
+            Self::UnscheduledMembers => "UnscheduledMembers",
+            Self::UnknownKindUnused => "UnknownKindUnused",
+        }
+    }
+}
+
+/// Why a claim is not converted. The text says what is the matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It was made for a PodGroup.
+    GeneratedForPodGroup {
+        /// The group.
+        group: Str,
+        /// The target's claim controller gives its pods new claims, converted or not.
+        repointed: bool,
+    },
+    /// More entries than the API server accepts.
+    TooManyConsumers {
+        /// Entries there would be.
+        entries: usize,
+    },
+    /// It is being deleted, and pods would have to be added.
+    ClaimDeleting {
+        /// Pods without an entry.
+        pods: Vec<Str>,
+    },
+    /// No pod uses it.
+    NoLiveConsumer {
+        /// The entry in question.
+        entry: String,
+        /// Pods that could begin to.
+        unbound: Vec<Str>,
+    },
+    /// Another PodGroup of the name exists.
+    PodGroupUidMismatch {
+        /// The group.
+        group: Str,
+        /// UID in the entry.
+        reserved: Str,
+        /// UID of the group that exists.
+        existing: Str,
+    },
+    /// The PodGroup does not exist although PodGroups are served.
+    PodGroupGone {
+        /// The group.
+        group: Str,
+    },
+    /// Members of the PodGroup have no node yet while the scheduler may reserve for the group.
+    UnscheduledMembers {
+        /// The group.
+        group: Str,
+        /// The members.
+        pods: Vec<Str>,
+    },
+    /// A kind that nobody knows, and no pod uses the claim.
+    UnknownKindUnused {
+        /// The entry in question.
+        entry: String,
+    },
+}
+
+impl Refusal {
+    /// Its stable name.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::GeneratedForPodGroup { .. } => Code::GeneratedForPodGroup,
+            Self::TooManyConsumers { .. } => Code::TooManyConsumers,
+            Self::ClaimDeleting { .. } => Code::ClaimDeleting,
+            Self::NoLiveConsumer { .. } => Code::NoLiveConsumer,
+            Self::PodGroupUidMismatch { .. } => Code::PodGroupUidMismatch,
+            Self::PodGroupGone { .. } => Code::PodGroupGone,
+            Self::UnscheduledMembers { .. } => Code::UnscheduledMembers,
+            Self::UnknownKindUnused { .. } => Code::UnknownKindUnused,
+        }
+    }
+
+    /// What can be done about it.
+    pub fn way_out(&self) -> String {
+        match self {
+            Self::GeneratedForPodGroup { repointed: true, .. } => {
+                "end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims"
+                    .to_owned()
+            }
+            Self::GeneratedForPodGroup { .. } => {
+                "end its pods and delete the PodGroup while the gates are on; or, where only a gate goes off, convert it with \
+                 --include-generated"
+                    .to_owned()
+            }
+            Self::TooManyConsumers { .. } => "end pods until 256 are left, or split the group".to_owned(),
+            Self::ClaimDeleting { .. } => {
+                "wait for its pods to end, then delete the PodGroup while the gate is on".to_owned()
+            }
+            Self::NoLiveConsumer { unbound, .. } if !unbound.is_empty() => {
+                "wait until they have a node (--wait), or delete them".to_owned()
+            }
+            Self::NoLiveConsumer { .. } => {
+                "delete the PodGroup while the gate is on, which frees the claim; or release it with --release-unused"
+                    .to_owned()
+            }
+            Self::PodGroupUidMismatch { .. } | Self::PodGroupGone { .. } => {
+                "with the gate on the claim controller removes the entry by itself; without it, release the claim with \
+                 --release-unused once no pod uses it"
+                    .to_owned()
+            }
+            Self::UnscheduledMembers { .. } => {
+                "wait until they have a node (--wait), delete them, or turn the gate off first".to_owned()
+            }
+            Self::UnknownKindUnused { entry } => format!(
+                "its owner removes the entry; or name it to take the devices back: --release-unused --entry {entry}"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GeneratedForPodGroup { group, repointed } => {
+                write!(f, "made for PodGroup {group}")?;
+                if *repointed {
+                    f.write_str(
+                        ", whose running pods get new, unallocated claims from the older claim controller",
+                    )?;
+                }
+                Ok(())
+            }
+            Self::TooManyConsumers { entries } => {
+                write!(f, "would have {entries} entries, more than {MAX_CONSUMERS}")
+            }
+            Self::ClaimDeleting { pods } => {
+                write!(
+                    f,
+                    "is being deleted, so no entry can be added for {}",
+                    Names("pod", pods)
+                )
+            }
+            Self::NoLiveConsumer { entry, unbound } if unbound.is_empty() => {
+                write!(f, "reserved for {entry}, and no pod uses it")
+            }
+            Self::NoLiveConsumer { entry, unbound } => write!(
+                f,
+                "reserved for {entry}, and no pod uses it yet; without a node: {}",
+                Names("pod", unbound)
+            ),
+            Self::PodGroupUidMismatch {
+                group,
+                reserved,
+                existing,
+            } => write!(
+                f,
+                "reserved for PodGroup {group} with UID {reserved}, but the one that exists has UID {existing}"
+            ),
+            Self::PodGroupGone { group } => write!(f, "reserved for PodGroup {group}, which does not exist"),
+            Self::UnscheduledMembers { group, pods } => write!(
+                f,
+                "members of PodGroup {group} have no node yet: {}",
+                Names("pod", pods)
+            ),
+            Self::UnknownKindUnused { entry } => write!(f, "reserved for {entry}, and no pod uses it"),
+        }
+    }
+}
+
+/// `pod a`, `pods a, b and 3 more`.
+struct Names<'a>(&'static str, &'a [Str]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 5;
+        let Self(noun, names) = self;
+        let plural = if names.len() == 1 { "" } else { "s" };
+        write!(f, "{noun}{plural} ")?;
+        for (at, name) in names.iter().take(SHOWN).enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            write!(f, "{separator}{name}")?;
+        }
+        match names.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
