@@ -13,27 +13,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kubectl_dra::allocator::{Features, Inputs, Limits, Outcome, SelectorEngine, SelectorError};
-use kubectl_dra::model::{
-    AttributeValue, Claim, Cluster, ClusterBuilder, Device, Environment, Key, Kind, Object, lookup,
-};
+use kubectl_dra::allocator::{Features, Inputs, Limits, Outcome};
+use kubectl_dra::model::{Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Object};
 use serde_json::{Value, json};
 
-/// Stands in for CEL: `true`, or `name=value` over text attributes.
-struct Simple;
-
-impl SelectorEngine for Simple {
-    fn matches(&self, expression: &str, _driver: &str, device: &Device) -> Result<bool, SelectorError> {
-        let Some((name, text)) = expression.split_once('=') else {
-            return Ok(true);
-        };
-        Ok(matches!(lookup(&device.attributes, name), Some(AttributeValue::String(value)) if *value == text))
-    }
-
-    fn derive(&self, _: &str, _: &str, _: &Device) -> Result<AttributeValue, SelectorError> {
-        Err(SelectorError::Compile("not needed here".to_owned()))
-    }
-}
+const A100: &str = r#"device.attributes["d"].model == "A100""#;
 
 struct Setup {
     objects: Vec<(Kind, Value)>,
@@ -143,7 +127,7 @@ fn judge(name: &str, cluster: &Cluster) {
     let claim = claim(cluster);
     let mut outcomes = [0; 2];
     let whole = best(|| {
-        let inputs = Inputs::new(cluster, features, Arc::new(Simple));
+        let inputs = Inputs::new(cluster, features);
         let demand = inputs.demand(std::slice::from_ref(&claim));
         outcomes = [0; 2];
         for node in cluster.nodes() {
@@ -152,9 +136,9 @@ fn judge(name: &str, cluster: &Cluster) {
         }
     });
     let prepare = best(|| {
-        black_box(Inputs::new(cluster, features, Arc::new(Simple)));
+        black_box(Inputs::new(cluster, features));
     });
-    let inputs = Inputs::new(cluster, features, Arc::new(Simple));
+    let inputs = Inputs::new(cluster, features);
     let demand = inputs.demand(std::slice::from_ref(&claim));
     let nodes: Vec<_> = cluster.nodes().collect();
     let warm = best(|| {
@@ -171,7 +155,7 @@ fn judge(name: &str, cluster: &Cluster) {
 }
 
 fn hard(name: &str, cluster: &Cluster) {
-    let inputs = Inputs::new(cluster, Features::of(&Environment::default()), Arc::new(Simple));
+    let inputs = Inputs::new(cluster, Features::of(&Environment::default()));
     let demand = inputs.demand(&[claim(cluster)]);
     let node = cluster.nodes().next().expect("a node");
     let mut steps = 0;
@@ -210,7 +194,7 @@ fn main() {
     judge("nodes", &many(&[request("r", 1, &[])], &[], &nothing, 0));
     judge(
         "nodes-selector",
-        &many(&[request("r", 1, &["model=A100"])], &[], &nothing, 0),
+        &many(&[request("r", 1, &[A100])], &[], &nothing, 0),
     );
     let matching = [json!({ "matchAttribute": "d/numa" })];
     judge(
@@ -241,7 +225,7 @@ fn main() {
     }
     judge("nodes-partitions", &setup.build());
     judge("full", &many(&[request("r", 1, &[])], &[], &nothing, 10));
-    let mut setup = Setup::new(&[request("r", 4, &["model=A100"])], &[]);
+    let mut setup = Setup::new(&[request("r", 4, &[A100])], &[]);
     for node in 0..5000 {
         let devices: Vec<Value> = (0..8).map(gpu).collect();
         setup.node(node, &devices, node % 8, &[]);

@@ -318,12 +318,12 @@ impl<'a> Problem<'a> {
         }
         let alternative = self.alternative(number);
         let view = self.view(device);
-        let global = view.number(self.pool_device(device));
+        let numbered = view.numbered(self.pool_device(device));
         for selector in &alternative.selectors {
             let matches = self
                 .demand
                 .expressions
-                .matches(selector.expression, global, &view.id.driver, found)
+                .matches(selector.expression, numbered)
                 .map_err(|error| {
                     let of = match &alternative.class {
                         Some(class) if selector.of_class => format!("class {}", class.metadata.name),
@@ -390,16 +390,15 @@ impl<'a> Problem<'a> {
             return Ok(known);
         }
         let view = Arc::clone(self.view(device));
-        let found = view.device(&view.devices[self.devices[device as usize].device as usize]);
+        let pool_device = &view.devices[self.devices[device as usize].device as usize];
         let value = match &self.demand.sources[source as usize] {
-            AttributeSource::Published(name) => {
-                attribute_of(found, &view.id.driver, name).and_then(|value| self.values.number(value))
-            }
+            AttributeSource::Published(name) => attribute_of(view.device(pool_device), &view.id.driver, name)
+                .and_then(|value| self.values.number(value)),
             AttributeSource::Derived(name, expression) => {
                 let value = self
                     .demand
                     .expressions
-                    .derive(*expression, &view.id.driver, found)
+                    .derive(*expression, view.numbered(pool_device))
                     .map_err(|error| match error {
                         SelectorError::Compile(why) => {
                             format!("compile derived attribute {name} failed: {why}")

@@ -243,13 +243,13 @@ fn unselected(problem: &Problem<'_>, number: u32, device: u32) -> Option<Fitness
     let expressions = &problem.demand.expressions;
     for selector in &alternative.selectors {
         let (place, expression) = (selector.place, expressions.text(selector.expression).clone());
-        let global = view.number(problem.pool_device(device));
-        match expressions.matches(selector.expression, global, &view.id.driver, found) {
+        let numbered = view.numbered(problem.pool_device(device));
+        match expressions.matches(selector.expression, numbered) {
             Ok(true) => {}
             Ok(false) if selector.of_class => return Some(Fitness::ClassSelector { place, expression }),
             Ok(false) => return Some(Fitness::RequestSelector { place, expression }),
             Err(SelectorError::Compile(why) | SelectorError::Runtime(why)) => {
-                return Some(Fitness::SelectorError(why));
+                return Some(Fitness::SelectorError(why.to_string()));
             }
         }
     }

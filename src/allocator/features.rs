@@ -1,5 +1,6 @@
 //! The switches that change how the allocator works, and which of upstream's implementations they select.
 
+use crate::cel;
 use crate::model::{Component, Environment, Gate};
 
 /// One switch for each change of control flow. Mirrors `structured.Features`, v1.37.1.
@@ -52,6 +53,15 @@ impl Features {
             partitionable_devices: on(Gate::DRAPartitionableDevices),
             prioritized_list: on(Gate::DRAPrioritizedList),
         }
+    }
+
+    /// How the scheduler of `environment` compiles expressions with these features.
+    pub fn selectors(&self, environment: &Environment) -> cel::Environment {
+        let features = cel::Features {
+            consumable_capacity: self.consumable_capacity,
+            list_type_attributes: self.list_type_attributes,
+        };
+        cel::Environment::new(environment.emulated_minor, features)
     }
 
     /// The implementation that upstream selects. Mirrors `structured/allocator.go`, `NewAllocator`: the most stable one that

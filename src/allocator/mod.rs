@@ -34,14 +34,13 @@ use self::pools::Pools;
 use self::pruned::Pruned;
 use self::request::Preparation;
 use self::search::{Flow, Search, State};
-use self::selectors::Expressions;
+use self::selectors::{Expressions, Selectors};
 use self::state::AllocatedState;
 
 pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
 pub use self::features::{Features, Implementation};
 pub use self::pools::PoolStatus;
 pub use self::request::Demand;
-pub use self::selectors::{SelectorEngine, SelectorError};
 
 /// A cluster prepared for allocation: pools, devices in use, taints. Shared by all nodes and threads.
 pub struct Inputs {
@@ -49,7 +48,7 @@ pub struct Inputs {
     cluster: Cluster,
     pools: Pools,
     allocated: AllocatedState,
-    engine: Arc<dyn SelectorEngine>,
+    selectors: Arc<Selectors>,
 }
 
 /// How much work an attempt may do.
@@ -147,14 +146,15 @@ pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
 
 impl Inputs {
     /// Prepares `cluster`. Costs little: pools are looked at when a node asks for them.
-    pub fn new(cluster: &Cluster, features: Features, engine: Arc<dyn SelectorEngine>) -> Self {
+    pub fn new(cluster: &Cluster, features: Features) -> Self {
         let claims = cluster.claims().map(|claim| &**claim);
+        let selectors = Selectors::new(features.selectors(cluster.environment()));
         Self {
             features,
-            pools: Pools::new(cluster.slices(), cluster.rules(), features),
+            pools: Pools::new(cluster.slices(), cluster.rules(), features, &selectors),
             allocated: AllocatedState::gather(claims, features.consumable_capacity),
             cluster: cluster.clone(),
-            engine,
+            selectors: Arc::new(selectors),
         }
     }
 
@@ -164,7 +164,7 @@ impl Inputs {
         let preparation = Preparation {
             features: self.features,
             class: &class,
-            expressions: Expressions::new(Arc::clone(&self.engine), self.pools.devices()),
+            expressions: Expressions::new(Arc::clone(&self.selectors)),
             sources: Vec::new(),
         };
         preparation.demand(claims)

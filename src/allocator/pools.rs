@@ -11,15 +11,8 @@ use crate::model::{Device, Node, PoolId, Slice, Str, Taint, TaintRule};
 use super::counters::{CounterIndex, Counters};
 use super::features::Features;
 use super::node_selection::node_matches;
+use super::selectors::{Numbered, NumberedSlice, Selectors};
 use super::state::{AllocatedState, PoolState};
-
-/// A slice with its place in the numbering of all devices.
-#[derive(Clone, Debug)]
-pub(super) struct NumberedSlice {
-    pub(super) slice: Arc<Slice>,
-    /// Number of the slice's first device.
-    pub(super) base: u32,
-}
 
 /// Slices of a pool by their place, and the view that they make.
 type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
@@ -28,7 +21,7 @@ type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
 #[derive(Debug)]
 struct PoolSlices {
     id: PoolId,
-    slices: Vec<NumberedSlice>,
+    slices: Vec<Arc<NumberedSlice>>,
     /// Views by the slices that reach a node; nothing where a newer generation reaches other nodes only.
     views: Mutex<Vec<KnownView>>,
 }
@@ -41,7 +34,6 @@ pub(super) struct Pools {
     shared: Vec<u32>,
     features: Features,
     rules: Vec<Arc<TaintRule>>,
-    devices: u32,
 }
 
 /// Whether a pool can be used.
@@ -61,7 +53,7 @@ pub(super) struct PoolView {
     pub(super) id: PoolId,
     pub(super) status: PoolStatus,
     /// Slices with devices that reach the node, by name.
-    pub(super) slices: Vec<NumberedSlice>,
+    pub(super) slices: Vec<Arc<NumberedSlice>>,
     /// The devices of those slices; none unless the pool is usable.
     pub(super) devices: Vec<PoolDevice>,
     /// Shared counters of the pool.
@@ -98,9 +90,12 @@ impl PoolView {
         &self.slice(device).spec.devices[device.index as usize]
     }
 
-    /// Number of the device among all devices.
-    pub(super) fn number(&self, device: &PoolDevice) -> usize {
-        (self.slices[device.slice as usize].base + device.index) as usize
+    /// The device as expressions know it.
+    pub(super) fn numbered(&self, device: &PoolDevice) -> Numbered<'_> {
+        Numbered {
+            slice: &self.slices[device.slice as usize],
+            index: device.index,
+        }
     }
 }
 
@@ -110,12 +105,12 @@ impl Pools {
         slices: impl Iterator<Item = &'a Arc<Slice>>,
         rules: impl Iterator<Item = &'a Arc<TaintRule>>,
         features: Features,
+        selectors: &Selectors,
     ) -> Self {
         let mut pools: Vec<PoolSlices> = Vec::new();
         let mut known: HashMap<PoolId, u32> = HashMap::new();
         let mut of_node: HashMap<Str, Vec<u32>> = HashMap::new();
         let mut shared = Vec::new();
-        let mut devices = 0;
         for slice in slices {
             let pool = *known.entry(slice.pool_id()).or_insert_with_key(|id| {
                 pools.push(PoolSlices {
@@ -125,11 +120,7 @@ impl Pools {
                 });
                 pools.len() as u32 - 1
             });
-            pools[pool as usize].slices.push(NumberedSlice {
-                slice: Arc::clone(slice),
-                base: devices,
-            });
-            devices += slice.spec.devices.len() as u32;
+            pools[pool as usize].slices.push(selectors.number(slice));
             let reached = match own_node(slice) {
                 Some(node) => of_node.entry(node.clone()).or_default(),
                 None => &mut shared,
@@ -148,13 +139,7 @@ impl Pools {
             } else {
                 Vec::new()
             },
-            devices,
         }
-    }
-
-    /// Number of devices in all slices.
-    pub(super) fn devices(&self) -> usize {
-        self.devices as usize
     }
 
     /// The pools that `node` reaches, in the order in which the search takes them.
@@ -249,14 +234,15 @@ impl Pools {
         };
         let first = &pool.slices[relevant[0] as usize].slice.spec.pool;
         let expected = first.resource_slice_count;
-        let mut others: Vec<&NumberedSlice> = Vec::new();
+        let mut others: Vec<&Arc<NumberedSlice>> = Vec::new();
         if relevant.len() as i64 != expected {
             // Slices that do not reach the node decide whether the pool is complete.
-            let newer = |numbered: &NumberedSlice| numbered.slice.spec.pool.generation > first.generation;
+            let newer =
+                |numbered: &Arc<NumberedSlice>| numbered.slice.spec.pool.generation > first.generation;
             if pool.slices.iter().any(newer) {
                 return None;
             }
-            let current: Vec<(u32, &NumberedSlice)> = (0..)
+            let current: Vec<(u32, &Arc<NumberedSlice>)> = (0..)
                 .zip(&pool.slices)
                 .filter(|(_, numbered)| {
                     numbered.slice.spec.pool.generation == first.generation
@@ -276,12 +262,12 @@ impl Pools {
                 );
             }
         }
-        let mut targeting: Vec<&NumberedSlice> = relevant
+        let mut targeting: Vec<&Arc<NumberedSlice>> = relevant
             .iter()
             .map(|place| &pool.slices[*place as usize])
             .collect();
         targeting.sort_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
-        let has_counters = |numbered: &&NumberedSlice| {
+        let has_counters = |numbered: &&Arc<NumberedSlice>| {
             self.features.partitionable_devices && !numbered.slice.spec.shared_counters.is_empty()
         };
         let (mut counter_slices, targeting): (Vec<_>, Vec<_>) = targeting.into_iter().partition(has_counters);
@@ -444,7 +430,7 @@ fn uses_compatibility_groups(slice: &Slice) -> bool {
     })
 }
 
-fn duplicate_device(slices: &[&NumberedSlice]) -> Result<(), String> {
+fn duplicate_device(slices: &[&Arc<NumberedSlice>]) -> Result<(), String> {
     // Most drivers publish a few devices in the order of their names.
     if let [numbered] = slices
         && numbered

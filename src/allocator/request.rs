@@ -296,7 +296,7 @@ impl Preparation<'_> {
         let source = match derived {
             Some(derived) => AttributeSource::Derived(
                 attribute.clone(),
-                self.expressions.derived_attribute(&derived.expression),
+                self.expressions.add_derived_attribute(&derived.expression),
             ),
             None => AttributeSource::Published(attribute.clone()),
         };
@@ -313,7 +313,7 @@ impl Preparation<'_> {
             uses.push(SelectorUse {
                 of_class,
                 place,
-                expression: self.expressions.selector(&text.unwrap_or_default()),
+                expression: self.expressions.add_selector(&text.unwrap_or_default()),
             });
         }
     }

@@ -1,91 +1,269 @@
-//! Expressions of classes and requests: compiled once, evaluated once per device.
+//! Expressions of classes and requests: each compiled once, each evaluated once on a device.
+//!
+//! Programs and results are shared by all demands and threads, and by the inputs that come from one another: a change of the
+//! cluster costs evaluations only for the devices that it changes.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::model::{AttributeValue, Device, Str};
+use crate::cel::{CompileError, DeviceInput, Environment, Mode, Program};
+use crate::model::{AttributeValue, Slice, Str};
 
-/// Why an expression has no value.
+/// Why an expression has no value, in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SelectorError {
+pub(super) enum SelectorError {
     /// It does not compile.
-    Compile(String),
+    Compile(Str),
     /// It fails on this device.
-    Runtime(String),
+    Runtime(Str),
 }
 
-/// What the allocator asks of CEL.
-pub trait SelectorEngine: Send + Sync {
-    /// Whether `expression` selects the device.
-    ///
-    /// # Errors
-    /// The expression does not compile or fails on the device, both of which end an attempt.
-    fn matches(&self, expression: &str, driver: &str, device: &Device) -> Result<bool, SelectorError>;
+/// Every expression that was asked for, and the numbers of all devices.
+#[derive(Debug)]
+pub(super) struct Selectors {
+    environment: Environment,
+    selectors: Mutex<HashMap<Str, Arc<Selector>>>,
+    derived: Mutex<HashMap<Str, Arc<DerivedAttribute>>>,
+    next_device: AtomicU32,
+}
 
-    /// The attribute that `expression` computes.
-    ///
-    /// # Errors
-    /// As [`SelectorEngine::matches`].
-    fn derive(
-        &self,
-        expression: &str,
-        driver: &str,
-        device: &Device,
-    ) -> Result<AttributeValue, SelectorError>;
+/// A slice whose devices have numbers.
+#[derive(Debug)]
+pub(super) struct NumberedSlice {
+    pub(super) slice: Arc<Slice>,
+    /// Number of the first device.
+    base: u32,
+    /// The devices as expressions see them, made when one is evaluated.
+    inputs: OnceLock<Box<[OnceLock<DeviceInput>]>>,
+}
+
+/// A device by its place in a slice.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a> {
+    pub(super) slice: &'a NumberedSlice,
+    pub(super) index: u32,
+}
+
+/// An expression that selects devices, with its results so far.
+pub(super) struct Selector {
+    program: Result<Program, Str>,
+    results: Results,
+    errors: Mutex<HashMap<u32, Str>>,
+}
+
+/// An expression that computes an attribute, with the values so far.
+pub(super) struct DerivedAttribute {
+    program: Result<Program, Str>,
+    values: Mutex<HashMap<u32, Result<AttributeValue, Str>>>,
+}
+
+impl Selectors {
+    pub(super) fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            selectors: Mutex::default(),
+            derived: Mutex::default(),
+            next_device: AtomicU32::new(0),
+        }
+    }
+
+    /// Numbers the devices of `slice`.
+    pub(super) fn number(&self, slice: &Arc<Slice>) -> Arc<NumberedSlice> {
+        let devices = slice.spec.devices.len() as u32;
+        Arc::new(NumberedSlice {
+            slice: Arc::clone(slice),
+            base: self.next_device.fetch_add(devices, Ordering::Relaxed),
+            inputs: OnceLock::new(),
+        })
+    }
+
+    /// The selector `text`.
+    pub(super) fn selector(&self, text: &Str) -> Arc<Selector> {
+        let mut known = locked(&self.selectors);
+        let selector = known.entry(text.clone()).or_insert_with(|| {
+            Arc::new(Selector {
+                program: message(self.environment.compile(text, Mode::Stored)),
+                results: Results::default(),
+                errors: Mutex::default(),
+            })
+        });
+        Arc::clone(selector)
+    }
+
+    /// The expression `text` that computes an attribute.
+    pub(super) fn derived_attribute(&self, text: &Str) -> Arc<DerivedAttribute> {
+        let mut known = locked(&self.derived);
+        let attribute = known.entry(text.clone()).or_insert_with(|| {
+            Arc::new(DerivedAttribute {
+                program: message(self.environment.compile_attribute(text, Mode::Stored)),
+                values: Mutex::default(),
+            })
+        });
+        Arc::clone(attribute)
+    }
+}
+
+fn message(compiled: Result<Program, CompileError>) -> Result<Program, Str> {
+    compiled.map_err(|error| error.to_string().into())
+}
+
+/// What a thread that panicked has left behind is complete: entries are made before they are inserted.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Numbered<'_> {
+    fn number(self) -> u32 {
+        self.slice.base + self.index
+    }
+
+    fn input(&self) -> &DeviceInput {
+        let spec = &self.slice.slice.spec;
+        let inputs = self
+            .slice
+            .inputs
+            .get_or_init(|| spec.devices.iter().map(|_| OnceLock::new()).collect());
+        let index = self.index as usize;
+        inputs[index].get_or_init(|| DeviceInput::of(&spec.driver, &spec.devices[index]))
+    }
+}
+
+impl Selector {
+    /// Whether it selects the device.
+    pub(super) fn matches(&self, device: Numbered<'_>) -> Result<bool, SelectorError> {
+        let program = match &self.program {
+            Ok(program) => program,
+            Err(why) => return Err(SelectorError::Compile(why.clone())),
+        };
+        let number = device.number();
+        let known = self.results.of(number);
+        match known.load(Ordering::Acquire) {
+            NO => return Ok(false),
+            YES => return Ok(true),
+            FAILED => {
+                if let Some(why) = locked(&self.errors).get(&number) {
+                    return Err(SelectorError::Runtime(why.clone()));
+                }
+            }
+            _ => {}
+        }
+        match program.evaluate(device.input()).result {
+            Ok(matches) => {
+                known.store(if matches { YES } else { NO }, Ordering::Release);
+                Ok(matches)
+            }
+            Err(why) => {
+                let why = Str::from(why.to_string());
+                locked(&self.errors).insert(number, why.clone());
+                known.store(FAILED, Ordering::Release);
+                Err(SelectorError::Runtime(why))
+            }
+        }
+    }
+}
+
+impl DerivedAttribute {
+    /// The value that it has for the device.
+    pub(super) fn value(&self, device: Numbered<'_>) -> Result<AttributeValue, SelectorError> {
+        let program = match &self.program {
+            Ok(program) => program,
+            Err(why) => return Err(SelectorError::Compile(why.clone())),
+        };
+        let number = device.number();
+        if let Some(known) = locked(&self.values).get(&number) {
+            return known.clone().map_err(SelectorError::Runtime);
+        }
+        let value = program
+            .derive(device.input())
+            .map_err(|why| Str::from(why.to_string()));
+        locked(&self.values).insert(number, value.clone());
+        value.map_err(SelectorError::Runtime)
+    }
+}
+
+const NO: u8 = 1;
+const YES: u8 = 2;
+const FAILED: u8 = 3;
+
+/// A byte for each device, zero while nothing is known. Bytes lie in chunks, each as large as all before it, so that there may
+/// always be more devices, and reading takes no lock.
+#[derive(Default)]
+struct Results {
+    chunks: [OnceLock<Box<[AtomicU8]>>; u32::BITS as usize],
+}
+
+/// Size of the first chunk.
+const FIRST: u64 = 256;
+
+impl Results {
+    fn of(&self, number: u32) -> &AtomicU8 {
+        // Places are counted from `FIRST`, so that the highest bit of a place is the size of its chunk.
+        let place = u64::from(number) + FIRST;
+        let size = 1_u64 << place.ilog2();
+        let chunk = self.chunks[(size.ilog2() - FIRST.ilog2()) as usize]
+            .get_or_init(|| (0..size).map(|_| AtomicU8::new(0)).collect());
+        &chunk[(place - size) as usize]
+    }
 }
 
 /// Place of an expression among those of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ExpressionId(u32);
 
-const UNKNOWN: u8 = 0;
-const NO: u8 = 1;
-const YES: u8 = 2;
-
-/// The distinct expressions of a demand with their results so far.
+/// The distinct expressions of a demand.
 pub(super) struct Expressions {
-    engine: Arc<dyn SelectorEngine>,
-    /// Number of devices that results are kept for.
-    devices: usize,
-    selectors: Vec<(Str, Box<[AtomicU8]>)>,
-    derived: Vec<Str>,
+    all: Arc<Selectors>,
+    selectors: Vec<(Str, Arc<Selector>)>,
+    derived: Vec<(Str, Arc<DerivedAttribute>)>,
 }
 
 impl fmt::Debug for Expressions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.selectors.iter().map(|(text, _)| text))
-            .entries(&self.derived)
+            .entries(self.derived.iter().map(|(text, _)| text))
             .finish()
     }
 }
 
+impl fmt::Debug for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Selector").field(&self.program).finish()
+    }
+}
+
+impl fmt::Debug for DerivedAttribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DerivedAttribute").field(&self.program).finish()
+    }
+}
+
 impl Expressions {
-    pub(super) fn new(engine: Arc<dyn SelectorEngine>, devices: usize) -> Self {
+    pub(super) fn new(all: Arc<Selectors>) -> Self {
         Self {
-            engine,
-            devices,
+            all,
             selectors: Vec::new(),
             derived: Vec::new(),
         }
     }
 
     /// The place of the selector `text`.
-    pub(super) fn selector(&mut self, text: &Str) -> ExpressionId {
+    pub(super) fn add_selector(&mut self, text: &Str) -> ExpressionId {
         let place = self.selectors.iter().position(|(known, _)| known == text);
         ExpressionId(place.unwrap_or_else(|| {
-            let results = (0..self.devices).map(|_| AtomicU8::new(UNKNOWN)).collect();
-            self.selectors.push((text.clone(), results));
+            self.selectors.push((text.clone(), self.all.selector(text)));
             self.selectors.len() - 1
         }) as u32)
     }
 
     /// The place of the derived attribute `text`.
-    pub(super) fn derived_attribute(&mut self, text: &Str) -> ExpressionId {
-        let place = self.derived.iter().position(|known| known == text);
+    pub(super) fn add_derived_attribute(&mut self, text: &Str) -> ExpressionId {
+        let place = self.derived.iter().position(|(known, _)| known == text);
         ExpressionId(place.unwrap_or_else(|| {
-            self.derived.push(text.clone());
+            self.derived
+                .push((text.clone(), self.all.derived_attribute(text)));
             self.derived.len() - 1
         }) as u32)
     }
@@ -95,31 +273,17 @@ impl Expressions {
         &self.selectors[id.0 as usize].0
     }
 
-    /// Whether a selector selects the device with that `number`. Errors are not kept: each ends an attempt.
-    pub(super) fn matches(
-        &self,
-        id: ExpressionId,
-        number: usize,
-        driver: &str,
-        device: &Device,
-    ) -> Result<bool, SelectorError> {
-        let (text, results) = &self.selectors[id.0 as usize];
-        match results[number].load(Ordering::Relaxed) {
-            NO => return Ok(false),
-            YES => return Ok(true),
-            _ => {}
-        }
-        let matches = self.engine.matches(text, driver, device)?;
-        results[number].store(if matches { YES } else { NO }, Ordering::Relaxed);
-        Ok(matches)
+    /// Whether a selector selects the device.
+    pub(super) fn matches(&self, id: ExpressionId, device: Numbered<'_>) -> Result<bool, SelectorError> {
+        self.selectors[id.0 as usize].1.matches(device)
     }
 
+    /// The value of a derived attribute.
     pub(super) fn derive(
         &self,
         id: ExpressionId,
-        driver: &str,
-        device: &Device,
+        device: Numbered<'_>,
     ) -> Result<AttributeValue, SelectorError> {
-        self.engine.derive(&self.derived[id.0 as usize], driver, device)
+        self.derived[id.0 as usize].1.value(device)
     }
 }

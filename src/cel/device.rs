@@ -4,7 +4,7 @@
 //! (dynamic-resource-allocation v0.37.1) builds for each evaluation: maps from domain to identifier to value, where names
 //! without a domain are in that of the driver.
 
-use crate::model::{AttributeValue, Quantity, Semver, Str};
+use crate::model::{AttributeValue, Device, Quantity, Semver, Str};
 
 /// A device, ready for evaluation.
 #[derive(Debug, Clone)]
@@ -107,6 +107,18 @@ pub(crate) fn find_domain<'a, T>(domains: &'a [Domain<T>], name: &str) -> Option
 }
 
 impl DeviceInput {
+    /// Prepares a device of a slice of `driver`.
+    pub fn of(driver: &str, device: &Device) -> Self {
+        let attributes = device.attributes.iter();
+        let capacities = device.capacity.iter();
+        Self::new(
+            driver,
+            attributes.map(|(name, value)| (name.as_str(), value)),
+            capacities.map(|(name, capacity)| (name.as_str(), &capacity.value)),
+            device.allow_multiple_allocations,
+        )
+    }
+
     /// Prepares a device of `driver`. Names are qualified as in a ResourceSlice: `id` or `domain/id`.
     ///
     /// An attribute that cannot be read is remembered and fails every evaluation, as it does upstream.

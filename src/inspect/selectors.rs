@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cel::{DeviceInput, Environment, Features, Mode, Program};
-use crate::model::{Class, Cluster, Component, Device, Gate, Slice, Str};
+use crate::allocator::Features;
+use crate::cel::{DeviceInput, Environment, Mode, Program};
+use crate::model::{Class, Cluster, Device, Slice, Str};
 
 /// What the selectors of a class say of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,12 +38,7 @@ impl Selectors {
     /// Compiles the selectors of the classes of `cluster`.
     pub fn of(cluster: &Cluster) -> Self {
         let known = cluster.environment();
-        let gate = |gate| known.enabled(Component::Scheduler, gate);
-        let features = Features {
-            consumable_capacity: gate(Gate::DRAConsumableCapacity),
-            list_type_attributes: gate(Gate::DRAListTypeAttributes),
-        };
-        let environment = Environment::new(known.emulated_minor, features);
+        let environment = Features::of(known).selectors(known);
         let compile = |class: &Class| {
             let selectors = class.spec.selectors.iter().map(|selector| {
                 let cel = selector
@@ -109,18 +105,7 @@ fn all_match(selectors: &[Result<Program, String>], device: &DeviceInput) -> Mat
 
 /// The device as expressions see it.
 pub fn input(slice: &Slice, device: &Device) -> DeviceInput {
-    DeviceInput::new(
-        &slice.spec.driver,
-        device
-            .attributes
-            .iter()
-            .map(|(name, value)| (name.as_str(), value)),
-        device
-            .capacity
-            .iter()
-            .map(|(name, capacity)| (name.as_str(), &capacity.value)),
-        device.allow_multiple_allocations,
-    )
+    DeviceInput::of(&slice.spec.driver, device)
 }
 
 #[cfg(test)]

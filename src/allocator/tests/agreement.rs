@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{World, all_features};
+use super::{FAILS_IF_BAD, World, all_features};
 use crate::allocator::{Features, Limits, Outcome};
 use crate::model::Kind;
 
@@ -77,7 +77,7 @@ fn ask(dice: &mut Dice, may_be_admin: bool) -> Value {
         }
     }
     if dice.one_in(8) {
-        ask["selectors"] = json!([{ "cel": { "expression": dice.of(&["bad!", "kind=y"]) } }]);
+        ask["selectors"] = json!([{ "cel": { "expression": dice.of(&[FAILS_IF_BAD, r#"device.attributes["d"].kind == "y""#]) } }]);
     }
     if dice.one_in(4) {
         ask["capacity"] = json!({ "requests": { "memory": dice.of(&["2", "4", "3"]) } });
@@ -86,8 +86,7 @@ fn ask(dice: &mut Dice, may_be_admin: bool) -> Value {
         ask["adminAccess"] = json!(true);
     }
     if dice.one_in(8) {
-        ask["derivedAttributes"] =
-            json!([{ "name": "d/computed", "expression": dice.of(&["kind", "group"]) }]);
+        ask["derivedAttributes"] = json!([{ "name": "d/computed", "expression": dice.of(&[r#"device.attributes["d"].kind"#, r#"device.attributes["d"].group"#]) }]);
     }
     if dice.one_in(6) {
         ask["tolerations"] = json!([{ "operator": "Exists" }]);

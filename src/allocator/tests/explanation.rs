@@ -1,10 +1,8 @@
 //! What rules devices out, one by one.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
-use super::{Simple, World, all_features, exactly};
+use super::{FAILS_IF_BAD, KIND_X, World, all_features, exactly};
 use crate::allocator::{Fitness, Inputs};
 use crate::model::{Key, Kind, Taint};
 
@@ -37,11 +35,11 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
         }),
     );
     let mut request = exactly("r", "x", 2);
-    request["exactly"]["selectors"] = json!([{ "cel": { "expression": "bad!" } }]);
+    request["exactly"]["selectors"] = json!([{ "cel": { "expression": FAILS_IF_BAD } }]);
     world.claim(&[request], &[json!({ "matchAttribute": "d/group" })]);
 
     let cluster = world.cluster();
-    let inputs = Inputs::new(&cluster, all_features(), Arc::new(Simple));
+    let inputs = Inputs::new(&cluster, all_features());
     let demand = inputs.demand(&world.demanded(&cluster));
     let node = cluster.node("node").unwrap();
     let explanation = inputs.explain(node, &demand, 0, 0).unwrap().unwrap();
@@ -58,7 +56,7 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
         of("other-kind"),
         Fitness::ClassSelector {
             place: 0,
-            expression: "kind=x".into()
+            expression: KIND_X.into()
         }
     );
     let holder = Key {
@@ -88,6 +86,9 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
             same: true
         }
     );
-    assert_eq!(of("failing"), Fitness::SelectorError("bad is there".to_owned()));
+    assert_eq!(
+        of("failing"),
+        Fitness::SelectorError("no such key: why".to_owned())
+    );
     assert!(inputs.explain(node, &demand, 0, 1).unwrap().is_none());
 }

@@ -8,33 +8,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Attempt, Features, Inputs, Limits, SelectorEngine, SelectorError};
-use crate::model::{
-    AttributeValue, Claim, Cluster, ClusterBuilder, Device, Environment, Key, Kind, Object, lookup,
-};
+use super::{Attempt, Features, Inputs, Limits};
+use crate::model::{Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Object};
 
-/// Stands in for CEL. `name=value` compares a text attribute, `name!` fails where the attribute is there, `name` is the attribute
-/// for derived ones and fails without it, the empty text selects everything.
-struct Simple;
+/// Selects devices of kind x.
+const KIND_X: &str = r#"device.attributes["d"].?kind.orValue("") == "x""#;
 
-impl SelectorEngine for Simple {
-    fn matches(&self, expression: &str, _driver: &str, device: &Device) -> Result<bool, SelectorError> {
-        if let Some(name) = expression.strip_suffix('!') {
-            return match lookup(&device.attributes, name) {
-                Some(_) => Err(SelectorError::Runtime(format!("{name} is there"))),
-                None => Ok(true),
-            };
-        }
-        Ok(expression.split_once('=').is_none_or(|(name, text)| {
-            matches!(lookup(&device.attributes, name), Some(AttributeValue::String(value)) if *value == text)
-        }))
-    }
-
-    fn derive(&self, expression: &str, _: &str, device: &Device) -> Result<AttributeValue, SelectorError> {
-        let value = lookup(&device.attributes, expression).cloned();
-        value.ok_or_else(|| SelectorError::Runtime(format!("no such key: {expression}")))
-    }
-}
+/// Fails where the attribute `bad` is there.
+const FAILS_IF_BAD: &str = r#"!has(device.attributes["d"].bad) || device.attributes["d"].why == 1"#;
 
 /// One node with pools, and claims to allocate.
 #[derive(Default)]
@@ -53,7 +34,7 @@ impl World {
         );
         world.add(
             Kind::DeviceClass,
-            json!({ "metadata": { "name": "x" }, "spec": { "selectors": [{ "cel": { "expression": "kind=x" } }] } }),
+            json!({ "metadata": { "name": "x" }, "spec": { "selectors": [{ "cel": { "expression": KIND_X } }] } }),
         );
         world
     }
@@ -111,7 +92,7 @@ impl World {
 
     fn allocate(&self, features: Features, limits: Limits) -> Attempt {
         let cluster = self.cluster();
-        let inputs = Inputs::new(&cluster, features, Arc::new(Simple));
+        let inputs = Inputs::new(&cluster, features);
         let demand = inputs.demand(&self.demanded(&cluster));
         inputs.allocate(cluster.node("node").unwrap(), &demand, limits, &())
     }

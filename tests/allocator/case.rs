@@ -1,0 +1,186 @@
+//! A case: objects, a node, claims to allocate there, and what the Go library answers. `tests/go/internal/cases` has the format.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use kubectl_dra::allocator::{Attempt, Features, INVALID_POOLS, Inputs, Limits, Outcome};
+use kubectl_dra::model::{
+    Allocation, Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Node, Object, with_interner,
+};
+use serde_json::Value;
+
+/// A case that has been read.
+pub(crate) struct Case {
+    json: Value,
+    features: Features,
+    cluster: Cluster,
+    node: Arc<Node>,
+    claims: Vec<Arc<Claim>>,
+}
+
+/// Steps after which the plain search is not compared any more; the real one would not end in time either.
+const PLAIN_STEPS: u64 = 100_000;
+
+impl Case {
+    /// Reads a line of a file.
+    pub(crate) fn read(line: &str) -> Result<Self, String> {
+        let json: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let cluster = cluster(&json["objects"])?;
+        let node = json["node"].as_str().ok_or("no node")?;
+        let node = cluster.node(node).ok_or("the node is not there")?.clone();
+        let mut claims = Vec::new();
+        for name in json["claims"].as_array().ok_or("no claims")? {
+            let key = key(name.as_str().unwrap_or_default());
+            claims.push(cluster.claim(&key).ok_or("a claim is not there")?.clone());
+        }
+        Ok(Self {
+            features: features(&json["features"]),
+            json,
+            cluster,
+            node,
+            claims,
+        })
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        self.json["name"].as_str().unwrap_or("a case without name")
+    }
+
+    /// Whether the real allocator did not end in time.
+    pub(crate) fn timed_out(&self) -> bool {
+        self.json["expect"]["outcome"] == "timeout"
+    }
+
+    /// Compares the answers of all ways to search with the expected one; says what differs.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let inputs = Inputs::new(&self.cluster, self.features);
+        let demand = inputs.demand(&self.claims);
+        for (name, limits) in [
+            ("plain", Limits::plain(PLAIN_STEPS)),
+            ("pruned", Limits::pruned(1_000_000)),
+            ("default", Limits::default()),
+        ] {
+            let attempt = inputs.allocate(&self.node, &demand, limits, &());
+            if name == "plain" && matches!(attempt.outcome, Outcome::GaveUp) {
+                continue;
+            }
+            self.compare(&attempt).map_err(|why| format!("{name}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    fn compare(&self, attempt: &Attempt) -> Result<(), String> {
+        let expect = &self.json["expect"];
+        if self.timed_out() {
+            return Ok(());
+        }
+        let (outcome, error, allocations) = match &attempt.outcome {
+            Outcome::Allocated(allocations) => (
+                "allocated",
+                String::new(),
+                allocations.iter().map(Allocation::to_json).collect(),
+            ),
+            Outcome::DoesNotFit { invalid_pools: true } => ("nofit", INVALID_POOLS.to_owned(), Vec::new()),
+            Outcome::DoesNotFit { .. } => ("nofit", String::new(), Vec::new()),
+            Outcome::Error(error) => ("error", error.to_string(), Vec::new()),
+            Outcome::GaveUp => ("gave up", String::new(), Vec::new()),
+        };
+        let wanted_error = expect["error"].as_str().unwrap_or_default();
+        if outcome != expect["outcome"] {
+            return Err(format!(
+                "{outcome} {error:?} instead of {} {wanted_error:?}",
+                expect["outcome"]
+            ));
+        }
+        let wanted = normalized(expect.get("allocations").unwrap_or(&Value::Array(Vec::new())));
+        let got = normalized(&Value::from(allocations));
+        if outcome == "allocated" && got != wanted {
+            return Err(format!("\n  got    {got}\n  wanted {wanted}"));
+        }
+        if error != wanted_error {
+            return Err(format!("\n  error  {error:?}\n  wanted {wanted_error:?}"));
+        }
+        Ok(())
+    }
+}
+
+fn features(json: &Value) -> Features {
+    let on = |name: &str| json[name] == true;
+    Features {
+        admin_access: on("adminAccess"),
+        compatibility_groups: on("compatibilityGroups"),
+        consumable_capacity: on("consumableCapacity"),
+        derived_attributes: on("derivedAttributes"),
+        device_binding_and_status: on("deviceBindingAndStatus"),
+        device_taints: on("deviceTaints"),
+        fractional_capacity_range: on("fractionalCapacityRange"),
+        list_type_attributes: on("listTypeAttributes"),
+        optional_node_operations: on("optionalNodeOperations"),
+        partitionable_devices: on("partitionableDevices"),
+        prioritized_list: on("prioritizedList"),
+    }
+}
+
+fn cluster(objects: &Value) -> Result<Cluster, String> {
+    let mut builder = ClusterBuilder::default();
+    let mut interner = kubectl_dra::model::Interner::default();
+    let mut slices: HashMap<String, u32> = HashMap::new();
+    for object in objects.as_array().ok_or("no objects")? {
+        let kind = match object["kind"].as_str() {
+            Some("Node") => Kind::Node,
+            Some("DeviceClass") => Kind::DeviceClass,
+            Some("ResourceSlice") => Kind::ResourceSlice,
+            Some("DeviceTaintRule") => Kind::DeviceTaintRule,
+            Some("ResourceClaim") => Kind::ResourceClaim,
+            other => return Err(format!("unexpected kind {other:?}")),
+        };
+        let mut object = object.clone();
+        if kind == Kind::ResourceSlice {
+            // Some cases of the library give several slices one name, which no API server would. They count in their order.
+            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            let times = slices.entry(name.clone()).or_default();
+            if *times > 0 {
+                object["metadata"]["name"] = Value::from(format!("{name}\u{1}{times}"));
+            }
+            *times += 1;
+        }
+        let read = with_interner(&mut interner, || {
+            Object::from_json(kind, object.to_string().as_bytes())
+        });
+        builder.add(read.map_err(|error| error.to_string())?);
+    }
+    Ok(builder.build(Environment::default()).0)
+}
+
+fn key(text: &str) -> Key {
+    let (namespace, name) = text.split_once('/').unwrap_or(("", text));
+    Key {
+        namespace: namespace.into(),
+        name: name.into(),
+    }
+}
+
+/// The form in which results are compared: share IDs are random, and empty is like absent.
+fn normalized(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let fields = map.iter().filter_map(|(name, value)| {
+                let value = match name.as_str() {
+                    "shareID" => Value::from("share"),
+                    _ => normalized(value),
+                };
+                let empty = match &value {
+                    Value::Null => true,
+                    Value::Array(list) => list.is_empty(),
+                    Value::Object(map) => map.is_empty(),
+                    _ => false,
+                };
+                (!empty).then(|| (name.clone(), value))
+            });
+            fields.collect::<serde_json::Map<_, _>>().into()
+        }
+        Value::Array(list) => list.iter().map(normalized).collect(),
+        other => other.clone(),
+    }
+}
