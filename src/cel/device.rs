@@ -13,8 +13,10 @@ pub struct DeviceInput {
     pub(crate) allow_multiple_allocations: bool,
     pub(crate) attributes: Box<[Domain<Attribute>]>,
     pub(crate) capacities: Box<[Domain<Quantity>]>,
-    /// An attribute that cannot be read fails every evaluation.
-    pub(crate) invalid: Option<Box<str>>,
+    /// The first attribute by name that cannot be read, and why.
+    invalid: Option<(Box<str>, Box<str>)>,
+    /// The name of the first attribute that is a list.
+    first_list: Option<Box<str>>,
 }
 
 /// The values of one domain, by identifier.
@@ -106,6 +108,8 @@ pub(crate) fn find_domain<'a, T>(domains: &'a [Domain<T>], name: &str) -> Option
     domains.iter().find(|domain| domain.name == name)
 }
 
+const UNSUPPORTED: &str = "unsupported attribute value";
+
 impl DeviceInput {
     /// Prepares a device of a slice of `driver`.
     pub fn of(driver: &str, device: &Device) -> Self {
@@ -129,8 +133,12 @@ impl DeviceInput {
         allow_multiple_allocations: bool,
     ) -> Self {
         let mut invalid: Option<(&str, String)> = None;
+        let mut first_list: Option<&str> = None;
         let mut read = Vec::new();
         for (name, value) in attributes {
+            if is_list(value) && first_list.is_none_or(|other| name < other) {
+                first_list = Some(name);
+            }
             match read_attribute(value) {
                 Ok(value) => read.push((name, value)),
                 Err(message) => {
@@ -151,8 +159,34 @@ impl DeviceInput {
                     .map(|(name, quantity)| (name, quantity.clone()))
                     .collect(),
             ),
-            invalid: invalid.map(|(name, message)| format!("attribute {name}: {message}").into_boxed_str()),
+            invalid: invalid.map(|(name, message)| (name.into(), message.into())),
+            first_list: first_list.map(Into::into),
         }
+    }
+
+    /// Why no expression can be evaluated on the device. Which of several attributes is named varies upstream.
+    ///
+    /// Lists are unknown to Kubernetes before 1.36, and to that with the gate off.
+    pub(crate) fn problem(&self, takes_lists: bool) -> Option<String> {
+        let list = self.first_list.as_deref().filter(|_| !takes_lists);
+        let list = list.map(|name| (name, UNSUPPORTED));
+        let invalid = self.invalid.as_ref().map(|(name, why)| (&**name, &**why));
+        let (name, why) = list.into_iter().chain(invalid).min()?;
+        Some(format!("attribute {name}: {why}"))
+    }
+}
+
+fn is_list(value: &AttributeValue) -> bool {
+    match value {
+        AttributeValue::Bools(_)
+        | AttributeValue::Ints(_)
+        | AttributeValue::Strings(_)
+        | AttributeValue::Versions(_) => true,
+        AttributeValue::Bool(_)
+        | AttributeValue::Int(_)
+        | AttributeValue::String(_)
+        | AttributeValue::Version(_)
+        | AttributeValue::Unknown => false,
     }
 }
 
@@ -172,7 +206,7 @@ fn read_attribute(value: &AttributeValue) -> Result<Attribute, String> {
         AttributeValue::Versions(values) => Attribute::List(AttributeList::Versions(
             values.iter().map(version).collect::<Result<_, _>>()?,
         )),
-        AttributeValue::Unknown => return Err("unsupported attribute value".to_owned()),
+        AttributeValue::Unknown => return Err(UNSUPPORTED.to_owned()),
     })
 }
 

@@ -13,7 +13,6 @@ use super::eval::Context;
 use super::explain::{self, FailingTerm};
 use super::parse;
 use super::plan::{self, Plan};
-use super::types::Type;
 use super::value::{Fault, Value, convert};
 use crate::model::{AttributeValue, go_quote};
 
@@ -70,7 +69,7 @@ impl Environment {
             })?;
         let output = checked.type_of(checked.ast.root.id);
         match purpose {
-            Purpose::Selector if *output == Type::Bool || *output == scope.attribute_type() => {}
+            Purpose::Selector if scope.selects(output) => {}
             Purpose::Selector => {
                 let text = output.plain_text();
                 let message = format!("must evaluate to bool or the unknown type, not {text}");
@@ -227,9 +226,9 @@ impl Program {
 
     /// Whether `device` matches.
     pub fn evaluate(&self, device: &DeviceInput) -> Evaluation {
-        if let Some(problem) = &device.invalid {
+        if let Some(problem) = device.problem(self.scope.takes_lists()) {
             return Evaluation {
-                result: Err(EvalError(problem.clone())),
+                result: Err(EvalError(problem.into())),
                 cost: 0,
             };
         }
@@ -247,8 +246,8 @@ impl Program {
 
     /// The attribute that the expression computes for `device`.
     pub fn derive(&self, device: &DeviceInput) -> Result<AttributeValue, EvalError> {
-        if let Some(problem) = &device.invalid {
-            return Err(EvalError(problem.clone()));
+        if let Some(problem) = device.problem(self.scope.takes_lists()) {
+            return Err(EvalError(problem.into()));
         }
         let mut context = Context::new(device, self.plan.slots, MAX_COST);
         let value = context.eval(&self.plan.root)?;

@@ -56,9 +56,12 @@ impl Issues {
     }
 }
 
-/// Line from one and column from zero, both -1 for nowhere.
+/// Line from one and column from zero, both -1 for nowhere. A text without a character has no column.
 fn locate(source: &str, at: Option<Offset>) -> (i64, i64) {
     let Some(at) = at else { return (-1, -1) };
+    if source.is_empty() {
+        return (1, -1);
+    }
     let before = &source[..floor_char_boundary(source, at as usize)];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.matches('\n').count() + 1;

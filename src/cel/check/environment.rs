@@ -82,12 +82,13 @@ impl Scope {
     }
 
     fn has(&self, overload: &Overload) -> bool {
-        if overload.id == "list_includes_dyn_dyn" {
-            return match (self.minor, self.mode) {
+        if overload.function == "includes" {
+            let known = match (self.minor, self.mode) {
                 (..36, _) => false,
                 (_, Mode::Stored) => true,
                 (_, Mode::New) => self.features.list_type_attributes || self.compatibility() >= 37,
             };
+            return known && overload.is_in(self.minor);
         }
         let extends_lists = matches!(
             overload.function,
@@ -96,12 +97,30 @@ impl Scope {
         overload.is_in(self.minor) && (!extends_lists || self.has_list_extension())
     }
 
+    /// Whether devices may have attributes that are lists.
+    pub(crate) fn takes_lists(&self) -> bool {
+        match self.minor {
+            ..36 => false,
+            36 => self.features.list_type_attributes,
+            37.. => true,
+        }
+    }
+
+    /// Whether a selector may be of this type.
+    pub(crate) fn selects(&self, output: &Type) -> bool {
+        match output {
+            Type::Bool => true,
+            Type::Any if self.minor < 37 => true,
+            _ => *output == self.attribute_type(),
+        }
+    }
+
     /// The type of attributes.
     pub(crate) fn attribute_type(&self) -> Type {
         let lists = match (self.minor, self.mode) {
             (..36, _) => false,
-            (_, Mode::Stored) => true,
-            (_, Mode::New) => self.features.list_type_attributes,
+            (37.., Mode::Stored) => true,
+            (36, _) | (_, Mode::New) => self.features.list_type_attributes,
         };
         if lists { Type::Dyn } else { Type::Any }
     }
@@ -164,6 +183,7 @@ impl Scope {
             "string" => types(Type::String),
             "type" => types(Type::Type(None)),
             "uint" => types(Type::Uint),
+            "optional_type" if self.minor < 37 => types(Type::Opaque("optional_type", Vec::new())),
             "optional_type" => types(Type::optional(Type::Dyn)),
             "net.IP" => types(Type::Opaque("net.IP", Vec::new())),
             "net.CIDR" => types(Type::Opaque("net.CIDR", Vec::new())),

@@ -607,6 +607,14 @@ fn qualified_name(expr: &Expr) -> Option<Vec<Name>> {
     }
 }
 
+/// The name that values of the type called `name` have, if that is a type which can be evaluated.
+pub(crate) fn type_called(scope: &Scope, name: &str) -> Option<&'static str> {
+    match scope.global(name)? {
+        Global::Type(inner) => Some(static_type_name(&inner)),
+        Global::Variable(_) | Global::UnknownType(_) | Global::Constant(_) => None,
+    }
+}
+
 /// The name of a type that values of it report.
 fn static_type_name(of: &Type) -> &'static str {
     match of {

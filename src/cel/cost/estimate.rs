@@ -1,10 +1,11 @@
 //! The worst case of what an expression costs, by which the API server refuses new ones.
 //!
 //! Walks the checked tree and bounds sizes and costs. Mirrors `checker/cost.go` (cel-go v0.29). [`calls`] knows the functions,
-//! [`amount`] computes, [`place`] knows the limits that a ResourceSlice sets on what `device` holds.
+//! [`amount`] computes, [`place`] knows the limits that a ResourceSlice sets on what `device` holds, [`path`] how a value was reached.
 
 mod amount;
 mod calls;
+mod path;
 mod place;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use crate::cel::ast::{Comprehension, Entry, Expr, ExprKind, Literal, NodeId};
 use crate::cel::check::{Checked, Reference, Scope};
 use crate::cel::types::{Name, Type};
 use amount::Range;
+use path::{Path, Paths};
 use place::{Limits, Place};
 
 /// The most that evaluating `checked` can cost.
@@ -22,8 +24,10 @@ pub(crate) fn estimate(checked: &Checked, scope: &Scope) -> u64 {
         checked,
         limits: Limits {
             attribute: scope.attribute_size(),
+            minor: scope.minor,
         },
-        places: HashMap::new(),
+        paths: Paths::default(),
+        path_of: HashMap::new(),
         sizes: HashMap::new(),
         members: HashMap::new(),
         locals: Vec::new(),
@@ -72,7 +76,7 @@ impl Members {
 
 struct Local {
     name: Name,
-    place: Place,
+    path: Path,
     size: Option<Range>,
     members: Option<Members>,
 }
@@ -90,7 +94,8 @@ struct Node<'e> {
 struct Estimator<'c> {
     checked: &'c Checked,
     limits: Limits,
-    places: HashMap<NodeId, Place>,
+    paths: Paths<'c>,
+    path_of: HashMap<NodeId, Path>,
     sizes: HashMap<NodeId, Range>,
     members: HashMap<NodeId, Members>,
     locals: Vec<Local>,
@@ -105,10 +110,11 @@ impl<'c> Estimator<'c> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Unspecified => Range::fixed(0),
             ExprKind::Ident(name) => {
-                let place = self
-                    .local(name)
-                    .map_or_else(|| Place::Nowhere.step(name), |local| local.place);
-                self.places.insert(expr.id, place);
+                let path = match self.local(name) {
+                    Some(local) => local.path,
+                    None => self.paths.append(Path::default(), name),
+                };
+                self.path_of.insert(expr.id, path);
                 Range::fixed(1)
             }
             ExprKind::Select {
@@ -128,8 +134,9 @@ impl<'c> Estimator<'c> {
                 ) {
                     cost = cost.add(Range::fixed(1));
                 }
-                let place = self.place(operand).step(field);
-                self.places.insert(expr.id, place);
+                let path = self.path(operand);
+                let path = self.paths.append(path, field);
+                self.path_of.insert(expr.id, path);
                 cost
             }
             ExprKind::Call {
@@ -204,8 +211,9 @@ impl<'c> Estimator<'c> {
             };
             if let (Some(step), Some(operand)) = (step, args.first()) {
                 size = self.members_of(operand).map(|members| members.value);
-                let place = self.place(operand).step(step);
-                self.places.insert(expr.id, place);
+                let path = self.path(operand);
+                let path = self.paths.append(path, step);
+                self.path_of.insert(expr.id, path);
             }
             if size.is_none() {
                 size = self.size_of(expr);
@@ -269,7 +277,7 @@ impl<'c> Estimator<'c> {
                 CallEstimate::sized(own.add(arguments), size)
             }
             _ => {
-                let estimate = calls::by_default(overload, target, args);
+                let estimate = calls::by_default(&self.limits, overload, target, args);
                 CallEstimate {
                     cost: estimate.cost.add(arguments),
                     size: estimate.size,
@@ -379,48 +387,59 @@ impl<'c> Estimator<'c> {
         let init = &comprehension.init;
         let local = Local {
             name: Name::clone(&comprehension.accumulator),
-            place: self.place(init),
+            path: self.path(init),
             members: self.members_of(init),
             size: self.size_of(init),
         };
         self.locals.push(local);
     }
 
-    fn push_variables(&mut self, comprehension: &Comprehension) {
+    fn push_variables(&mut self, comprehension: &'c Comprehension) {
         let range = &comprehension.range;
         let members = self.members_of(range);
         let is_list = match members {
             Some(members) => members.is_list,
             None => matches!(self.checked.type_of(range.id), Type::List(_)),
         };
-        let place = self.place(range);
-        let key = |name: &Name| Local {
-            name: Name::clone(name),
-            place: place.step(if is_list { "@indices" } else { "@keys" }),
-            size: members.map(|members| members.key),
-            members: None,
+        let path = self.path(range);
+        let mut push = |name: &Name, step: &'static str, size: Option<Range>| {
+            let path = self.paths.append(path, step);
+            self.locals.push(Local {
+                name: Name::clone(name),
+                path,
+                size,
+                members: None,
+            });
         };
-        let value = |name: &Name| Local {
-            name: Name::clone(name),
-            place: place.step(if is_list { "@items" } else { "@values" }),
-            size: members.map(|members| members.value),
-            members: None,
+        let (keys, values) = if is_list {
+            ("@indices", "@items")
+        } else {
+            ("@keys", "@values")
         };
+        let key_size = members.map(|members| members.key);
+        let value_size = members.map(|members| members.value);
         let (variable, second) = (&comprehension.variable, &comprehension.variable2);
         match second {
-            Some(second) => self.locals.extend([key(variable), value(second)]),
-            None if is_list => self.locals.push(value(variable)),
-            None => self.locals.push(key(variable)),
+            Some(second) => {
+                push(variable, keys, key_size);
+                push(second, values, value_size);
+            }
+            None if is_list => push(variable, values, value_size),
+            None => push(variable, keys, key_size),
         }
     }
 
-    fn place(&self, expr: &Expr) -> Place {
+    fn path(&self, expr: &Expr) -> Path {
         if let ExprKind::Ident(name) = &expr.kind
             && let Some(local) = self.local(name)
         {
-            return local.place;
+            return local.path;
         }
-        self.places.get(&expr.id).copied().unwrap_or(Place::Nowhere)
+        self.path_of.get(&expr.id).copied().unwrap_or_default()
+    }
+
+    fn place(&self, expr: &Expr) -> Place {
+        self.paths.place(self.path(expr))
     }
 
     fn node(&mut self, expr: &'c Expr) -> Node<'c> {

@@ -22,6 +22,8 @@ pub(crate) enum Rule {
     /// The size of a list that is made.
     ListResult,
     ListFlatten,
+    /// The same, where a negative depth makes it less than nothing.
+    ListFlattenWrapping,
     /// Comparing the elements of the argument with this number among each other.
     ListSelf(usize),
     Sets(f64),
@@ -51,9 +53,19 @@ pub(crate) enum Rule {
 type Seen<'v, 'a> = Option<&'v Value<'a>>;
 
 impl Rule {
-    /// The rule for a call of `function`, with the overload if the checker settled on one.
-    pub(crate) fn of(function: &str, overload: Option<&str>) -> Self {
+    /// The rule for a call of `function` in Kubernetes 1.`minor`, with the overload if the checker settled on one.
+    ///
+    /// Kubernetes before 1.37 has cel-go v0.26, which weighs some calls differently.
+    pub(crate) fn of(function: &str, overload: Option<&str>, minor: u32) -> Self {
         let overload = overload.unwrap_or("");
+        if minor < 37 {
+            match overload {
+                "list_flatten_int" => return Self::ListFlattenWrapping,
+                "starts_with_string" | "ends_with_string" => return Self::Text(0, STRING_FACTOR),
+                "matches" | "dra_includes_dyn_dyn" => return Self::One,
+                _ => {}
+            }
+        }
         match overload {
             "list_slice" | "lists_range" | "list_reverse" => return Self::ListResult,
             "list_flatten" | "list_flatten_int" => return Self::ListFlatten,
@@ -134,7 +146,7 @@ impl Rule {
                     + weighted(length, 0.5) * (LIST_BASE + STRUCT_BASE)
             }
             Self::ListResult => allocating(1.0, size(ctx, result)),
-            Self::ListFlatten => {
+            Self::ListFlatten | Self::ListFlattenWrapping => {
                 let depth = match args {
                     [_, Some(Value::Int(depth))] => *depth as f64,
                     [_, None] => return Err(Fault::panic(type_assertion("*types.Err", "types.Int"))),
@@ -143,7 +155,12 @@ impl Rule {
                     }
                     _ => 1.0,
                 };
-                allocating(depth, size(ctx, arg(0)))
+                let length = size(ctx, arg(0));
+                if depth < 0.0 && matches!(self, Self::ListFlattenWrapping) {
+                    ((length as f64 * depth) as i64 as u64).wrapping_add(1 + LIST_BASE)
+                } else {
+                    allocating(depth, length)
+                }
             }
             Self::ListSelf(position) => match arg(position) {
                 Some(Value::List(list)) => {

@@ -13,7 +13,7 @@ pub(crate) use context::Context;
 
 use super::cost::Rule;
 use super::library::dispatch_several;
-use super::plan::node::{Call, Callee, Node, RegexCall, RegexFunction};
+use super::plan::node::{Call, Callee, Node, OtherOperand, RegexCall, RegexFunction};
 use super::value::map::MapKey;
 use super::value::{Fault, Outcome, Value, equality};
 
@@ -70,15 +70,16 @@ impl<'a> Context<'a> {
                     Err(_) => Ok(Value::Bool(true)),
                 }
             }
-            Node::OptionalOr(operands) => match self.eval(&operands[0])? {
-                Value::Optional(None) => self.eval(&operands[1]),
-                some @ Value::Optional(Some(_)) => Ok(some),
-                _ => Err(Fault::no_such_overload()),
+            Node::OptionalOr(operands, other) => match (self.eval(&operands[0])?, other) {
+                (Value::Optional(None), _) => self.eval(&operands[1]),
+                (some @ Value::Optional(Some(_)), _) | (some, OtherOperand::Stays) => Ok(some),
+                (_, OtherOperand::Refused) => Err(Fault::no_such_overload()),
             },
-            Node::OptionalOrValue(operands) => match self.eval(&operands[0])? {
-                Value::Optional(None) => self.eval(&operands[1]),
-                Value::Optional(Some(value)) => Ok((*value).clone()),
-                _ => Err(Fault::no_such_overload()),
+            Node::OptionalOrValue(operands, other) => match (self.eval(&operands[0])?, other) {
+                (Value::Optional(None), _) => self.eval(&operands[1]),
+                (Value::Optional(Some(value)), _) => Ok((*value).clone()),
+                (value, OtherOperand::Stays) => Ok(value),
+                (_, OtherOperand::Refused) => Err(Fault::no_such_overload()),
             },
             Node::Member(member) => {
                 let value = self.eval(&member.value)?;

@@ -5,9 +5,9 @@ mod order;
 
 use std::cmp::Ordering;
 
-use super::{Binding, Declaration, declare, global, member};
+use super::{Binding, Declaration, FIRST_MINOR, declare, global, member};
 use crate::cel::ast::operators::SORT_BY;
-use crate::cel::cost::not_a_list;
+use crate::cel::cost::{LIST_BASE, not_a_list};
 use crate::cel::eval::Context;
 use crate::cel::value::list::List;
 use crate::cel::value::numbers::{self, Trait, has_trait};
@@ -134,7 +134,20 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
         member("slice", "list_slice", "list(T), int, int", "list(T)", slice),
         unguarded("list_flatten", "list(list(T))", "list(T)"),
         unguarded("list_flatten_int", "list(dyn), int", "list(dyn)"),
-        global("lists.range", "lists_range", "int", "list(int)", range),
+        Declaration {
+            minors: (37, u32::MAX),
+            ..global("lists.range", "lists_range", "int", "list(int)", range)
+        },
+        Declaration {
+            minors: (FIRST_MINOR, 36),
+            ..global(
+                "lists.range",
+                "lists_range",
+                "int",
+                "list(int)",
+                range_of_any_size,
+            )
+        },
         member(
             "reverse",
             "list_reverse",
@@ -177,7 +190,20 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
             "int",
             |ctx, args| position(ctx, args, true),
         ),
-        member("includes", "list_includes_dyn_dyn", "dyn, dyn", "bool", includes),
+        Declaration {
+            minors: (37, u32::MAX),
+            ..member("includes", "list_includes_dyn_dyn", "dyn, dyn", "bool", includes)
+        },
+        Declaration {
+            minors: (36, 36),
+            ..member(
+                "includes",
+                "dra_includes_dyn_dyn",
+                "dyn, dyn",
+                "bool",
+                includes_in_few,
+            )
+        },
     ],
 ];
 
@@ -282,6 +308,19 @@ fn range<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     }
     ctx.allocate_list(*size as usize)?;
     Ok(Value::list((0..*size).map(Value::Int).collect()))
+}
+
+/// cel-go before v0.29 has no limit. A list that costs too much is not made here.
+fn range_of_any_size<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    let [Value::Int(size)] = args else {
+        return Err(Fault::no_such_overload());
+    };
+    let size = (*size).max(0);
+    if size > MAX_RANGE {
+        ctx.charge((size as u64).saturating_add(1 + LIST_BASE))?;
+    }
+    ctx.allocate_list(size as usize)?;
+    Ok(Value::list((0..size).map(Value::Int).collect()))
 }
 
 fn distinct<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
@@ -425,6 +464,34 @@ fn position<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], last: bool) -> Outcom
         }
     }
     Ok(Value::Int(-1))
+}
+
+/// The most values that an attribute can have.
+const MAX_ATTRIBUTE_VALUES: usize = 48;
+
+/// Mirrors `compile.go`, `includesFunc`, of Kubernetes 1.36.
+fn includes_in_few<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    let found = match args {
+        [Value::List(list), item] => {
+            for index in 0..ctx.list_len(list).min(MAX_ATTRIBUTE_VALUES) {
+                let Some(element) = ctx.list_get(list, index) else {
+                    break;
+                };
+                if finds_equal(ctx, &element, item)? {
+                    return Ok(Value::Bool(true));
+                }
+            }
+            if ctx.list_len(list) > MAX_ATTRIBUTE_VALUES {
+                return Err(Fault::error(format!(
+                    "'includes' function cannot be applied to lists longer than {MAX_ATTRIBUTE_VALUES} values"
+                )));
+            }
+            false
+        }
+        [value, item] => finds_equal(ctx, value, item)?,
+        _ => return Err(Fault::no_such_overload()),
+    };
+    Ok(Value::Bool(found))
 }
 
 fn includes<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {

@@ -206,27 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn dump() {
-        let mut lines: Vec<String> = functions()
-            .values()
-            .flatten()
-            .map(|o| {
-                let args: Vec<String> = o.args.iter().map(|a| a.plain_text()).collect();
-                format!(
-                    "{}\t{}\t{}\t({})\t{}",
-                    o.function,
-                    o.id,
-                    if o.member { "member" } else { "global" },
-                    args.join(", "),
-                    o.result.plain_text()
-                )
-            })
-            .collect();
-        lines.sort();
-        std::fs::write("/tmp/mine.cl", lines.join("\n")).unwrap();
-    }
-
-    #[test]
     fn every_signature_in_the_tables_can_be_read() {
         for overload in functions().values().flatten() {
             assert!(!has_error(&overload.result), "{}", overload.id);

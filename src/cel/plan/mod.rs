@@ -13,16 +13,16 @@ pub(crate) mod node;
 use std::sync::Arc;
 
 use super::ast::{Comprehension, Entry, Expr, ExprKind, Field, operators};
-use super::check::{Checked, Reference, Scope};
+use super::check::{Checked, Reference, Scope, type_called};
 use super::cost::Rule;
 use super::library::regex::Regex;
 use super::library::{Binding, Overload};
-use super::types::Name;
+use super::types::{Name, Type};
 use super::value::Value;
 use attribute::{fuse, plan_conditional};
 use node::{
-    Attribute, Call, Callee, Fold, ListNode, MapEntry, MapNode, MessageField, MessageNode, Node, RegexCall,
-    RegexFunction, Root,
+    Attribute, Call, Callee, Fold, ListNode, MapEntry, MapNode, MessageField, MessageNode, Node,
+    OtherOperand, RegexCall, RegexFunction, Root,
 };
 
 /// An expression, ready for evaluation.
@@ -149,6 +149,13 @@ impl Planner<'_> {
             Some(Reference::Type(name)) => return Ok(Node::Constant(Value::Type(name))),
             Some(Reference::UnknownType(name)) => return Err(format!("reference to undefined type: {name}")),
             Some(Reference::Int(value)) => return Ok(Node::Constant(Value::Int(*value))),
+            // Variables that hold types are taken for names of types.
+            Some(Reference::Local) if matches!(self.checked.type_of(expr.id), Type::Type(_)) => {
+                return match type_called(self.scope, name) {
+                    Some(known) => Ok(Node::Constant(Value::Type(known))),
+                    None => Err(format!("reference to undefined type: {name}")),
+                };
+            }
             _ => match self.locals.iter().rev().find(|local| local.name == *name) {
                 Some(Local { slot, init: None, .. }) => Root::Variable(*slot),
                 Some(Local {
@@ -239,15 +246,15 @@ impl Planner<'_> {
         let id = settled.map(|overload| overload.id);
         let args = match (&**function, <[Node; 2]>::try_from(args)) {
             ("or", Ok(operands)) if matches!(id, None | Some("optional_or_optional")) => {
-                return Ok(Node::OptionalOr(Box::new(operands)));
+                return Ok(Node::OptionalOr(Box::new(operands), self.other_operand()));
             }
             ("orValue", Ok(operands)) if matches!(id, None | Some("optional_orValue_value")) => {
-                return Ok(Node::OptionalOrValue(Box::new(operands)));
+                return Ok(Node::OptionalOrValue(Box::new(operands), self.other_operand()));
             }
             (_, Ok(operands)) => operands.into(),
             (_, Err(args)) => args,
         };
-        let rule = Rule::of(function, id);
+        let rule = Rule::of(function, id, self.scope.minor);
         if let Some(function) = regex_function(function)
             && let Some(Node::Constant(Value::String(pattern))) = args.get(1)
         {
@@ -287,6 +294,14 @@ impl Planner<'_> {
             rule,
             stepwise,
         })
+    }
+
+    fn other_operand(&self) -> OtherOperand {
+        if self.scope.minor < 37 {
+            OtherOperand::Stays
+        } else {
+            OtherOperand::Refused
+        }
     }
 
     fn plan_fold(&mut self, comprehension: &Comprehension) -> Result<Node, String> {

@@ -110,6 +110,11 @@ pub(super) fn by_function(
     let size = |node: &Node<'_>| size(limits, node);
     let target = target.as_ref();
     let estimate = match (function, args) {
+        // As many values as an attribute can have, whatever the target is.
+        ("includes", _) if overload == "dra_includes_dyn_dyn" => {
+            target?;
+            CallEstimate::of(Range { min: 0, max: 48 })
+        }
         ("check", _) => CallEstimate::of(Range::fixed(350_000)),
         (
             "serviceAccount"
@@ -309,7 +314,12 @@ fn replaced(text: Range, old: Range, new: Range) -> Range {
 }
 
 /// Estimates of cel-go.
-pub(super) fn by_default(overload: &str, target: Option<Node<'_>>, args: &[Node<'_>]) -> CallEstimate {
+pub(super) fn by_default(
+    limits: &Limits,
+    overload: &str,
+    target: Option<Node<'_>>,
+    args: &[Node<'_>],
+) -> CallEstimate {
     let size = |node: &Node<'_>| node.size.unwrap_or(Range::ANY);
     let cost = match (overload, &target, args) {
         ("string_format", Some(format), _) => size(format).traversed(),
@@ -337,6 +347,8 @@ pub(super) fn by_default(overload: &str, target: Option<Node<'_>>, args: &[Node<
         }
         ("starts_with_string" | "ends_with_string", _, [part]) => size(part).traversed(),
         ("in_list", _, [_, list]) => size(list),
+        // cel-go before v0.29 overlooks the second form.
+        ("matches", None, _) if limits.minor < 37 => ONE,
         ("matches_string", Some(text), [pattern]) | ("matches", None, [text, pattern]) => {
             size(text).add(ONE).traversed().multiply(size(pattern).matched())
         }

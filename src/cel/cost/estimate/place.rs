@@ -50,6 +50,8 @@ impl Place {
 pub(super) struct Limits {
     /// Of the characters or elements of an attribute.
     pub(super) attribute: u64,
+    /// The Kubernetes version.
+    pub(super) minor: u32,
 }
 
 /// Domains, and names in a domain, that a device can have.
