@@ -14,7 +14,7 @@ use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
 use crate::inspect::{DEVICES_NEEDS, Selection, Selectors, Warnings};
-use crate::model::{Key, Kind, Str};
+use crate::model::{Cluster, Key, Kind, Str};
 use crate::output::Report;
 use crate::sources::Needs;
 
@@ -109,32 +109,34 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
-            let cluster = ctx.load(of_namespace(CLAIM_NEEDS, &key)).await?;
-            print(
-                ctx,
-                describe::claim(&cluster, &key, now),
-                |report| &report.warnings,
-                "claim",
-                &key.to_string(),
-            )
+            let cluster = ctx
+                .load(of_namespace(CLAIM_NEEDS, &key).require(Kind::ResourceClaim))
+                .await?;
+            let report = describe::claim(&cluster, &key, now).ok_or_else(|| {
+                not_found(
+                    &cluster,
+                    Kind::ResourceClaim,
+                    &key.namespace,
+                    "claim",
+                    &key.to_string(),
+                )
+            })?;
+            print(ctx, report, |report| &report.warnings)
         }
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
-            let cluster = ctx.load(of_namespace(POD_NEEDS, &key)).await?;
-            print(
-                ctx,
-                describe::pod(&cluster, &key, now),
-                |report| &report.warnings,
-                "pod",
-                &key.to_string(),
-            )
+            let cluster = ctx.load(of_namespace(POD_NEEDS, &key).require(Kind::Pod)).await?;
+            let report = describe::pod(&cluster, &key, now)
+                .ok_or_else(|| not_found(&cluster, Kind::Pod, &key.namespace, "pod", &key.to_string()))?;
+            print(ctx, report, |report| &report.warnings)
         }
         What::Device => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
             let found = describe::device(&cluster, &name, &Selectors::of(&cluster), now);
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
-            let one = only(found, names, "device", &name)?;
-            print(ctx, one, |report| &report.warnings, "device", &name)
+            let one = only(found, names, "device", &name)?
+                .ok_or_else(|| not_found(&cluster, Kind::ResourceSlice, "", "device", &name))?;
+            print(ctx, one, |report| &report.warnings)
         }
         What::Pool => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
@@ -143,21 +145,24 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
                 .collect();
-            let one = only(found, names, "pool", &name)?;
-            print(ctx, one, |report| &report.warnings, "pool", &name)
+            let one = only(found, names, "pool", &name)?
+                .ok_or_else(|| not_found(&cluster, Kind::ResourceSlice, "", "pool", &name))?;
+            print(ctx, one, |report| &report.warnings)
         }
         What::Node => {
             let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
             let selectors = Selectors::of(&cluster);
-            let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, now);
-            print(ctx, report, |report| &report.warnings, "node", &name)
+            let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, now)
+                .ok_or_else(|| not_found(&cluster, Kind::Node, "", "node", &name))?;
+            print(ctx, report, |report| &report.warnings)
         }
         What::Class => {
             let cluster = ctx
                 .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
                 .await?;
-            let report = describe::class(&cluster, &name, &Selectors::of(&cluster), now);
-            print(ctx, report, |report| &report.warnings, "class", &name)
+            let report = describe::class(&cluster, &name, &Selectors::of(&cluster), now)
+                .ok_or_else(|| not_found(&cluster, Kind::DeviceClass, "", "class", &name))?;
+            print(ctx, report, |report| &report.warnings)
         }
     }
 }
@@ -193,14 +198,15 @@ fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Res
     Ok(found.pop())
 }
 
-fn print<R: Report>(
-    ctx: &Ctx,
-    report: Option<R>,
-    warnings: impl Fn(&R) -> &Warnings,
-    word: &str,
-    name: &str,
-) -> anyhow::Result<Outcome> {
-    let report = report.ok_or_else(|| anyhow!("{word}/{name} not found"))?;
+/// Why there is nothing to describe: what is in a gap may well exist.
+fn not_found(cluster: &Cluster, kind: Kind, namespace: &str, word: &str, name: &str) -> anyhow::Error {
+    match cluster.gap(kind, namespace) {
+        Some(gap) => anyhow!("whether {word}/{name} exists is unknown: {}", gap.reason),
+        None => anyhow!("{word}/{name} not found"),
+    }
+}
+
+fn print<R: Report>(ctx: &Ctx, report: R, warnings: impl Fn(&R) -> &Warnings) -> anyhow::Result<Outcome> {
     warnings(&report).iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

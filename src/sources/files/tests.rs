@@ -400,7 +400,8 @@ fn snapshots_hold_the_objects_that_they_hold() {
 #[test]
 fn threads_give_the_same_results_in_the_same_order() {
     // More than three batches for each worker, with lists and problems in between.
-    let pods = r#"{"kind":"Pod","spec":"padding to make it longer"},"#.repeat(30_000);
+    let padding = "padding ".repeat(250);
+    let pods = format!(r#"{{"kind":"Pod","spec":"{padding}"}},"#).repeat(800);
     let json = bundled(format!(r#"{{"kind":"List","items":[{pods}7]}}"#).repeat(5));
     let yaml = Source::Path(snapshots().swap_remove(0));
     let sources = [json.clone(), yaml, json];

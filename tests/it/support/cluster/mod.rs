@@ -14,6 +14,7 @@
 
 mod api;
 mod component;
+pub(crate) mod faulty;
 mod files;
 pub(crate) mod kubelet;
 pub(crate) mod objects;

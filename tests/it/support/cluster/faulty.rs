@@ -1,0 +1,200 @@
+//! A bad way to a good API server: a proxy that passes requests on with the administrator's rights, except where a test tells it to
+//! refuse, to break off, or to say nothing.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::{Request, StatusCode, header};
+use kube::client::Body;
+use serde_json::json;
+
+use super::Cluster;
+use super::api::runtime;
+
+/// What happens to a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// Nothing: the real answer.
+    None,
+    /// An answer that the API server gives itself, with a `Status` object; the text goes to the headers, each line ending in `\r\n`.
+    Refusal(u16, &'static str, String),
+    /// Any text with status 200.
+    Text(String),
+    /// The first part of the real answer, in percent, then the connection ends.
+    Cut(usize),
+    /// The first part of the real answer, in percent, as if it were the whole.
+    Short(usize),
+    /// The first part of the real answer, in percent, then nothing more.
+    Stall(usize),
+    /// The connection is closed without an answer.
+    Close,
+    /// Nothing is ever said.
+    Silence,
+    /// The real answer after this was replaced by that.
+    Replaced(&'static str, &'static str),
+}
+
+/// Says what happens to the request for a path with its query, which was asked for so often before.
+type Script = dyn Fn(&str, usize) -> Fault + Send + Sync;
+
+/// The proxy. It serves until the test process ends.
+pub(crate) struct Faulty {
+    address: String,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Faulty {
+    /// The program's flags that lead here.
+    pub(crate) fn flags(&self) -> [String; 2] {
+        [
+            "--kubeconfig=/dev/null".to_owned(),
+            format!("--server={}", self.address),
+        ]
+    }
+
+    /// The paths that were asked for, with their queries.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Cluster {
+    /// Starts a proxy in front of the API server.
+    pub(crate) fn faulty(&self, script: impl Fn(&str, usize) -> Fault + Send + Sync + 'static) -> Faulty {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = format!("http://{}", listener.local_addr().expect("it listens"));
+        let faulty = Faulty {
+            address,
+            log: Arc::default(),
+        };
+        let connections = Connections {
+            client: self.client(),
+            script: Arc::new(script),
+            log: Arc::clone(&faulty.log),
+        };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let connections = connections.clone();
+                std::thread::spawn(move || connections.serve(stream));
+            }
+        });
+        faulty
+    }
+}
+
+#[derive(Clone)]
+struct Connections {
+    client: kube::Client,
+    script: Arc<Script>,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Connections {
+    /// Answers the requests of a connection, until the other side or a fault ends it.
+    fn serve(&self, stream: TcpStream) -> Option<()> {
+        let mut lines = BufReader::new(stream.try_clone().ok()?);
+        let mut stream = stream;
+        loop {
+            let mut request = String::new();
+            if lines.read_line(&mut request).ok()? == 0 {
+                return None;
+            }
+            let mut accept = "application/json".to_owned();
+            loop {
+                let mut line = String::new();
+                lines.read_line(&mut line).ok()?;
+                match line.trim_end().split_once(": ") {
+                    Some((name, value)) if name.eq_ignore_ascii_case("accept") => {
+                        value.clone_into(&mut accept)
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            let path = request.split(' ').nth(1)?;
+            match (self.script)(path, self.count(path)) {
+                Fault::Silence => {
+                    // Until the other side gives up.
+                    let _ = lines.read(&mut [0]);
+                    return None;
+                }
+                Fault::Close => return None,
+                Fault::Refusal(code, headers, message) => {
+                    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code});
+                    answer(&mut stream, code, headers, status.to_string().as_bytes())?;
+                }
+                Fault::Text(text) => answer(&mut stream, 200, "", text.as_bytes())?,
+                Fault::None => {
+                    let (status, body) = self.forward(path, &accept);
+                    answer(&mut stream, status.as_u16(), "", &body)?;
+                }
+                Fault::Replaced(from, to) => {
+                    let (status, body) = self.forward(path, &accept);
+                    let text = String::from_utf8(body).expect("JSON is UTF-8");
+                    assert!(text.contains(from), "{from} is not in {text}");
+                    answer(
+                        &mut stream,
+                        status.as_u16(),
+                        "",
+                        text.replace(from, to).as_bytes(),
+                    )?;
+                }
+                Fault::Short(percent) => {
+                    let (status, body) = self.forward(path, &accept);
+                    answer(
+                        &mut stream,
+                        status.as_u16(),
+                        "",
+                        &body[..body.len() * percent / 100],
+                    )?;
+                }
+                fault @ (Fault::Cut(percent) | Fault::Stall(percent)) => {
+                    let (_, body) = self.forward(path, &accept);
+                    let part = &body[..body.len() * percent / 100];
+                    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+                    stream.write_all(head.as_bytes()).ok()?;
+                    stream
+                        .write_all(format!("{:x}\r\n", part.len()).as_bytes())
+                        .ok()?;
+                    stream.write_all(part).ok()?;
+                    stream.write_all(b"\r\n").ok()?;
+                    if matches!(fault, Fault::Stall(_)) {
+                        let _ = lines.read(&mut [0]);
+                    }
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Notes the request; how often there was one like it.
+    fn count(&self, path: &str) -> usize {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = log.iter().filter(|known| *known == path).count();
+        log.push(path.to_owned());
+        before
+    }
+
+    fn forward(&self, path: &str, accept: &str) -> (StatusCode, Vec<u8>) {
+        let request = Request::get(path)
+            .header(header::ACCEPT, accept)
+            .body(Body::empty())
+            .expect("what was asked for can be asked again");
+        runtime().block_on(async {
+            let response = self.client.send(request).await.expect("the API server answers");
+            let status = response.status();
+            let body = response.into_body().collect_bytes().await;
+            (status, body.expect("the API server answers").to_vec())
+        })
+    }
+}
+
+fn answer(stream: &mut TcpStream, code: u16, headers: &str, body: &[u8]) -> Option<()> {
+    let head = format!(
+        "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(body).ok()
+}
