@@ -25,13 +25,50 @@ const QUESTIONS: &[&[&str]] = &[
 /// Compares what is printed live and from a snapshot.
 fn compare(cluster: &Cluster, what: &str, file: &Path) {
     let from = format!("--from={}", file.display());
-    for question in QUESTIONS {
-        let live = cluster.kubectl_dra(*question).args([NOW]).run();
-        let recorded = cluster.kubectl_dra(*question).args([NOW, from.as_str()]).run();
+    let questions = QUESTIONS
+        .iter()
+        .map(|words| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+    for question in questions.chain(descriptions(cluster)) {
+        let live = cluster.kubectl_dra(&question).args([NOW]).run();
+        let recorded = cluster.kubectl_dra(&question).args([NOW, from.as_str()]).run();
         assert_eq!(recorded.stdout, live.stdout, "{what}: {question:?}");
         assert_eq!(recorded.stderr, live.stderr, "{what}: {question:?}");
         assert_eq!(recorded.code, live.code, "{what}: {question:?}");
+        assert_eq!(live.code, Some(0), "{what}: {question:?}: {}", live.stderr);
     }
+}
+
+/// `describe` of some objects of each kind.
+fn descriptions(cluster: &Cluster) -> Vec<Vec<String>> {
+    const SOME: usize = 4;
+    let mut names = Vec::new();
+    for kind in ["claim", "pod", "node", "class"] {
+        let found = cluster.list(kind);
+        assert!(!found.is_empty(), "the scenario has some {kind}");
+        names.extend(found.iter().take(SOME).map(|object| {
+            let metadata = &object["metadata"];
+            let name = metadata["name"].as_str().expect("a name");
+            match metadata["namespace"].as_str() {
+                Some(namespace) => format!("{kind}/{namespace}/{name}"),
+                None => format!("{kind}/{name}"),
+            }
+        }));
+    }
+    for slice in cluster.list("slice").iter().take(SOME) {
+        let spec = &slice["spec"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let pool = format!("{}/{}", text(&spec["driver"]), text(&spec["pool"]["name"]));
+        names.extend(
+            spec["devices"][0]["name"]
+                .as_str()
+                .map(|device| format!("device/{pool}/{device}")),
+        );
+        names.push(format!("pool/{pool}"));
+    }
+    names
+        .into_iter()
+        .map(|name| vec!["describe".to_owned(), name])
+        .collect()
 }
 
 #[test]
