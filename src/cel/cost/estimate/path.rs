@@ -71,7 +71,8 @@ mod tests {
         let mut paths = Paths::default();
         let device = paths.append(Path::default(), "device");
         let attributes = paths.append(device, "attributes");
-        assert_eq!(paths.place(paths.append(device, "driver")), Place::Driver);
+        let driver = paths.append(device, "driver");
+        assert_eq!(paths.place(driver), Place::Driver);
         assert_eq!(paths.place(attributes), Place::Attributes, "no room: a new array");
         let domain = paths.append(attributes, "@values");
         let key = paths.append(domain, "@keys");
