@@ -96,10 +96,10 @@ pub(super) fn add_row(table: &mut Table, item: &DeviceItem) {
     table.row(|row| {
         row.cell(node(item.node.as_ref(), item.nodes)).cell(item.id());
         row.toned(state_tone(item), State(item))
-            .list(&item.classes)
+            .list(known_and_more(classes(item), item.classes_unknown()))
             .list(item.claims.iter().map(Holder));
         pods(row, item);
-        row.list(&item.taints);
+        row.list(known_and_more(&item.taints, item.taints_unknown));
         match item.health {
             Some(health) => row.toned(health_tone(health), health.text()),
             None => row.cell(NONE),
@@ -111,6 +111,20 @@ pub(super) fn add_row(table: &mut Table, item: &DeviceItem) {
         )
         .list(item.counters.iter().map(Counter));
     });
+}
+
+/// The classes of a device, as far as they are known.
+pub(super) fn classes(item: &DeviceItem) -> &[Str] {
+    item.classes.as_deref().unwrap_or_default()
+}
+
+/// The known values of a list, and behind them `<unknown>` where there may be more.
+pub(super) fn known_and_more<T: fmt::Display>(
+    known: impl IntoIterator<Item = T>,
+    more: bool,
+) -> impl Iterator<Item = String> {
+    let known = known.into_iter().map(|value| value.to_string());
+    known.chain(more.then(|| UNKNOWN.to_owned()))
 }
 
 /// The node of a device, or which nodes reach it.
@@ -125,7 +139,7 @@ pub(super) fn node(name: Option<&Str>, nodes: DeviceNode) -> String {
 
 fn state_tone(item: &DeviceItem) -> Tone {
     match item.state {
-        _ if !item.published || !item.unavailable.is_empty() => Tone::Notice,
+        _ if item.published != Some(true) || !item.unavailable.is_empty() => Tone::Notice,
         DeviceState::Free => Tone::Good,
         DeviceState::Unknown => Tone::Notice,
         DeviceState::Allocated | DeviceState::Shared => Tone::Plain,
@@ -168,7 +182,7 @@ impl fmt::Display for State<'_> {
         for reason in &self.0.unavailable {
             write!(f, ",{reason}")?;
         }
-        if !self.0.published {
+        if self.0.published == Some(false) {
             f.write_str(",Unpublished")?;
         }
         Ok(())

@@ -139,7 +139,7 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
             "devices that nobody holds cannot be given out",
         );
         say(
-            devices.unpublished,
+            devices.unpublished.unwrap_or_default(),
             "device is held but not published any more",
             "devices are held but not published any more",
         );

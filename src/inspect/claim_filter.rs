@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::model::{AllocatedDevice, Claim, Cluster, DeviceId, Key, Kind, Meta, Str};
+use super::nodes::WantedNode;
+use crate::model::{AllocatedDevice, Claim, Cluster, DeviceId, Key, Kind, Str};
 use crate::reservation::{ClaimState, PodGroups, resolves_to};
 
 /// Which claims to list, beyond names and labels. The default lists all.
@@ -87,9 +88,12 @@ impl ClaimFilter {
     }
 
     /// Whether the claim is listed. `cluster` is asked only for what [`Self::needs`] names.
-    pub fn matches(&self, cluster: &Cluster, claim: &Claim) -> bool {
+    ///
+    /// # Errors
+    /// Why it is unknown whether the claim is for the node that is asked for.
+    pub fn matches(&self, cluster: &Cluster, claim: &Claim) -> Result<bool, String> {
         let has_device = |fits: &dyn Fn(&AllocatedDevice) -> bool| claim.results().iter().any(fits);
-        self.state.matches(ClaimState::of(claim))
+        let others_match = self.state.matches(ClaimState::of(claim))
             && self
                 .driver
                 .as_ref()
@@ -98,11 +102,11 @@ impl ClaimFilter {
                 .device
                 .as_ref()
                 .is_none_or(|name| has_device(&|result| names_device(name, &result.id())))
-            && self
-                .node
-                .as_ref()
-                .is_none_or(|node| is_for_node(cluster, claim, node))
-            && self.pod.as_ref().is_none_or(|pod| is_of_pod(cluster, claim, pod))
+            && self.pod.as_ref().is_none_or(|pod| is_of_pod(cluster, claim, pod));
+        match &self.node {
+            Some(node) if others_match => is_for_node(cluster, claim, node),
+            _ => Ok(others_match),
+        }
     }
 }
 
@@ -120,21 +124,17 @@ pub(super) fn names_device(name: &str, device: &DeviceId) -> bool {
     pool.is_some_and(|rest| rest.is_empty() || rest.strip_suffix('/') == Some(&device.driver))
 }
 
-/// Whether the allocation is restricted to nodes of which this is one. A node that is not known is matched by its name alone.
-fn is_for_node(cluster: &Cluster, claim: &Claim, node: &Str) -> bool {
+/// Whether the allocation is restricted to nodes of which this is one.
+fn is_for_node(cluster: &Cluster, claim: &Claim, node: &Str) -> Result<bool, String> {
     let selector = claim
         .status
         .allocation
         .as_ref()
         .and_then(|allocation| allocation.node_selector.as_ref());
-    let Some(selector) = selector else { return false };
-    let unknown = Meta {
-        name: node.clone(),
-        ..Meta::default()
-    };
-    let node = cluster.node(node).map_or(&unknown, |node| &node.metadata);
-    // What Kubernetes cannot evaluate allows no node.
-    selector.matches(node).unwrap_or(false)
+    match selector {
+        Some(selector) => WantedNode::of(cluster, node).matches(selector),
+        None => Ok(false),
+    }
 }
 
 fn is_of_pod(cluster: &Cluster, claim: &Claim, pod: &PodFilter) -> bool {
@@ -167,7 +167,7 @@ mod tests {
     fn listed(cluster: &Cluster, filter: &ClaimFilter) -> Vec<String> {
         cluster
             .claims()
-            .filter(|claim| filter.matches(cluster, claim))
+            .filter(|claim| filter.matches(cluster, claim) == Ok(true))
             .map(|claim| claim.metadata.name.to_string())
             .collect()
     }
@@ -281,6 +281,21 @@ mod tests {
         ] {
             assert_eq!(listed(&cluster, &filter), expected, "{filter:?}");
         }
+    }
+
+    #[test]
+    fn labels_of_a_node_that_is_not_known_are_not_guessed() {
+        let cluster = world();
+        let filter = ClaimFilter {
+            node: Some("node-3".into()),
+            ..ClaimFilter::default()
+        };
+        let found: Vec<_> = cluster
+            .claims()
+            .map(|claim| filter.matches(&cluster, claim))
+            .collect();
+        let unknown = Err("the labels of the node are not known".to_owned());
+        assert_eq!(found, [Ok(false), Ok(false), Ok(false), unknown]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ClaimFilter, ClaimItem, Selection, Warnings};
+use super::{ClaimFilter, ClaimItem, LeftOut, Selection, Warnings};
 use crate::eviction::Taints;
 use crate::model::{Cluster, Gap, Kind, Time};
 
@@ -37,8 +37,14 @@ pub fn claims(
         );
     }
     let all = selection.claims(cluster).into_iter();
-    let chosen = all.filter(|claim| filter.matches(cluster, claim));
-    let items = if !show_taints {
+    let mut left_out = LeftOut::default();
+    let chosen = all.filter(|claim| {
+        filter.matches(cluster, claim).unwrap_or_else(|why| {
+            left_out.add(&claim.key(), why);
+            false
+        })
+    });
+    let items: Vec<_> = if !show_taints {
         chosen.map(ClaimItem::of).collect()
     } else if let Some(gap) = taints_gap(cluster) {
         warnings.unknown("taints of devices are unknown", gap);
@@ -51,6 +57,13 @@ pub fn claims(
             .map(|claim| ClaimItem::of(claim).with_taints(&taints))
             .collect()
     };
+    if let Some(node) = &filter.node {
+        left_out.warn(
+            &format!("whether node `{node}` is allowed"),
+            "claims",
+            &mut warnings,
+        );
+    }
     ClaimList { items, now, warnings }
 }
 

@@ -25,9 +25,10 @@ pub struct DeviceItem {
     /// Which nodes reach it, where it is not one.
     #[serde(skip)]
     pub nodes: DeviceNode,
-    /// Classes it belongs to, by name.
-    pub classes: Vec<Str>,
-    /// Classes whose selectors fail on it.
+    /// Classes it belongs to, by name; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<Str>>,
+    /// Classes whose selectors fail on it, so that it is unknown whether it belongs to them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_errors: Vec<ClassError>,
     /// Whether claims hold it.
@@ -35,12 +36,16 @@ pub struct DeviceItem {
     /// Why it is not given out although nobody holds it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
-    /// False for a device that is held, but that no slice of the newest generation publishes.
-    pub published: bool,
+    /// False for a device that is held, but that no slice of the newest generation publishes; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<bool>,
     /// Who holds it, by namespace and name.
     pub claims: Vec<HolderItem>,
     /// Its taints: those of its slice, then those of rules.
     pub taints: Vec<DeviceTaintItem>,
+    /// Rules could not be read, so that there may be more taints.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub taints_unknown: bool,
     /// How it is; absent when nobody reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
@@ -214,6 +219,11 @@ impl DeviceItem {
             pool: self.pool.clone(),
             device: self.device.clone(),
         }
+    }
+
+    /// Whether there may be classes beyond [`Self::classes`] that it belongs to.
+    pub fn classes_unknown(&self) -> bool {
+        self.classes.is_none() || !self.class_errors.is_empty()
     }
 
     /// Whether the scheduler could give it out: nobody holds it and nothing keeps it back. Taints are for each claim to tolerate.

@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use super::claim_filter::names_device;
-use super::nodes::{node_of, reaches};
+use super::nodes::{WantedNode, node_of};
 use super::{
     CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceNode, DeviceState, DeviceTaintItem,
-    HealthIndex, HolderItem, Inventory, PoolFacts, Selectors, Warnings, input,
+    HealthIndex, HolderItem, Inventory, LeftOut, Match, PoolFacts, Selectors, Warnings, input,
 };
 use crate::cel::Program;
 use crate::eviction::Taints;
-use crate::model::{Cluster, Device, DeviceId, Kind, Meta, Pool, PoolId, Quantity, Slice, Str};
+use crate::model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, Str};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -84,14 +84,9 @@ pub fn devices(
     for id in unpublished {
         items.extend(listing.unpublished(id));
     }
-    if let Some((device, why, count)) = &listing.failures {
-        listing.warnings.add(format!(
-            "the selector cannot be evaluated on {count} of the devices, which are left out; on {device}: {why}"
-        ));
-    }
     DeviceList {
         items,
-        warnings: listing.warnings,
+        warnings: listing.warnings(),
     }
 }
 
@@ -101,11 +96,22 @@ struct Listing<'a> {
     inventory: Inventory<'a>,
     taints: Taints<'a>,
     health: HealthIndex<'a>,
-    /// The node that is filtered by; only its name where it is not known.
-    node: Option<Meta>,
-    /// The first device on which the user's expression fails, why, and on how many it does.
-    failures: Option<(DeviceId, String, usize)>,
+    /// The node that is filtered by.
+    node: Option<WantedNode>,
+    /// What could be read in whole.
+    slices_are_known: bool,
+    rules_are_known: bool,
+    classes_are_known: bool,
+    not_known_to_be: Unknowns,
     warnings: Warnings,
+}
+
+/// Devices that are left out because a filter could not be applied to them.
+#[derive(Default)]
+struct Unknowns {
+    reached: LeftOut,
+    of_class: LeftOut,
+    selected: LeftOut,
 }
 
 impl<'a> Listing<'a> {
@@ -131,24 +137,49 @@ impl<'a> Listing<'a> {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
             warnings.unknown("classes of devices are unknown", gap);
         }
-        let node = filter.node.as_ref().map(|name| {
-            cluster.node(name).map_or_else(
-                || Meta {
-                    name: name.clone(),
-                    ..Meta::default()
-                },
-                |node| node.metadata.clone(),
-            )
-        });
+        if let Some(class) = &filter.class
+            && cluster.gap(Kind::DeviceClass, "").is_none()
+            && cluster.class(class).is_none()
+        {
+            warnings.add(format!("there is no device class `{class}`"));
+        }
+        let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
         Self {
             filter,
             inventory,
             taints: Taints::of(cluster),
             health,
             node,
-            failures: None,
+            slices_are_known: cluster.gap(Kind::ResourceSlice, "").is_none(),
+            rules_are_known: cluster.gap(Kind::DeviceTaintRule, "").is_none(),
+            classes_are_known: cluster.gap(Kind::DeviceClass, "").is_none(),
+            not_known_to_be: Unknowns::default(),
             warnings,
         }
+    }
+
+    fn warnings(self) -> Warnings {
+        let Self {
+            filter,
+            not_known_to_be,
+            mut warnings,
+            ..
+        } = self;
+        let mut warn = |left_out: LeftOut, what: &str| left_out.warn(what, "devices", &mut warnings);
+        if let Some(node) = &filter.node {
+            warn(
+                not_known_to_be.reached,
+                &format!("whether node `{node}` reaches them"),
+            );
+        }
+        if let Some(class) = &filter.class {
+            warn(
+                not_known_to_be.of_class,
+                &format!("whether class `{class}` has them"),
+            );
+        }
+        warn(not_known_to_be.selected, "whether the selector matches");
+        warnings
     }
 
     fn is_named(&self, id: &DeviceId) -> bool {
@@ -168,37 +199,43 @@ impl<'a> Listing<'a> {
         selects: Option<&Program>,
     ) -> Option<DeviceItem> {
         let id = pool.device_id(&device.name);
-        if !self.is_named(&id)
-            || self
-                .node
-                .as_ref()
-                .is_some_and(|node| !reaches(node, slice, device))
-        {
+        if !self.is_named(&id) {
             return None;
+        }
+        match self.node.as_ref().map(|node| node.reaches(slice, device)) {
+            None | Some(Ok(true)) => {}
+            Some(Ok(false)) => return None,
+            Some(Err(why)) => {
+                self.not_known_to_be.reached.add(&id, why);
+                return None;
+            }
         }
         let unavailable = self.inventory.unavailable(facts, &id, device);
         if self.filter.free && (self.inventory.state(&id) != DeviceState::Free || !unavailable.is_empty()) {
             return None;
         }
         let seen = input(slice, device);
-        let found = selectors.classes(&seen);
-        if self
+        match self
             .filter
             .class
             .as_ref()
-            .is_some_and(|class| !found.names.contains(class))
+            .map(|class| selectors.matches(class, &seen))
         {
-            return None;
+            None | Some(Match::Yes) => {}
+            Some(Match::No) => return None,
+            Some(Match::Error(why)) => {
+                self.not_known_to_be.of_class.add(&id, why);
+                return None;
+            }
         }
+        let found = selectors.classes(&seen);
         let mut item = self.item(id)?;
         if let Some(selects) = selects {
             match selects.evaluate(&seen).result {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(why) => {
-                    self.failures
-                        .get_or_insert_with(|| (item.id(), why.to_string(), 0))
-                        .2 += 1;
+                    self.not_known_to_be.selected.add(&item.id(), why);
                     return None;
                 }
             }
@@ -206,14 +243,14 @@ impl<'a> Listing<'a> {
         let (node, nodes) = node_of(slice, device);
         item.node = node;
         item.nodes = nodes;
-        item.classes = found.names;
+        item.classes = Some(found.names).filter(|_| self.classes_are_known);
         item.class_errors = found
             .errors
             .into_iter()
             .map(|(class, error)| ClassError { class, error })
             .collect();
         item.unavailable = unavailable;
-        item.published = true;
+        item.published = Some(true);
         item.capacity = self.capacity(&item, device);
         item.counters = facts
             .counters
@@ -235,8 +272,13 @@ impl<'a> Listing<'a> {
         let elsewhere = self
             .node
             .as_ref()
-            .is_some_and(|wanted| node.as_ref() != Some(&wanted.name));
-        if !self.is_named(&id) || elsewhere || self.filter.class.is_some() || self.filter.free {
+            .is_some_and(|wanted| node.as_ref() != Some(wanted.name()));
+        // Somebody may hold it without taking it, but what is not published is not given out.
+        if !self.is_named(&id) || elsewhere || self.filter.free {
+            return None;
+        }
+        if self.filter.class.is_some() {
+            self.not_known_to_be.of_class.add(&id, "no slice publishes it");
             return None;
         }
         let mut item = self.item(id)?;
@@ -246,6 +288,7 @@ impl<'a> Listing<'a> {
             DeviceNode::Unknown
         };
         item.node = node;
+        item.taints_unknown |= !self.slices_are_known;
         Some(item)
     }
 
@@ -284,13 +327,14 @@ impl<'a> Listing<'a> {
             device,
             node: None,
             nodes: DeviceNode::Unknown,
-            classes: Vec::new(),
+            classes: None,
             class_errors: Vec::new(),
             state,
             unavailable: Vec::new(),
-            published: false,
+            published: self.slices_are_known.then_some(false),
             claims,
             taints,
+            taints_unknown: !self.rules_are_known,
             health,
             health_reports,
             capacity: Vec::new(),
@@ -333,267 +377,4 @@ impl<'a> Listing<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::super::Health;
-    use super::super::testing::{World, holding, json_of, status, texts};
-    use super::*;
-
-    fn list(cluster: &Cluster, filter: &DeviceFilter) -> DeviceList {
-        devices(cluster, filter, &Selectors::of(cluster), None)
-    }
-
-    fn names(list: &DeviceList) -> Vec<String> {
-        list.items.iter().map(|item| item.id().to_string()).collect()
-    }
-
-    #[test]
-    fn an_item_has_the_promised_fields() {
-        let cluster = World::default()
-            .class("d")
-            .class_with("odd", &json!([{}]))
-            .slice(
-                "node-1",
-                &json!([{"name": "g0", "taints": [{"key": "k", "value": "v", "effect": "NoSchedule",
-                                                   "timeAdded": "2026-11-21T11:00:00Z"}],
-                         "capacity": {"memory": {"value": "80Gi"}}}]),
-            )
-            .rule("drain", &json!({}), "NoExecute")
-            .claim("c", &json!({}), &holding(&["g0"], &["p"]))
-            .pod("p", &["c"])
-            .build();
-        assert_eq!(
-            json_of(&list(&cluster, &DeviceFilter::default())),
-            json!({"items": [{
-                "driver": "d", "pool": "node-1", "device": "g0", "node": "node-1",
-                "classes": ["d"], "classErrors": [{"class": "odd", "error": "selector #0: no CEL expression"}],
-                "state": "Allocated", "published": true,
-                "claims": [{"namespace": "n", "name": "c", "uid": "c-uid", "request": "r",
-                            "pods": [{"name": "p", "uid": "p-uid"}]}],
-                "taints": [{"key": "k", "value": "v", "effect": "NoSchedule", "timeAdded": "2026-11-21T11:00:00Z"},
-                           {"key": "drain", "effect": "NoExecute", "timeAdded": "2026-11-21T11:30:00Z",
-                            "rule": "drain"}],
-                "capacity": {"memory": {"total": "80Gi"}},
-            }]})
-        );
-    }
-
-    #[test]
-    fn shares_leave_what_they_do_not_take() {
-        let share = |id: &str, amount: &str| {
-            json!({"request": "r", "driver": "d", "pool": "node-1", "device": "x", "shareID": id,
-                   "consumedCapacity": {"bandwidth": amount}})
-        };
-        let world = |results: &Value| {
-            World::default()
-                .slice(
-                    "node-1",
-                    &json!([{"name": "x", "allowMultipleAllocations": true,
-                             "capacity": {"bandwidth": {"value": "10G"}, "vfs": {"value": "4"}}}]),
-                )
-                .claim("c", &json!({}), &status(results, &[]))
-                .build()
-        };
-        let capacity = |results: &Value| {
-            let list = list(&world(results), &DeviceFilter::default());
-            (list.items[0].state, json_of(&list.items[0].capacity))
-        };
-        let of = |bandwidth: &str, vfs: &str| json!([["bandwidth", {"total": "10G", "remaining": bandwidth}], ["vfs", {"total": "4", "remaining": vfs}]]);
-        assert_eq!(capacity(&json!([])), (DeviceState::Free, of("10G", "4")));
-        assert_eq!(
-            capacity(&json!([share("1", "3G"), share("2", "2500M")])),
-            (DeviceState::Shared, of("4500M", "4"))
-        );
-        // A holder without a share has everything.
-        let whole = json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "x"}]);
-        assert_eq!(capacity(&whole), (DeviceState::Allocated, of("0", "0")));
-    }
-
-    #[test]
-    fn devices_come_by_pool_and_place_and_held_ones_are_never_lost() {
-        let held = |pool: &str, device: &str| {
-            status(
-                &json!([{"request": "r", "driver": "d", "pool": pool, "device": device}]),
-                &[],
-            )
-        };
-        let cluster = World::default()
-            .slice("b", &json!([{"name": "g2"}, {"name": "g10"}, {"name": "g1"}]))
-            .slice("d", &json!([{"name": "g0"}]))
-            .claim("1", &json!({}), &held("a", "old"))
-            .claim("2", &json!({}), &held("b", "g0"))
-            .claim("3", &json!({}), &held("c", "old"))
-            .claim("4", &json!({}), &held("e", "old"))
-            .build();
-        let report = list(&cluster, &DeviceFilter::default());
-        assert_eq!(
-            names(&report),
-            [
-                "d/a/old", "d/b/g2", "d/b/g10", "d/b/g1", "d/b/g0", "d/c/old", "d/d/g0", "d/e/old"
-            ]
-        );
-        let unpublished: Vec<_> = report
-            .items
-            .iter()
-            .filter(|item| !item.published)
-            .map(|item| {
-                (
-                    item.device.as_str(),
-                    item.node.as_ref().map(Str::as_str),
-                    item.state,
-                )
-            })
-            .collect();
-        let allocated = DeviceState::Allocated;
-        assert_eq!(
-            unpublished,
-            [
-                ("old", Some("node-1"), allocated),
-                ("g0", Some("node-1"), allocated),
-                ("old", Some("node-1"), allocated),
-                ("old", Some("node-1"), allocated),
-            ]
-        );
-    }
-
-    fn of_kind(name: &str) -> Value {
-        json!({"name": name, "attributes": {"kind": {"string": "g"}}})
-    }
-
-    #[test]
-    fn devices_are_chosen_by_name_class_state_taint_and_node() {
-        let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "zone", "operator": "In", "values": ["a"]}]}]});
-        let cluster = World::default()
-            .class("d")
-            .class_with(
-                "g",
-                &json!([{"cel": {"expression": "device.attributes['d'].kind == 'g'"}}]),
-            )
-            .slice(
-                "node-1",
-                &json!([of_kind("g0"), of_kind("g1"), {"name": "h0", "attributes": {"kind": {"int": 1}}}]),
-            )
-            .slice_with(
-                "fabric",
-                &json!({"nodeSelector": zone, "devices": [{"name": "g0"}]}),
-            )
-            .slice_with("open", &json!({"allNodes": true, "devices": [{"name": "g0"}]}))
-            .slice_with(
-                "mixed",
-                &json!({"perDeviceNodeSelection": true, "devices": [
-                    {"name": "h0", "nodeName": "node-2"}, {"name": "h1", "allNodes": true}, {"name": "h2"}]}),
-            )
-            .rule("drain", &json!({"pool": "node-1", "device": "g1"}), "NoExecute")
-            .claim("c", &json!({}), &holding(&["g0", "gone"], &[]))
-            .node("node-1", &json!({"zone": "a"}))
-            .node("node-2", &json!({}))
-            .build();
-        let base = DeviceFilter::default;
-        for (filter, expected) in [
-            (
-                DeviceFilter {
-                    names: vec!["g1".to_owned(), "d/open/g0".to_owned(), "node-1/gone".to_owned()],
-                    ..base()
-                },
-                vec!["d/node-1/g1", "d/node-1/gone", "d/open/g0"],
-            ),
-            (
-                DeviceFilter {
-                    class: Some("g".into()),
-                    ..base()
-                },
-                vec!["d/node-1/g0", "d/node-1/g1"],
-            ),
-            (
-                DeviceFilter {
-                    free: true,
-                    node: Some("node-1".into()),
-                    ..base()
-                },
-                vec![
-                    "d/fabric/g0",
-                    "d/mixed/h1",
-                    "d/node-1/g1",
-                    "d/node-1/h0",
-                    "d/open/g0",
-                ],
-            ),
-            (
-                DeviceFilter {
-                    node: Some("node-2".into()),
-                    ..base()
-                },
-                vec!["d/mixed/h0", "d/mixed/h1", "d/open/g0"],
-            ),
-            (
-                DeviceFilter {
-                    tainted: true,
-                    ..base()
-                },
-                vec!["d/node-1/g1"],
-            ),
-        ] {
-            assert_eq!(names(&list(&cluster, &filter)), expected, "{filter:?}");
-        }
-        let nodes: Vec<_> = list(&cluster, &base())
-            .items
-            .iter()
-            .map(|item| (item.pool.to_string(), item.nodes))
-            .collect();
-        assert_eq!(
-            nodes,
-            [
-                ("fabric".to_owned(), DeviceNode::Several),
-                ("mixed".to_owned(), DeviceNode::One),
-                ("mixed".to_owned(), DeviceNode::Any),
-                ("mixed".to_owned(), DeviceNode::Unknown),
-                ("node-1".to_owned(), DeviceNode::One),
-                ("node-1".to_owned(), DeviceNode::One),
-                ("node-1".to_owned(), DeviceNode::One),
-                ("node-1".to_owned(), DeviceNode::One),
-                ("open".to_owned(), DeviceNode::Any),
-            ]
-        );
-        let selectors = Selectors::of(&cluster);
-        let expression = selectors.compile("device.attributes['d'].kind == 'g'").unwrap();
-        let chosen = devices(&cluster, &base(), &selectors, Some(&expression));
-        assert_eq!(names(&chosen), ["d/node-1/g0", "d/node-1/g1"]);
-        assert_eq!(
-            texts(&chosen.warnings),
-            [
-                "the selector cannot be evaluated on 5 of the devices, which are left out; on d/fabric/g0: no such key: kind"
-            ]
-        );
-    }
-
-    #[test]
-    fn what_could_not_be_read_is_unknown() {
-        let world = || {
-            World::default()
-                .slice("node-1", &json!([{"name": "g0"}, {"name": "g1"}]))
-                .claim("c", &json!({}), &holding(&["g0"], &["p"]))
-        };
-        let no_pods = list(&world().without(Kind::Pod).build(), &DeviceFilter::default());
-        assert_eq!(no_pods.items[0].claims[0].pods, None);
-        assert_eq!(no_pods.items[0].health, Some(Health::Unknown));
-        assert_eq!(no_pods.items[1].health, None);
-        let no_claims = list(
-            &world().without(Kind::ResourceClaim).build(),
-            &DeviceFilter::default(),
-        );
-        let states: Vec<_> = no_claims.items.iter().map(|item| item.state).collect();
-        assert_eq!(states, [DeviceState::Allocated, DeviceState::Unknown]);
-        assert_eq!(
-            texts(&no_claims.warnings),
-            ["whether a device is free is unknown: resourceclaims could not be read: forbidden"]
-        );
-        let free = DeviceFilter {
-            free: true,
-            ..DeviceFilter::default()
-        };
-        let unsure = list(&world().without(Kind::ResourceClaim).build(), &free);
-        assert!(unsure.items.is_empty());
-    }
-}
+mod tests;

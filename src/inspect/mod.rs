@@ -39,6 +39,7 @@ pub use status::{
     status,
 };
 pub use taints::{TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
+use warnings::LeftOut;
 pub use warnings::Warnings;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which nodes reach a device.
 
-use crate::model::{Device, Meta, NodeSelector, Slice, Str};
+use crate::model::{Cluster, Device, Meta, NodeSelector, Slice, Str};
 
 /// Which nodes reach a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +52,62 @@ fn given<'a>(name: &'a Option<Str>, selector: &'a Option<NodeSelector>, all: boo
     (name, selector.as_ref(), all)
 }
 
-/// Whether the device can be used on the node. Mirrors `pools_incubating.go`, `NodeMatches`, v1.37.1; what cannot be evaluated
-/// reaches no node.
-pub(super) fn reaches(node: &Meta, slice: &Slice, device: &Device) -> bool {
-    match node_selection(slice, device) {
-        (Some(name), _, _) => *name == node.name,
-        (None, _, true) => true,
-        (None, Some(selector), false) => selector.matches(node).unwrap_or(false),
-        (None, None, false) => false,
+/// A node that devices or claims are looked for.
+pub(super) struct WantedNode {
+    /// Only the name of a node that is not known.
+    meta: Meta,
+    is_known: bool,
+}
+
+impl WantedNode {
+    pub(super) fn of(cluster: &Cluster, name: &Str) -> Self {
+        let known = cluster.node(name);
+        let unknown = || Meta {
+            name: name.clone(),
+            ..Meta::default()
+        };
+        Self {
+            meta: known.map_or_else(unknown, |node| node.metadata.clone()),
+            is_known: known.is_some(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &Str {
+        &self.meta.name
+    }
+
+    /// What is known of the node; of one that is not known, its name.
+    pub(super) fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Whether the selector matches the node.
+    ///
+    /// # Errors
+    /// Why that is unknown: Kubernetes could not evaluate the selector either, or it asks for labels of a node that is not known.
+    pub(super) fn matches(&self, selector: &NodeSelector) -> Result<bool, String> {
+        let asks_for_labels = || {
+            let mut terms = selector.node_selector_terms.iter();
+            terms.any(|term| !term.match_expressions.is_empty())
+        };
+        if !self.is_known && asks_for_labels() {
+            return Err("the labels of the node are not known".to_owned());
+        }
+        selector
+            .matches(&self.meta)
+            .map_err(|invalid| invalid.to_string())
+    }
+
+    /// Whether the device can be used on the node. Mirrors `pools_incubating.go`, `NodeMatches`, v1.37.1.
+    ///
+    /// # Errors
+    /// As for [`Self::matches`].
+    pub(super) fn reaches(&self, slice: &Slice, device: &Device) -> Result<bool, String> {
+        match node_selection(slice, device) {
+            (Some(name), _, _) => Ok(*name == self.meta.name),
+            (None, _, true) => Ok(true),
+            (None, Some(selector), false) => self.matches(selector),
+            (None, None, false) => Ok(false),
+        }
     }
 }

@@ -71,8 +71,9 @@ pub struct DeviceCounts {
     pub tainted: usize,
     /// Reported to be broken.
     pub unhealthy: usize,
-    /// Held, but not published. Not part of the total.
-    pub unpublished: usize,
+    /// Held, but not published. Not part of the total. Absent when slices could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unpublished: Option<usize>,
 }
 
 /// Numbers of claims.
@@ -154,7 +155,7 @@ pub fn status(cluster: &Cluster, selection: &Selection) -> ClusterStatus {
     }
     gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
     ClusterStatus {
-        drivers: drivers(cluster),
+        drivers: drivers(cluster, &mut warnings),
         claims: cluster
             .gap(
                 Kind::ResourceClaim,
@@ -206,7 +207,7 @@ fn kubelets(cluster: &Cluster) -> Vec<KubeletCount> {
     kubelets
 }
 
-fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
+fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
     let inventory = Inventory::of(cluster);
     let taints = Taints::of(cluster);
     let health = HealthIndex::of(cluster);
@@ -217,7 +218,10 @@ fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
             nodes: 0,
             pools: 0,
             incomplete_pools: 0,
-            devices: DeviceCounts::default(),
+            devices: DeviceCounts {
+                unpublished: cluster.gap(Kind::ResourceSlice, "").is_none().then_some(0),
+                ..DeviceCounts::default()
+            },
         };
         (status, BTreeSet::new())
     };
@@ -227,7 +231,7 @@ fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
             .or_insert_with(|| new(&pool.id.driver));
         status.pools += 1;
         status.incomplete_pools += usize::from(!pool.is_complete());
-        add_nodes(cluster, &pool, nodes);
+        add_nodes(cluster, &pool, nodes, warnings);
         let facts = inventory.pool_facts(&pool);
         for (_, device) in pool.devices() {
             let id = pool.device_id(&device.name);
@@ -250,7 +254,9 @@ fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
         let (status, _) = drivers
             .entry(id.driver.clone())
             .or_insert_with(|| new(&id.driver));
-        status.devices.unpublished += 1;
+        if let Some(unpublished) = &mut status.devices.unpublished {
+            *unpublished += 1;
+        }
     }
     drivers
         .into_values()
@@ -262,7 +268,7 @@ fn drivers(cluster: &Cluster) -> Vec<DriverStatus> {
 }
 
 /// Adds the nodes that slices of the pool are for: named ones, and those of the cluster that a selector matches.
-fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>) {
+fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>, warnings: &mut Warnings) {
     // Devices of a pool mostly share a selector, which is evaluated once.
     let mut last: Option<&NodeSelector> = None;
     let mut all = false;
@@ -274,9 +280,15 @@ fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>) {
         } else if any {
             all = true;
         } else if let Some(selector) = selector {
-            let matching = cluster
-                .nodes()
-                .filter(|node| selector.matches(&node.metadata).unwrap_or(false));
+            let matching = cluster.nodes().filter(|node| {
+                selector.matches(&node.metadata).unwrap_or_else(|invalid| {
+                    let driver = &pool.id.driver;
+                    warnings.add(format!(
+                        "some nodes of driver `{driver}` are not counted: {invalid}"
+                    ));
+                    false
+                })
+            });
             nodes.extend(matching.map(|node| node.metadata.name.clone()));
         }
     };

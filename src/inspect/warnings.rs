@@ -37,6 +37,33 @@ impl Warnings {
     }
 }
 
+/// Objects that a filter leaves out because it is unknown whether it holds for them.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// The first one, and why.
+    first: Option<(String, String)>,
+    count: usize,
+}
+
+impl LeftOut {
+    /// Leaves out one more.
+    pub(super) fn add(&mut self, object: &dyn std::fmt::Display, why: impl std::fmt::Display) {
+        self.first
+            .get_or_insert_with(|| (object.to_string(), why.to_string()));
+        self.count += 1;
+    }
+
+    /// Says so, where there is any. `what` is asked of each of the `objects`.
+    pub(super) fn warn(self, what: &str, objects: &str, warnings: &mut Warnings) {
+        if let Some((object, why)) = self.first {
+            let count = self.count;
+            warnings.add(format!(
+                "{what} is unknown for {count} of the {objects}, which are left out; for {object}: {why}"
+            ));
+        }
+    }
+}
+
 /// A gap as a sentence without a full stop.
 struct Missing<'a>(&'a Gap);
 

@@ -630,7 +630,7 @@ def devices(world):
             node = next((node_of_claim(claim)[0] for claim, _ in held), None)
             node_text = node or UNKNOWN
             remarks.append("Unpublished")
-            classes, capacity, counters = [], [], []
+            classes, class_errors, capacity, counters = None, [], [], []
         else:
             node, node_text = node_of_device(one, device)
             pool = pools[key[:2]]
@@ -644,7 +644,10 @@ def devices(world):
                     remarks.append("PoolInvalid")
             # An attribute of a type that the server no longer knows makes every selector an error on the device.
             readable = all((device.get("attributes") or {}).values())
-            classes = [name_of(c) for c in world.all("DeviceClass") if readable and class_matches(c, key[0])]
+            every_class = world.all("DeviceClass")
+            evaluated = [c for c in every_class if readable or not c["spec"].get("selectors")]
+            classes = [name_of(c) for c in evaluated if class_matches(c, key[0])]
+            class_errors = [name_of(c) for c in every_class if c not in evaluated]
             capacity = []
             for name, amount in sorted((device.get("capacity") or {}).items()):
                 if not device.get("allowMultipleAllocations"):
@@ -672,7 +675,7 @@ def devices(world):
                 node_text,
                 "/".join(key),
                 ",".join([state, *remarks]),
-                joined(classes),
+                joined((classes or []) + ([UNKNOWN] if classes is None or class_errors else [])),
                 joined(
                     f"{namespace_of(claim)}/{name_of(claim)}" + ("" if takes(result) else "(admin)")
                     for claim, result in held
@@ -688,7 +691,6 @@ def devices(world):
             "driver": key[0],
             "pool": key[1],
             "device": key[2],
-            "classes": classes,
             "state": state,
             "claims": [
                 {
@@ -704,10 +706,14 @@ def devices(world):
                 for taint, _ in found
             ],
         }
+        if classes is not None:
+            item["classes"] = classes
         if node:
             item["node"] = node
         if health:
             item["health"] = health
+        if class_errors:
+            item["classErrors"] = [{"class": name} for name in class_errors]
         items.append(item)
     header = "NODE DEVICE STATE CLASSES CLAIMS PODS TAINTS HEALTH CAPACITY COUNTERS".split()
     return header, rows, {"items": items}
@@ -838,7 +844,9 @@ def differences(path, expected, actual):
         yield f"{path} is {actual!r}, expected {expected!r}"
 
 
-OPTIONAL = ("node", "owner", "health", "rule", "value", "until", "shareID", "adminAccess")
+OPTIONAL = (
+    "node", "owner", "health", "rule", "value", "until", "shareID", "adminAccess", "classes", "classErrors", "taintsUnknown",
+)
 
 
 def unexpected(path, expected, actual):

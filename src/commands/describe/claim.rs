@@ -8,6 +8,7 @@ use crate::inspect::describe::{
 use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
 
+use super::super::devices::known_and_more;
 use super::parts;
 
 impl Report for ClaimDescription {
@@ -147,7 +148,7 @@ fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Time
                     Some(false) => row.toned(Tone::Notice, "no"),
                     None => row.cell(UNKNOWN),
                 };
-                row.list(&device.taints)
+                row.list(known_and_more(&device.taints, device.taints_unknown))
                     .option(device.health.map(crate::inspect::Health::text));
             });
         }

@@ -4,7 +4,7 @@ use crate::inspect::describe::DeviceDescription;
 use crate::inspect::{DeviceItem, HolderItem};
 use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};
 
-use super::super::devices::{Capacity, Counter, State, health_tone, node};
+use super::super::devices::{Capacity, Counter, State, classes, health_tone, known_and_more, node};
 use super::parts;
 
 impl Report for DeviceDescription {
@@ -22,7 +22,7 @@ impl Report for DeviceDescription {
             .option("Slice", self.slice.as_ref())
             .field("Node", node(item.node.as_ref(), item.nodes))
             .field("State", State(item))
-            .list("Classes", &item.classes);
+            .list("Classes", known_and_more(classes(item), item.classes_unknown()));
         if !item.class_errors.is_empty() {
             layout.list(
                 "Class Errors",
@@ -55,7 +55,8 @@ impl Report for DeviceDescription {
         if self.binds_to_node {
             layout.field("Binds To Node", true);
         }
-        layout.list("Taints", item.taints.iter().map(|taint| parts::taint(taint, now)));
+        let taints = item.taints.iter().map(|taint| parts::taint(taint, now));
+        layout.list("Taints", known_and_more(taints, item.taints_unknown));
         if let Some(health) = item.health {
             layout.toned("Health", health_tone(health), health.text());
             layout.list("Health Reports", parts::health(&item.health_reports));

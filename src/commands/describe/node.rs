@@ -1,7 +1,7 @@
 //! A node, described.
 
 use crate::inspect::describe::{NodeDescription, PoolItem};
-use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
+use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, UNKNOWN, View};
 
 use super::parts;
 
@@ -28,7 +28,7 @@ impl Report for NodeDescription {
     fn view(&self, detail: Detail) -> View {
         let now = self.now;
         let mut layout = Layout::new();
-        if self.exists {
+        if self.exists == Some(true) {
             parts::identity(&mut layout, &self.identity, now);
             layout
                 .field("Unschedulable", self.unschedulable)
@@ -48,7 +48,8 @@ impl Report for NodeDescription {
             }
         } else {
             layout.field("Name", &self.identity.name);
-            layout.toned("Exists", Tone::Notice, "no, or not known");
+            let exists = self.exists.map_or(UNKNOWN, |_| "no");
+            layout.toned("Exists", Tone::Notice, exists);
         }
         layout.section("Pools", |section| {
             section.table(pools(&self.pools));

@@ -108,7 +108,8 @@ pub(super) fn conditions(conditions: &[ConditionItem], now: Time) -> Table {
 /// Opaque configuration, one section each.
 pub(super) fn config(layout: &mut Layout, configs: &[ConfigItem]) {
     for config in configs {
-        layout.section(&config.driver, |section| {
+        let driver = config.driver.as_ref().map_or(UNKNOWN, |driver| driver.as_str());
+        layout.section(driver, |section| {
             if !config.source.is_empty() {
                 section.field("Source", &config.source);
             }

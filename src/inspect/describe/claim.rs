@@ -125,9 +125,10 @@ pub struct ConfigItem {
     /// Requests that it applies to; empty means all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Str>,
-    /// The driver.
-    pub driver: Str,
-    /// As the object has them.
+    /// The driver; absent for configuration of a kind that this build does not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver: Option<Str>,
+    /// As the object has them; those that are nested too deeply for that as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Value>,
 }
@@ -190,6 +191,9 @@ pub struct ClaimDevice {
     pub published: Option<bool>,
     /// Its taints, as far as they are known.
     pub taints: Vec<DeviceTaintItem>,
+    /// There may be more taints: slices or rules could not be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub taints_unknown: bool,
     /// How it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
@@ -275,10 +279,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
             .devices
             .config
             .iter()
-            .filter_map(|config| {
-                let opaque = config.opaque.as_ref()?;
-                Some(ConfigItem::of(opaque, Str::default(), &config.requests))
-            })
+            .map(|config| ConfigItem::of(config.opaque.as_ref(), Str::default(), &config.requests))
             .collect(),
         allocation: allocation(cluster, claim),
         device_reports: status.devices.iter().map(DeviceReport::of).collect(),
@@ -345,10 +346,7 @@ fn allocation(cluster: &Cluster, claim: &Claim) -> Option<AllocationDescription>
             .devices
             .config
             .iter()
-            .filter_map(|config| {
-                let opaque = config.opaque.as_ref()?;
-                Some(ConfigItem::of(opaque, config.source.clone(), &config.requests))
-            })
+            .map(|config| ConfigItem::of(config.opaque.as_ref(), config.source.clone(), &config.requests))
             .collect(),
     })
 }
@@ -387,12 +385,13 @@ impl RequestItem {
     }
 }
 
-/// The CEL expressions of the selectors.
+/// The CEL expressions of the selectors, and `<unknown>` for one of another kind.
 pub(super) fn expressions(selectors: &[Selector]) -> Vec<Str> {
-    selectors
-        .iter()
-        .filter_map(|selector| Some(selector.cel.as_ref()?.expression.clone()))
-        .collect()
+    let expression = |selector: &Selector| {
+        let cel = selector.cel.as_ref();
+        cel.map_or_else(|| "<unknown>".into(), |cel| cel.expression.clone())
+    };
+    selectors.iter().map(expression).collect()
 }
 
 impl ConstraintItem {
@@ -406,16 +405,16 @@ impl ConstraintItem {
 }
 
 impl ConfigItem {
-    pub(super) fn of(config: &Config, source: Str, requests: &[Str]) -> Self {
+    pub(super) fn of(config: Option<&Config>, source: Str, requests: &[Str]) -> Self {
+        let parameters = config.and_then(|config| config.parameters.as_ref());
         Self {
             source,
             requests: requests.to_vec(),
-            driver: config.driver.clone(),
-            // It was read as JSON, so it is.
-            parameters: config
-                .parameters
-                .as_ref()
-                .and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            driver: config.map(|config| config.driver.clone()),
+            parameters: parameters.map(|raw| {
+                let text = || Value::String(raw.get().to_owned());
+                serde_json::from_str(raw.get()).unwrap_or_else(|_| text())
+            }),
         }
     }
 }
@@ -450,6 +449,7 @@ impl ClaimDevice {
                 .of_device(&id)
                 .map(|tainted| DeviceTaintItem::of(&tainted))
                 .collect(),
+            taints_unknown: published.is_none() || cluster.gap(Kind::DeviceTaintRule, "").is_some(),
             health: health.health(inventory, &id),
             health_reports: health.reports(&id).to_vec(),
         }

@@ -100,7 +100,7 @@ pub fn class(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) ->
             .spec
             .config
             .iter()
-            .filter_map(|config| Some(ConfigItem::of(config.opaque.as_ref()?, Str::default(), &[])))
+            .map(|config| ConfigItem::of(config.opaque.as_ref(), Str::default(), &[]))
             .collect(),
         extended_resources: own.chain([implicit]).collect(),
         drivers,

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
-use crate::inspect::nodes::reaches;
+use crate::inspect::nodes::WantedNode;
 use crate::inspect::{
     ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, DeviceState, Selection, Selectors, Warnings, claims,
     devices,
 };
-use crate::model::{Cluster, Key, Kind, Meta, PoolId, Str, Taint, Time};
+use crate::model::{Cluster, Key, Kind, PoolId, Str, Taint, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -20,8 +20,9 @@ pub struct NodeDescription {
     /// Name and the like.
     #[serde(flatten)]
     pub identity: Identity,
-    /// False for a node of which only slices or claims speak.
-    pub exists: bool,
+    /// False for a node of which only slices or claims speak; absent when nodes could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exists: Option<bool>,
     /// Cordoned.
     pub unschedulable: bool,
     /// `key=value:Effect`.
@@ -103,17 +104,11 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &Selectors, now: Time) -> 
     if known.is_none() && claims.is_empty() && !named_by_slices() {
         return None;
     }
-    let metadata = known.map_or_else(
-        || Meta {
-            name: name.clone(),
-            ..Meta::default()
-        },
-        |node| node.metadata.clone(),
-    );
+    let wanted = WantedNode::of(cluster, name);
     let key = Key::new("", name.clone());
     Some(NodeDescription {
-        identity: Identity::of(&metadata),
-        exists: known.is_some(),
+        identity: Identity::of(wanted.meta()),
+        exists: (known.is_some() || cluster.gap(Kind::Node, "").is_none()).then_some(known.is_some()),
         unschedulable: known.is_some_and(|node| node.spec.unschedulable),
         taints: known
             .map(|node| node.spec.taints.iter().map(Taint::to_string).collect())
@@ -124,7 +119,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &Selectors, now: Time) -> 
         kubelet_version: known
             .map(|node| node.status.node_info.kubelet_version.clone())
             .unwrap_or_default(),
-        pools: pools(cluster, &metadata, &listed.items),
+        pools: pools(cluster, &wanted, &listed.items),
         devices: listed.items,
         claims,
         events: events(cluster, Kind::Node, &key, &mut warnings),
@@ -134,15 +129,15 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &Selectors, now: Time) -> 
 }
 
 /// The pools of the devices, and those that have a slice for the node without any device.
-fn pools(cluster: &Cluster, node: &Meta, items: &[DeviceItem]) -> Vec<PoolItem> {
+fn pools(cluster: &Cluster, node: &WantedNode, items: &[DeviceItem]) -> Vec<PoolItem> {
     let mut pools: BTreeMap<PoolId, PoolItem> = BTreeMap::new();
     for slice in cluster.slices() {
-        let here = slice.spec.node_name.as_ref() == Some(&node.name)
+        let here = slice.spec.node_name.as_ref() == Some(node.name())
             || slice
                 .spec
                 .devices
                 .first()
-                .is_some_and(|device| reaches(node, slice, device));
+                .is_some_and(|device| node.reaches(slice, device) == Ok(true));
         if here {
             let id = slice.pool_id();
             let item = PoolItem::of(cluster, &id);
