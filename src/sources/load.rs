@@ -30,6 +30,9 @@ pub enum LoadError {
     /// A source cannot be read to its end.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A source has nothing in it that is sound.
+    #[error("no object can be read: {0}")]
+    Malformed(Problem),
     /// No example has this name.
     #[error("there is no example `{0}`")]
     NoExample(String),
@@ -49,6 +52,7 @@ impl LoadError {
                     .collect();
                 Some(format!("examples that exist: {}", names.join(", ")))
             }
+            Self::Malformed(_) => None,
             Self::Strict(_) => {
                 Some("without --strict the object is left out and the rest is read".to_owned())
             }
@@ -84,7 +88,7 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
         ..ReadOptions::default()
     };
     let mut collected = Collected::default();
-    read_parallel(
+    let read = read_parallel(
         &sources,
         &options,
         workers(),
@@ -94,8 +98,15 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
             observer.progress(collected.objects, bytes.load(Ordering::Relaxed));
             Ok::<_, LoadError>(())
         },
-    )?;
-    collected.finish(request, needs)
+    );
+    match read {
+        Ok(_) => collected.finish(request, needs),
+        // Why there is nothing says more than that there is nothing.
+        Err(LoadError::Read(ReadError::NoObjects { .. })) if !collected.loaded.problems.is_empty() => {
+            Err(LoadError::Malformed(collected.loaded.problems.swap_remove(0)))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn source(name: &str) -> Result<Source, LoadError> {
@@ -123,6 +134,8 @@ struct Decoded {
     infos: Vec<(String, SnapshotInfo)>,
     control_plane: Vec<ControlPlanePod>,
     ignored: BTreeMap<String, u64>,
+    /// Objects of kinds that are known, whether they are needed or not.
+    known: u64,
     versions: Vec<(Kind, String)>,
 }
 
@@ -174,6 +187,7 @@ impl Decoded {
             }
             return;
         };
+        self.known += 1;
         if kind == Kind::Pod && needs.wants_gates() {
             self.control_plane.extend(ControlPlanePod::of(item.json));
         }
@@ -209,6 +223,7 @@ struct Collected {
     builder: ClusterBuilder,
     loaded: Loaded,
     objects: u64,
+    known: u64,
     undescribed: u64,
     /// Objects that could not be decoded, by kind and namespace.
     broken: BTreeMap<(Kind, Str), u64>,
@@ -224,8 +239,10 @@ impl Collected {
             infos,
             control_plane,
             ignored,
+            known,
             versions,
         } = decoded;
+        self.known += known;
         for (of, problem) in problems {
             if let Some(of) = of {
                 *self.broken.entry(of).or_default() += 1;
@@ -277,6 +294,17 @@ impl Collected {
         let (cluster, duplicates) = std::mem::take(&mut self.builder).build(environment);
         for (kind, key) in duplicates {
             self.problem(Problem::duplicate(kind, &key, &names), request.strict)?;
+        }
+        if self.known == 0 && !self.loaded.ignored.is_empty() {
+            let kinds = self.loaded.ignored.iter();
+            let kinds: Vec<_> = kinds
+                .map(|(kind, count)| format!("{count} {kind}"))
+                .take(3)
+                .collect();
+            self.loaded.warnings.push(format!(
+                "{names} has no object of a kind that matters, only {}",
+                kinds.join(", ")
+            ));
         }
         if self.undescribed > 0 {
             self.loaded.warnings.push(format!(

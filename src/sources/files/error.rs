@@ -189,6 +189,8 @@ fn json_hint(kind: &JsonErrorKind) -> Option<String> {
             found: b'[',
             expected: "an object",
         } => Some(r#"make a list of it: `jq '{apiVersion: "v1", kind: "List", items: .}'`"#.to_owned()),
-        JsonErrorKind::Unexpected { .. } | JsonErrorKind::HeadTooLarge { .. } => None,
+        JsonErrorKind::Unexpected { .. }
+        | JsonErrorKind::HeadTooLarge { .. }
+        | JsonErrorKind::ItemsNotAnArray => None,
     }
 }

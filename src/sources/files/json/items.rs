@@ -118,6 +118,9 @@ pub enum JsonErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// A list whose items are something else.
+    #[error("`items` of the list is no array")]
+    ItemsNotAnArray,
 }
 
 /// A list's `metadata` is a few short strings.
@@ -164,6 +167,8 @@ pub struct JsonItems {
     object_too_deep: bool,
     list: ListHead,
     is_list: bool,
+    /// `items` is neither an array nor null.
+    has_odd_items: bool,
     /// Bytes before the current piece.
     offset: u64,
     line: u64,
@@ -223,6 +228,7 @@ impl JsonItems {
             object_too_deep: false,
             list: ListHead::default(),
             is_list: false,
+            has_odd_items: false,
             offset: 0,
             line: 1,
         }
@@ -350,6 +356,9 @@ impl Feed<'_> {
             (State::FirstKey | State::AfterValue, b'}') => {
                 self.position += 1;
                 self.items.state = State::Top;
+                if self.items.has_odd_items && self.items.ends_list() {
+                    return Err(self.error(JsonErrorKind::ItemsNotAnArray));
+                }
                 return Ok(Some(if self.items.ends_list() {
                     Found::ListEnd
                 } else {
@@ -398,6 +407,7 @@ impl Feed<'_> {
             ..ListHead::default()
         };
         self.items.is_list = false;
+        self.items.has_odd_items = false;
         self.items.state = State::FirstKey;
     }
 
@@ -457,6 +467,7 @@ impl Feed<'_> {
                 self.items.is_list = true;
                 self.items.object.cancel();
             }
+            (Member::Items, _) => self.items.has_odd_items = true,
             _ => {}
         }
         Ok(())

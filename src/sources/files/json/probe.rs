@@ -67,6 +67,11 @@ pub(crate) fn has_items(object: &[u8]) -> bool {
     Members::of(object).any(|(key, value)| key == b"items" && matches!(value.first(), Some(b'[' | b'n')))
 }
 
+/// Whether `items` is something that no list has there.
+pub(crate) fn has_odd_items(object: &[u8]) -> bool {
+    Members::of(object).any(|(key, value)| key == b"items" && !matches!(value.first(), Some(b'[' | b'n')))
+}
+
 /// `kind/namespace/name` of an object as far as it tells, to name it in a message.
 pub(crate) fn name(object: &[u8], kind: Option<&str>) -> Option<String> {
     #[derive(Deserialize)]

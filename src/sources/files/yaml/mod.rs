@@ -88,6 +88,8 @@ pub(super) enum Fault {
     TooLarge { limit: usize },
     #[error("nested more than {limit} levels deep")]
     TooDeep { limit: u32 },
+    #[error("`items` of the list is no sequence")]
+    ItemsNotASequence,
 }
 
 /// Reads the objects of a YAML text.
@@ -371,6 +373,12 @@ impl YamlItems {
         match std::mem::replace(&mut self.place, Place::Outside) {
             Place::Outside => None,
             Place::Document if self.fault.is_some() => Some(Found::BadDocument),
+            Place::Document
+                if self.list.has_list_kind() && super::json::has_odd_items(self.builder.json()) =>
+            {
+                self.fault = Some((self.line, Fault::ItemsNotASequence));
+                Some(Found::BadDocument)
+            }
             // A list that has no items says so by its kind alone.
             Place::Document if self.list.has_list_kind() && !super::json::has_items(self.builder.json()) => {
                 Some(Found::ListEnd)
