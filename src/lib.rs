@@ -77,7 +77,8 @@ mod shell {
     pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let environment = Environment::read();
         let printer = || Printer::new(Options::default(), environment.terminal);
-        match cli::parse(args) {
+        let args: Vec<OsString> = args.into_iter().collect();
+        match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(settings, command)) => {
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
                 end(run(*command, &ctx), ctx.printer())
@@ -97,7 +98,14 @@ mod shell {
                     &printer,
                 )
             }
-            Err(error) => end(Err(error), &printer()),
+            Err(error) => {
+                // Whatever is wrong with the line, it may say that nobody wants color.
+                let output = Options {
+                    color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
+                    ..Options::default()
+                };
+                end(Err(error), &Printer::new(output, environment.terminal))
+            }
         }
     }
 

@@ -70,11 +70,15 @@ impl fmt::Display for Completion {
     }
 }
 
-/// The flags among words that need not be a command line yet.
+/// The flags among words of which the last is not finished.
 pub(crate) fn settings_so_far(words: &[OsString]) -> Settings {
+    settings_of(&words[..words.len().saturating_sub(1)])
+}
+
+/// The flags among words that need not be a command line.
+pub(crate) fn settings_of(finished: &[OsString]) -> Settings {
     let mut root = super::command_line().ignore_errors(true);
     root.build();
-    let finished = &words[..words.len().saturating_sub(1)];
     let args = normalize(
         std::iter::once("kubectl-dra".into()).chain(finished.iter().cloned()),
         &root,

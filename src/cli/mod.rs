@@ -16,7 +16,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use crate::commands::{ACCEPTED, Command};
 use crate::context::Settings;
 
-pub(crate) use complete::{complete, settings_so_far};
+pub(crate) use complete::{complete, settings_of, settings_so_far};
 
 /// See, explain, simulate and maintain what Dynamic Resource Allocation does in a cluster
 #[derive(Debug, Parser)]

@@ -1,21 +1,18 @@
 //! `kubectl dra completion`: scripts for shells, and the names of objects for those scripts.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use clap::ValueEnum;
 use clap_complete::{Generator, generate};
 
 use crate::context::Ctx;
 use crate::error::Outcome;
 
-use super::{Accepts, names};
+use super::Accepts;
+use super::names::{self, Names};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
 /// Finds the names that can stand for an argument, in the cluster or files that the flags typed so far name.
 pub(crate) type Lookup = for<'c> fn(&'c Ctx) -> Names<'c>;
-pub(crate) type Names<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Vec<String>>> + 'c>>;
 
 /// What is looked up, by the argument's value name in help: `[CLAIM]...` gets the names of claims. A new one is one
 /// line here.

@@ -1,10 +1,14 @@
 //! Names of objects and contexts, for whoever presses the Tab key.
 
+use std::future::Future;
+use std::pin::Pin;
+
 use crate::context::{Ctx, Scope, SourceSetting};
 use crate::model::{Cluster, Kind};
 use crate::sources::Needs;
 
-use super::completion::Names;
+/// Names that are still being looked for.
+pub(crate) type Names<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Vec<String>>> + 'c>>;
 
 /// Names of claims; with `-A` in the form that names the namespace too.
 pub(super) fn claims(ctx: &Ctx) -> Names<'_> {

@@ -231,8 +231,8 @@ impl Page<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::report::Detail;
     use super::super::table::Column;
+    use super::super::table::Detail;
     use super::*;
 
     const COLUMNS: &[Column] = &[Column::new("DEVICE", ".device"), Column::new("STATE", ".state")];

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::layout::Layout;
 use super::sort::{SortBy, SortError};
-use super::table::Table;
+use super::table::{Detail, Table};
 
 /// A result for readers: serialized for scripts, viewed for people. Made for this, never a type of the model or of a
 /// solver, since its fields are a promise.
@@ -36,13 +36,6 @@ pub(crate) trait Report: Serialize {
 pub(crate) enum View {
     Table(Table),
     Layout(Layout),
-}
-
-/// How much of a report a table shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    Normal,
-    Wide,
 }
 
 /// The values of `-o`.

@@ -9,7 +9,6 @@ use std::io;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::report::Detail;
 use super::sanitize;
 use super::styles::{Styles, Tone};
 use super::words::NONE;
@@ -17,6 +16,13 @@ use super::words::NONE;
 /// The space between columns, and the least width of a column with it, both as in kubectl.
 const GAP: usize = 3;
 const LEAST_WIDTH: usize = 6;
+
+/// How much of a report a table shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Normal,
+    Wide,
+}
 
 /// A column: its header, and the field of the JSON items that it shows, by which it sorts.
 #[derive(Debug, Clone, Copy)]
