@@ -101,6 +101,17 @@ impl Ctx {
         command_line: fn() -> clap::Command,
     ) -> Self {
         let printer = Printer::new(settings.output.clone(), environment.terminal);
+        Self::with(settings, printer, command_line)
+    }
+
+    /// A run that is not heard.
+    #[cfg(test)]
+    pub(crate) fn silent(settings: Settings, command_line: fn() -> clap::Command) -> Self {
+        let printer = Printer::silent(settings.output.clone());
+        Self::with(settings, printer, command_line)
+    }
+
+    fn with(settings: Settings, printer: Printer, command_line: fn() -> clap::Command) -> Self {
         Self {
             settings,
             printer,

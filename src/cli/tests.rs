@@ -8,6 +8,8 @@ use crate::output::{Color, Format};
 
 use super::*;
 
+mod mutations;
+
 fn parse_line(line: &str) -> anyhow::Result<Invocation> {
     parse(
         std::iter::once("kubectl-dra")

@@ -7,10 +7,10 @@ use thiserror::Error;
 
 use super::envelope::{Document, Envelope};
 use super::progress::{Lines, Progress};
-use super::report::{Detail, Format, Report, View};
+use super::report::{Format, Report, View};
 use super::sort::{SortBy, SortError};
 use super::styles::{Color, Styles, Terminal, Tone};
-use super::table::{Table, Widths};
+use super::table::{Detail, Table, Widths};
 use super::{json, sanitize, yaml};
 
 /// What the user asked of the output.
@@ -72,6 +72,17 @@ impl Printer {
     /// A printer on the process's own streams.
     pub(crate) fn new(options: Options, terminal: Terminal) -> Self {
         Self::on(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
+    }
+
+    /// A printer that nobody hears.
+    #[cfg(test)]
+    pub(crate) fn silent(options: Options) -> Self {
+        Self::on(
+            Box::new(io::sink()),
+            Box::new(io::sink()),
+            options,
+            Terminal::default(),
+        )
     }
 
     fn on(
