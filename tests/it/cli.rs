@@ -1,8 +1,8 @@
 //! The command line from outside: help, errors, exit codes, streams and completion.
 
-use std::process::{Command, Stdio};
+use rustix::process::Signal;
 
-use crate::support::command::{Dra, dra_snapshot};
+use crate::support::command::{dra, dra_snapshot, isolated};
 use crate::support::generated;
 use crate::support::schema::assert_schema;
 
@@ -127,9 +127,7 @@ fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
 
 #[test]
 fn the_long_help_shows_every_flag_and_the_exit_codes() {
-    let output = Dra::new(&["--help"]).output();
-    let help = String::from_utf8(output.stdout).expect("the program prints UTF-8");
-    assert_eq!(output.status.code(), Some(0));
+    let help = dra(&["--help"]).run().exits(0).stdout;
     for flag in [
         "--kubeconfig",
         "--context",
@@ -169,9 +167,8 @@ fn the_long_help_shows_every_flag_and_the_exit_codes() {
 
 #[test]
 fn without_arguments_there_is_help_as_with_kubectl() {
-    let none = Dra::new(&[]).output();
-    let asked = Dra::new(&["-h"]).output();
-    assert_eq!(none.status.code(), Some(0));
+    let none = dra(&[]).run().exits(0);
+    let asked = dra(&["-h"]).run();
     assert_eq!(none.stdout, asked.stdout);
     assert!(none.stderr.is_empty());
 }
@@ -235,20 +232,10 @@ fn a_reader_that_has_enough_is_no_failure() {
         &["version", "--client", "-o", "json"],
         &["__complete", ""],
     ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        drop(child.stdout.take());
-        let output = child.wait_with_output().expect("the program ends");
-        // It may have been done before the pipe was closed; then too the code is 0 and nothing is said.
-        assert_eq!(
-            (output.status.code(), output.stderr.as_slice()),
-            (Some(0), &b""[..]),
-            "{args:?}"
-        );
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let run = dra(args).stdout_to(writer).run().exits(0);
+        assert_eq!(run.stderr, "", "{args:?}");
     }
 }
 
@@ -265,16 +252,9 @@ fn output_that_cannot_be_written_is_a_failure() {
             .write(true)
             .open("/dev/full")
             .expect("Linux has it");
-        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
-            .args(args)
-            .stdout(full)
-            .stderr(Stdio::piped())
-            .output()
-            .expect("the program ends");
-        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        let run = dra(args).stdout_to(full).run().exits(3);
         assert_eq!(
-            String::from_utf8_lossy(&output.stderr),
-            "error: cannot write to standard output: No space left on device (os error 28)\n",
+            run.stderr, "error: cannot write to standard output: No space left on device (os error 28)\n",
             "{args:?}"
         );
     }
@@ -285,40 +265,50 @@ fn output_that_cannot_be_written_is_a_failure() {
 fn ctrl_c_ends_a_command_that_waits_with_130_and_without_a_word() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let pipe = folder.path().join("claims.yaml");
-    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
-    assert!(made.success());
-    let child = Command::new(env!("CARGO_BIN_EXE_kubectl-dra"))
-        .args(["claims", "--from"])
-        .arg(&pipe)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let name = pipe.to_str().expect("a path in UTF-8");
+    isolated("mkfifo", &[name]).run().exits(0);
+    let process = dra(&["claims", "--from", name]).start_unguarded();
     // A named pipe can be opened for writing once somebody reads it: then the program waits for claims.
     let _open = std::fs::OpenOptions::new()
         .write(true)
         .open(&pipe)
         .expect("the program reads");
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("the program runs");
-    let output = child.wait_with_output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(130));
-    assert_eq!(
-        (output.stdout.as_slice(), output.stderr.as_slice()),
-        (&b""[..], &b""[..])
-    );
+    process.signal(Signal::INT);
+    let run = process.finish().exits(130);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
 }
 
 #[test]
 fn colour_is_only_there_when_it_is_wanted() {
-    let wrong = &["version", "--watch"];
-    let coloured = |dra: Dra| dra.output().stderr.contains(&0x1b);
-    assert!(!coloured(Dra::new(wrong)));
-    assert!(coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "1")));
-    assert!(!coloured(
-        Dra::new(wrong).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")
-    ));
-    assert!(!coloured(Dra::new(wrong).env("CLICOLOR_FORCE", "0")));
+    // A table with headers in bold on one stream, an error in red on the other.
+    let table: &[&str] = &["claims", "-A", "--from", "example:gpus"];
+    let error: &[&str] = &["version", "--watch"];
+    let is_coloured = |args: &[&str], flag: &str, environment: &[(&str, &str)]| {
+        let plain = dra(&[args, &["--color", flag]].concat());
+        let run = environment
+            .iter()
+            .fold(plain, |invocation, (name, value)| invocation.env(name, value))
+            .run();
+        run.stdout.contains('\u{1b}') || run.stderr.contains('\u{1b}')
+    };
+    for (flag, environment, expected) in [
+        ("auto", &[][..], false),
+        ("auto", &[("CLICOLOR_FORCE", "1")], true),
+        ("auto", &[("CLICOLOR_FORCE", "0")], false),
+        ("auto", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+        ("auto", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")], true),
+        ("auto", &[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], true),
+        ("always", &[("NO_COLOR", "1")], true),
+        ("never", &[("CLICOLOR_FORCE", "1")], false),
+    ] {
+        for args in [table, error] {
+            assert_eq!(
+                is_coloured(args, flag, environment),
+                expected,
+                "{args:?} --color {flag} {environment:?}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -330,10 +320,8 @@ fn committed_completions_are_those_that_the_program_prints() {
         ("powershell", "_kubectl-dra.ps1"),
         ("kubectl", "kubectl_complete-dra"),
     ] {
-        let output = Dra::new(&["completion", shell]).output();
-        assert_eq!(output.status.code(), Some(0), "{shell}");
-        let script = String::from_utf8(output.stdout).expect("the program prints UTF-8");
-        generated::check(&format!("completions/{file}"), &script);
+        let run = dra(&["completion", shell]).run().exits(0);
+        generated::check(&format!("completions/{file}"), &run.stdout);
     }
 }
 
@@ -346,7 +334,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
         .display();
     let path = format!("{folder}:/usr/bin:/bin");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/kubectl_complete-dra");
-    dra_snapshot!(Dra::program(script, &["-n", "x", "ver"]).env("PATH", &path), @r"
+    dra_snapshot!(isolated(script, &["-n", "x", "ver"]).env("PATH", &path), @r"
     exit_code: 0
     ----- stdout -----
     version	Print the versions of this program and of the server
@@ -354,7 +342,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(Dra::program(script, &["version", "--output", ""]).env("PATH", &path), @r"
+    dra_snapshot!(isolated(script, &["version", "--output", ""]).env("PATH", &path), @r"
     exit_code: 0
     ----- stdout -----
     table	A table or text for people

@@ -8,8 +8,10 @@
 
 mod architecture;
 mod cli;
+mod documentation;
+mod hostile;
 mod inspect;
 mod live;
 mod packaging;
-mod readme;
+
 mod support;

@@ -6,19 +6,21 @@ mod claims;
 mod describe_devices;
 mod describe_objects;
 mod devices;
+mod forms;
 mod recompute;
 mod reserved;
 mod schemas;
 mod status;
 mod taints;
 
-use crate::support::command::Dra;
+use crate::support::command::dra;
+use crate::support::process::Invocation;
 
 /// The time at which all of them look: some 45 minutes after the objects were read.
 const NOW: &str = "2026-11-21T11:00:00Z";
 
 /// A command on the snapshot file of that name.
-fn look(args: &[&str], snapshot: &str) -> Dra {
+fn look(args: &[&str], snapshot: &str) -> Invocation {
     let file = format!("tests/data/snapshots/{snapshot}.yaml");
-    Dra::new(&[args, &["--from", &file, "--now", NOW]].concat())
+    dra(&[args, &["--from", &file, "--now", NOW]].concat())
 }

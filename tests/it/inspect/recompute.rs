@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::NOW;
-use crate::support::command::Dra;
+use crate::support::command::dra;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
@@ -48,13 +48,10 @@ fn outputs(snapshot: &Path, folder: &Path) {
     let from = snapshot.to_str().expect("a path in UTF-8");
     for command in ["claims", "reserved", "devices", "taints"] {
         for (format, extension) in [("wide", "txt"), ("json", "json")] {
-            let output = Dra::new(&[command, "-A", "-o", format, "--from", from, "--now", NOW]).output();
-            assert!(
-                output.status.success(),
-                "{command} {from}: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-            std::fs::write(folder.join(format!("{command}.{extension}")), output.stdout).expect("a file");
+            let run = dra(&[command, "-A", "-o", format, "--from", from, "--now", NOW])
+                .run()
+                .exits(0);
+            std::fs::write(folder.join(format!("{command}.{extension}")), run.stdout).expect("a file");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The test cluster itself: what it promises to the tests that use it.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use http::Method;
 use rustix::process::Signal;
@@ -361,7 +360,7 @@ fn a_killed_test_leaves_no_process_behind() {
     go::build("controlplane");
     let this = std::env::current_exe().expect("the test knows its program");
     let name = "live::smoke::a_killed_test_leaves_no_process_behind";
-    let victim = Invocation::new(this, &PathBuf::from("not used"))
+    let victim = Invocation::new(this)
         .args([name, "--exact", "--nocapture", "--test-threads=1"])
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", std::env::var_os("HOME").unwrap_or_default())

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::wait::{PATIENCE, try_wait};
 
@@ -17,20 +18,47 @@ use super::wait::{PATIENCE, try_wait};
 pub(crate) struct Invocation {
     command: Command,
     /// The program that ties a background process to this one, see `guard` in `tests/go/cmd/controlplane`.
-    guard: PathBuf,
+    guard: Option<PathBuf>,
     input: Vec<u8>,
+    /// Where standard output goes if it is not kept.
+    stdout: Option<Stdio>,
+    home: Option<TempDir>,
 }
 
 impl Invocation {
-    /// Runs `program`; `guard` is the control plane's binary.
-    pub(crate) fn new(program: impl AsRef<OsStr>, guard: &Path) -> Self {
+    /// Runs `program`.
+    pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(program);
         command.env_clear();
         Self {
             command,
-            guard: guard.to_owned(),
+            guard: None,
             input: Vec::new(),
+            stdout: None,
+            home: None,
         }
+    }
+
+    /// In the background it ends with this process; `guard` is the control plane's binary, which sees to it.
+    pub(crate) fn guarded_by(mut self, guard: &Path) -> Self {
+        self.guard = Some(guard.to_owned());
+        self
+    }
+
+    /// Gives the program an empty home of its own, without a kubeconfig.
+    pub(crate) fn at_home(mut self) -> Self {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        self.command
+            .env("HOME", home.path())
+            .env("KUBECONFIG", home.path().join("no-kubeconfig"));
+        self.home = Some(home);
+        self
+    }
+
+    /// Sends standard output there, instead of keeping it.
+    pub(crate) fn stdout_to(mut self, stdout: impl Into<Stdio>) -> Self {
+        self.stdout = Some(stdout.into());
+        self
     }
 
     /// Adds arguments.
@@ -66,13 +94,14 @@ impl Invocation {
     /// Starts it and leaves it running, as a child that outlives this process if that is killed.
     #[track_caller]
     pub(crate) fn start_unguarded(self) -> Process {
-        Process::spawn(self.command, self.input)
+        Process::spawn(self.command, self.input, self.stdout, self.home)
     }
 
     /// Starts it and leaves it running. It ends when the returned value is dropped, or when the test dies.
     #[track_caller]
     pub(crate) fn start(self) -> Process {
-        let mut guarded = Command::new(&self.guard);
+        let guard = self.guard.expect("a program that outlives nobody has a guard");
+        let mut guarded = Command::new(guard);
         guarded
             .arg("guard")
             .arg(self.command.get_program())
@@ -84,7 +113,7 @@ impl Invocation {
         if let Some(dir) = self.command.get_current_dir() {
             guarded.current_dir(dir);
         }
-        Process::spawn(guarded, self.input)
+        Process::spawn(guarded, self.input, self.stdout, self.home)
     }
 }
 
@@ -99,6 +128,8 @@ pub(crate) struct Run {
     pub(crate) signal: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// The home that it had for itself.
+    pub(crate) home: Option<TempDir>,
 }
 
 impl Run {
@@ -130,13 +161,15 @@ impl Run {
 pub(crate) struct Process {
     command: String,
     child: Child,
-    stdout: Stream,
+    /// None when it goes elsewhere.
+    stdout: Option<Stream>,
     stderr: Stream,
+    home: Option<TempDir>,
 }
 
 impl Process {
     #[track_caller]
-    fn spawn(mut command: Command, input: Vec<u8>) -> Self {
+    fn spawn(mut command: Command, input: Vec<u8>, stdout: Option<Stdio>, home: Option<TempDir>) -> Self {
         let shown = format!("{command:?}");
         let mut child = command
             .stdin(if input.is_empty() {
@@ -144,7 +177,7 @@ impl Process {
             } else {
                 Stdio::piped()
             })
-            .stdout(Stdio::piped())
+            .stdout(stdout.unwrap_or_else(Stdio::piped))
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{shown} cannot be started: {error}"));
@@ -152,13 +185,14 @@ impl Process {
             // A program may end without reading its input.
             std::thread::spawn(move || _ = pipe.write_all(&input));
         }
-        let stdout = Stream::collect(child.stdout.take().expect("standard output is a pipe"));
+        let stdout = child.stdout.take().map(Stream::collect);
         let stderr = Stream::collect(child.stderr.take().expect("standard error is a pipe"));
         Self {
             command: shown,
             child,
             stdout,
             stderr,
+            home,
         }
     }
 
@@ -169,7 +203,7 @@ impl Process {
 
     /// What it wrote to standard output so far.
     pub(crate) fn stdout(&self) -> String {
-        self.stdout.text()
+        self.stdout.as_ref().map(Stream::text).unwrap_or_default()
     }
 
     /// What it wrote to standard error so far.
@@ -215,8 +249,9 @@ impl Process {
             command: std::mem::take(&mut self.command),
             code: status.code(),
             signal: status.signal(),
-            stdout: self.stdout.end(),
+            stdout: self.stdout.as_mut().map(Stream::end).unwrap_or_default(),
             stderr: self.stderr.end(),
+            home: self.home.take(),
         }
     }
 
@@ -264,6 +299,7 @@ impl Stream {
         }
     }
 
+    /// What came so far, in which a character may be cut in two.
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
@@ -272,6 +308,7 @@ impl Stream {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
-        self.text()
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8(bytes.clone()).expect("programs write UTF-8")
     }
 }

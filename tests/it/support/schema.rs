@@ -13,8 +13,8 @@ use serde_json::Value;
 /// ```
 macro_rules! assert_schema {
     ([$($arg:expr),* $(,)?]) => {{
-        let output = $crate::support::command::Dra::new(&[$($arg),*]).output();
-        $crate::support::schema::assert_valid(&String::from_utf8(output.stdout).expect("the program prints UTF-8"))
+        let run = $crate::support::command::dra(&[$($arg),*]).run();
+        $crate::support::schema::assert_valid(&run.stdout)
     }};
     ($json:expr) => {
         $crate::support::schema::assert_valid($json)

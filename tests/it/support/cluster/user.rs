@@ -205,7 +205,8 @@ impl Programs {
     }
 
     fn invocation(&self, program: &Path, kubeconfig: &Path) -> Invocation {
-        Invocation::new(program, &self.control_plane)
+        Invocation::new(program)
+            .guarded_by(&self.control_plane)
             .env("PATH", format!("{}:/usr/bin:/bin", self.bin.display()))
             .env("HOME", &self.home)
             .env("KUBECONFIG", kubeconfig)

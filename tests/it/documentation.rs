@@ -1,0 +1,139 @@
+//! What the README and the pages of the commands show is what the program prints.
+//!
+//! A line that begins with `$` stands above its output. The other examples are run too, on the example `gpus`.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::command::dra;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Pages whose examples without output need a cluster or a terminal.
+const NEED_MORE: [&str; 3] = ["snapshot", "version", "completion"];
+
+/// One example.
+struct Shown {
+    page: PathBuf,
+    /// What stands behind `kubectl dra`.
+    command: String,
+    /// What stands below; absent where no output is shown.
+    output: Option<String>,
+}
+
+impl Shown {
+    fn title(&self) -> String {
+        format!("{}: kubectl dra {}", self.page.display(), self.command)
+    }
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(ROOT).join("docs/commands");
+    let mut pages: Vec<_> = std::fs::read_dir(folder)
+        .expect("the pages of the commands")
+        .map(|entry| entry.expect("a page").path())
+        .collect();
+    pages.sort();
+    pages.insert(0, Path::new(ROOT).join("README.md"));
+    pages
+}
+
+fn examples(page: &Path) -> Vec<Shown> {
+    let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let mut shown: Vec<Shown> = Vec::new();
+    // The output goes on until a line that is not indented; the command of it is the last one.
+    let mut inside = false;
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix("    ") else {
+            inside = false;
+            continue;
+        };
+        let new = |command: &str, output| Shown {
+            page: page.to_owned(),
+            command: command.to_owned(),
+            output,
+        };
+        if let Some(command) = line.strip_prefix("$ kubectl dra ") {
+            shown.push(new(command, Some(String::new())));
+            inside = true;
+        } else if inside {
+            let output = shown.last_mut().and_then(|last| last.output.as_mut());
+            let output = output.expect("a command above its output");
+            output.push_str(line);
+            output.push('\n');
+        } else if let Some(command) = line.strip_prefix("kubectl dra ") {
+            shown.push(new(command, None));
+        }
+    }
+    shown
+}
+
+/// The words of a command line up to a comment or a pipe, as a shell takes them.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, ' ') => words.extend(word.take()),
+            (None, '#' | '|') if word.is_none() => break,
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[test]
+fn a_line_is_cut_as_a_shell_does_it() {
+    assert_eq!(
+        words(r#"devices --selector 'device.attributes["a b"].x == 1' "it's" # all of them"#),
+        [
+            "devices",
+            "--selector",
+            r#"device.attributes["a b"].x == 1"#,
+            "it's"
+        ]
+    );
+    assert_eq!(
+        words("reserved -A -o json | jq '.items[]'"),
+        ["reserved", "-A", "-o", "json"]
+    );
+}
+
+#[test]
+fn every_example_prints_what_is_shown() {
+    let shown: Vec<Shown> = pages().iter().flat_map(|page| examples(page)).collect();
+    let with_output = shown.iter().filter(|example| example.output.is_some()).count();
+    assert!(
+        with_output >= 8 && shown.len() - with_output >= 20,
+        "{with_output} of {} examples",
+        shown.len()
+    );
+    for example in shown {
+        let words = words(&example.command);
+        let mut args: Vec<&str> = words.iter().map(String::as_str).collect();
+        let stem = example
+            .page
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .expect("a name");
+        if example.output.is_none() {
+            if NEED_MORE.contains(&stem) {
+                continue;
+            }
+            if !args.contains(&"--from") {
+                args.extend(["--from", "example:gpus"]);
+            }
+        }
+        let run = dra(&args).run();
+        assert_eq!(run.code, Some(0), "{}: {}", example.title(), run.stderr);
+        if let Some(output) = &example.output {
+            assert_eq!(run.stdout, *output, "{}", example.title());
+        }
+    }
+}
