@@ -1,7 +1,7 @@
 //! The allocator beside the real one: cases with the result that the Go library gave.
 //!
-//! The cases are those of `tests/data/cases/allocator-fuzz.jsonl` and of all files called `allocator*.jsonl` in the folders that
-//! the environment variable `KUBECTL_DRA_CASES` names, separated by colons.
+//! The cases are those of all files called `allocator*.jsonl` in `tests/data/cases` and in the folders that the environment
+//! variable `KUBECTL_DRA_CASES` names, separated by colons. Every folder must have some.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use allocator::case::Case;
 
 fn case_files() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cases/allocator-fuzz.jsonl");
-    let mut files = vec![own];
     let further = std::env::var_os("KUBECTL_DRA_CASES").unwrap_or_default();
-    for folder in std::env::split_paths(&further).filter(|path| !path.as_os_str().is_empty()) {
+    let folders = std::env::split_paths(&further).filter(|path| !path.as_os_str().is_empty());
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cases");
+    let mut files = Vec::new();
+    for folder in std::iter::once(own).chain(folders) {
         let entries = std::fs::read_dir(&folder)
             .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
         let mut found: Vec<PathBuf> = entries
@@ -30,6 +31,7 @@ fn case_files() -> Vec<PathBuf> {
                         .is_some_and(|name| name.to_string_lossy().starts_with("allocator"))
             })
             .collect();
+        assert!(!found.is_empty(), "no cases in {}", folder.display());
         found.sort();
         files.extend(found);
     }

@@ -16,6 +16,7 @@ mod counters;
 mod explain;
 mod features;
 mod node_selection;
+mod node_selector_errors;
 mod pools;
 mod pruned;
 mod request;

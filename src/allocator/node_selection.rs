@@ -2,6 +2,8 @@
 
 use crate::model::{Node, NodeRequirement, NodeSelector, NodeSelectorTerm, Str};
 
+use super::node_selector_errors::parse_error;
+
 /// Whether `node` reaches what is bound to `name`, to all nodes or to those of `selector`. Mirrors `pools_incubating.go`,
 /// `NodeMatches`.
 ///
@@ -28,54 +30,10 @@ pub(super) fn node_matches(
             .iter()
             .filter(|term| !term.match_expressions.is_empty() || !term.match_fields.is_empty())
     };
-    for term in terms() {
-        validate(term).map_err(|why| format!("failed to parse node selector: {why}"))?;
+    if let Some(why) = parse_error(selector) {
+        return Err(why);
     }
     Ok(terms().any(|term| term_matches(term, node)))
-}
-
-fn validate(term: &NodeSelectorTerm) -> Result<(), String> {
-    for requirement in &term.match_expressions {
-        let values = requirement.values.len();
-        let invalid = |why: &str| Err(format!("key {}: {why}", requirement.key));
-        match requirement.operator.as_str() {
-            "In" | "NotIn" if values == 0 => {
-                return invalid("for 'in', 'notin' operators, values set can't be empty");
-            }
-            "Exists" | "DoesNotExist" if values != 0 => {
-                return invalid("values set must be empty for exists and does not exist");
-            }
-            "Gt" | "Lt" if values != 1 => {
-                return invalid("for 'Gt', 'Lt' operators, exactly one value is required");
-            }
-            "Gt" | "Lt" if requirement.values[0].parse::<i64>().is_err() => {
-                return invalid("for 'Gt', 'Lt' operators, the value must be an integer");
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            operator => return invalid(&format!("\"{operator}\" is not a valid operator")),
-        }
-        if !is_label_key(&requirement.key) {
-            return invalid("is not a valid label key");
-        }
-        if let Some(value) = requirement.values.iter().find(|value| !is_label_value(value)) {
-            return invalid(&format!("\"{value}\" is not a valid label value"));
-        }
-    }
-    for requirement in &term.match_fields {
-        match requirement.operator.as_str() {
-            "In" | "NotIn" if requirement.values.len() != 1 => {
-                return Err(format!("field {}: must have one element", requirement.key));
-            }
-            "In" | "NotIn" => {}
-            operator => {
-                return Err(format!(
-                    "field {}: \"{operator}\" is not a valid operator",
-                    requirement.key
-                ));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn term_matches(term: &NodeSelectorTerm, node: &Node) -> bool {
@@ -117,33 +75,4 @@ fn label_matches(requirement: &NodeRequirement, node: &Node) -> bool {
             }
         }
     }
-}
-
-fn is_label_key(key: &str) -> bool {
-    let (prefix, name) = match key.split_once('/') {
-        Some((prefix, name)) => (Some(prefix), name),
-        None => (None, key),
-    };
-    !name.is_empty()
-        && is_label_value(name)
-        && prefix.is_none_or(|prefix| {
-            !prefix.is_empty()
-                && prefix.len() <= 253
-                && prefix.split('.').all(|label| {
-                    let lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-                    label.bytes().all(|byte| lower(byte) || byte == b'-')
-                        && label.bytes().next().is_some_and(lower)
-                        && label.bytes().next_back().is_some_and(lower)
-                })
-        })
-}
-
-fn is_label_value(value: &str) -> bool {
-    let edge = |byte: Option<u8>| byte.is_none_or(|byte| byte.is_ascii_alphanumeric());
-    value.len() <= 63
-        && edge(value.bytes().next())
-        && edge(value.bytes().next_back())
-        && value
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 /// A case that has been read.
 pub(crate) struct Case {
     json: Value,
-    features: Features,
-    cluster: Cluster,
-    node: Arc<Node>,
-    claims: Vec<Arc<Claim>>,
+    pub(crate) features: Features,
+    pub(crate) cluster: Cluster,
+    pub(crate) node: Arc<Node>,
+    pub(crate) claims: Vec<Arc<Claim>>,
 }
 
 /// Steps after which the plain search is not compared any more; the real one would not end in time either.
@@ -86,7 +86,7 @@ impl Case {
             Outcome::Error(error) => ("error", error.to_string(), Vec::new()),
             Outcome::GaveUp => ("gave up", String::new(), Vec::new()),
         };
-        let wanted_error = expect["error"].as_str().unwrap_or_default();
+        let wanted_error = named_devices(expect["error"].as_str().unwrap_or_default());
         if outcome != expect["outcome"] {
             return Err(format!(
                 "{outcome} {error:?} instead of {} {wanted_error:?}",
@@ -159,6 +159,17 @@ fn key(text: &str) -> Key {
         namespace: namespace.into(),
         name: name.into(),
     }
+}
+
+/// An error with the name of a device where upstream dumps all of it, memory addresses included.
+fn named_devices(error: &str) -> String {
+    let named = || {
+        let (before, dumped) = error.split_once("for device &Device{Name:")?;
+        let (name, _) = dumped.split_once(',')?;
+        let (_, after) = dumped.split_once("} in slice ")?;
+        Some(format!("{before}for device {name} in slice {after}"))
+    };
+    named().unwrap_or_else(|| error.to_owned())
 }
 
 /// The form in which results are compared: share IDs are random, and empty is like absent.

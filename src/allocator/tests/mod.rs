@@ -1,4 +1,4 @@
-//! Tests of the allocator as a whole. Cases with the Go library's results are in `tests/it`.
+//! Tests of the allocator as a whole. Cases with the Go library's results are in `tests/allocator_cases.rs`.
 
 mod agreement;
 mod explanation;

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The programs and what they are built from, besides the requirements in `go.mod`.
-const PROGRAMS: &[(&str, &[&str])] = &[("controlplane", &["cmd/controlplane"])];
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("controlplane", &["cmd/controlplane"]),
+    ("oracle", &["cmd/oracle", "internal"]),
+];
 
 /// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.
 ///
