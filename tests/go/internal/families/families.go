@@ -34,11 +34,11 @@ type Family struct {
 
 // All lists the families in the order of the benchmark.
 var All = []Family{
-	{"nodes", "SIZE nodes with 10 devices each, one device asked for", false, []int{500}, 0, plainNodes},
-	{"nodes-selector", "the same with a selector on an attribute and a capacity", false, []int{500}, 0, selectorNodes},
-	{"nodes-match", "the same, two devices with the same value of an attribute", false, []int{500}, 0, matchNodes},
-	{"nodes-partitions", "the same, the devices are partitions of two counter sets", false, []int{500}, 0, partitionNodes},
-	{"nodes-shares", "the same, the devices can be shared by capacity", false, []int{500}, 0, shareNodes},
+	{"nodes", "SIZE nodes with 10 devices each, one device asked for", true, []int{500}, 0, plainNodes},
+	{"nodes-selector", "the same with a selector on an attribute and a capacity", true, []int{500}, 0, selectorNodes},
+	{"nodes-match", "the same, two devices with the same value of an attribute", true, []int{500}, 0, matchNodes},
+	{"nodes-partitions", "the same, the devices are partitions of two counter sets", true, []int{500}, 0, partitionNodes},
+	{"nodes-shares", "the same, the devices can be shared by capacity", true, []int{500}, 0, shareNodes},
 	{"full", "SIZE nodes with 10 devices each, all of them in use, every node judged", true, []int{500}, 0, fullNodes},
 	{"gpus", "SIZE nodes with 8 GPUs each, some in use, 4 with a selector asked for, every node judged", true, []int{5000}, 0, gpuNodes},
 	{"short", "SIZE devices asked for, one fewer there, all alike", false, []int{8, 12, 16, 20}, 32, short},
