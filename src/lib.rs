@@ -23,6 +23,7 @@ pub mod allocator;
     reason = "not yet used by a command; settled together with that"
 )]
 pub mod cel;
+pub mod controllers;
 pub mod eviction;
 pub mod inspect;
 pub mod model;

@@ -1,7 +1,7 @@
 //! How long a taint is tolerated, and when the pods of a claim have to go.
 
 use super::{DeviceTaint, NO_EXECUTE, Origin, Taints, tolerates};
-use crate::model::{Claim, Str, Taint, Time, Toleration};
+use crate::model::{Claim, Taint, Time, Toleration};
 
 /// How an allocated device tolerates a NoExecute taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +63,6 @@ impl Eviction {
         self.reasons.sort();
         self.reasons.dedup();
         self
-    }
-
-    /// Whether one of the reasons is the rule with this UID.
-    pub fn is_because_of(&self, rule: &Str) -> bool {
-        let mut rules = self.reasons.iter().filter_map(Origin::rule);
-        rules.any(|reason| reason.metadata.uid == *rule)
     }
 
     /// Whether instant and reasons are the same, and the reasons' objects have not changed since. Mirrors

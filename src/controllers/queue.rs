@@ -1,0 +1,226 @@
+//! Work with due times and retries, as data.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use crate::model::Time;
+
+/// First delay of an item that failed; it doubles with each further failure.
+const FIRST_RETRY: Duration = Duration::from_millis(5);
+/// Longest delay of an item that fails.
+const LONGEST_RETRY: Duration = Duration::from_secs(1000);
+/// Over all items, so much time passes from retry to retry …
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+/// … once so many have come at once.
+const RETRY_BURST: u32 = 100;
+
+/// A queue of work items. An item that waits is there once, however often it was pushed, and an item that somebody works on is not
+/// handed out to another.
+///
+/// Mirrors client-go `util/workqueue`, the rate limited delaying queue with its default limits for controllers, v0.37.1. Items
+/// without a delay come in the order in which they were pushed, delayed ones when they are due.
+#[derive(Clone, Debug)]
+pub struct Queue<K> {
+    /// To be handed out, first come, first served.
+    ready: VecDeque<K>,
+    /// In `ready`, or to be put there once the work on them is done.
+    dirty: BTreeSet<K>,
+    /// Being worked on.
+    processing: BTreeSet<K>,
+    /// When a delayed item is due, with a number that keeps the order of those due together.
+    delayed: BTreeMap<K, (Time, u64)>,
+    by_due: BTreeMap<(Time, u64), K>,
+    pushed: u64,
+    failures: BTreeMap<K, u32>,
+    /// When the bucket of retries is full again.
+    retries_full: Option<Time>,
+}
+
+impl<K> Default for Queue<K> {
+    fn default() -> Self {
+        Self {
+            ready: VecDeque::new(),
+            dirty: BTreeSet::new(),
+            processing: BTreeSet::new(),
+            delayed: BTreeMap::new(),
+            by_due: BTreeMap::new(),
+            pushed: 0,
+            failures: BTreeMap::new(),
+            retries_full: None,
+        }
+    }
+}
+
+impl<K: Clone + Ord> Queue<K> {
+    /// Adds `item`, to be worked on as soon as possible.
+    pub fn add(&mut self, item: K) {
+        if !self.dirty.contains(&item) {
+            if !self.processing.contains(&item) {
+                self.ready.push_back(item.clone());
+            }
+            self.dirty.insert(item);
+        }
+    }
+
+    /// Adds `item`, to be worked on at `due`; at once when that is not after `now`. Of several instants the first one counts, but an
+    /// item that is due at once may well be due again later.
+    pub fn push(&mut self, item: K, due: Time, now: Time) {
+        if due <= now {
+            self.add(item);
+            return;
+        }
+        if let Some(known) = self.delayed.get(&item) {
+            if known.0 <= due {
+                return;
+            }
+            self.by_due.remove(known);
+        }
+        self.pushed += 1;
+        self.delayed.insert(item.clone(), (due, self.pushed));
+        self.by_due.insert((due, self.pushed), item);
+    }
+
+    /// Adds `item` again after a failure, later each time.
+    pub fn retry(&mut self, item: K, now: Time) {
+        let failures = self.failures.entry(item.clone()).or_default();
+        let own = FIRST_RETRY
+            .saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX))
+            .min(LONGEST_RETRY);
+        *failures = failures.saturating_add(1);
+        let due = now.after(own.max(self.reserve(now)));
+        self.push(item, due, now);
+    }
+
+    /// How long the next retry has to wait for all the others. A bucket of tokens, kept as the time at which it is full.
+    fn reserve(&mut self, now: Time) -> Duration {
+        let full = self.retries_full.map_or(now, |full| full.max(now));
+        let full = full.after(RETRY_INTERVAL);
+        self.retries_full = Some(full);
+        full.since(now).saturating_sub(RETRY_INTERVAL * RETRY_BURST)
+    }
+
+    /// Forgets the failures of `item`.
+    pub fn forget(&mut self, item: &K) {
+        self.failures.remove(item);
+    }
+
+    /// The next item that is due at `now`. Say [`Self::done`] once the work is done.
+    pub fn pop(&mut self, now: Time) -> Option<K> {
+        while let Some(entry) = self.by_due.first_entry() {
+            if entry.key().0 > now {
+                break;
+            }
+            let item = entry.remove();
+            self.delayed.remove(&item);
+            self.add(item);
+        }
+        let item = self.ready.pop_front()?;
+        self.dirty.remove(&item);
+        self.processing.insert(item.clone());
+        Some(item)
+    }
+
+    /// The work on `item` is done. If it was added meanwhile, its turn comes again.
+    pub fn done(&mut self, item: &K) {
+        if self.processing.remove(item) && self.dirty.contains(item) {
+            self.ready.push_back(item.clone());
+        }
+    }
+
+    /// When there is something to do: `now` if there is already, else when the first delayed item is due.
+    pub fn next_due(&self, now: Time) -> Option<Time> {
+        if self.ready.is_empty() {
+            self.by_due.keys().next().map(|(due, _)| (*due).max(now))
+        } else {
+            Some(now)
+        }
+    }
+
+    /// Number of items that wait, due or not.
+    pub fn len(&self) -> usize {
+        self.ready.len() + self.delayed.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: i64) -> Time {
+        Time::from_unix_seconds(0).add_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    #[test]
+    fn items_come_once_in_order_and_when_they_are_due() {
+        let mut queue = Queue::default();
+        queue.push("late", at(20), at(0));
+        queue.push("b", at(0), at(0));
+        queue.push("a", at(0), at(0));
+        queue.push("b", at(0), at(0));
+        queue.push("soon", at(10), at(0));
+        queue.push("late", at(5), at(0));
+        queue.push("late", at(30), at(0));
+        // Due now, and again later.
+        queue.push("a", at(40), at(0));
+        assert_eq!(queue.len(), 5);
+        assert_eq!(queue.next_due(at(0)), Some(at(0)));
+        assert_eq!((queue.pop(at(0)), queue.pop(at(0))), (Some("b"), Some("a")));
+        queue.done(&"a");
+        queue.done(&"b");
+        assert_eq!((queue.pop(at(0)), queue.next_due(at(0))), (None, Some(at(5))));
+        assert_eq!(
+            [queue.pop(at(12)), queue.pop(at(12)), queue.pop(at(12))],
+            [Some("late"), Some("soon"), None]
+        );
+        assert_eq!(queue.next_due(at(50)), Some(at(50)));
+        assert_eq!(queue.pop(at(50)), Some("a"));
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn an_item_that_is_worked_on_waits_for_the_end() {
+        let mut queue = Queue::default();
+        queue.add("a");
+        assert_eq!(queue.pop(at(0)), Some("a"));
+        queue.add("a");
+        queue.add("a");
+        assert_eq!(queue.pop(at(0)), None);
+        queue.done(&"a");
+        assert_eq!((queue.pop(at(0)), queue.pop(at(0))), (Some("a"), None));
+    }
+
+    #[test]
+    fn failures_double_the_delay_up_to_a_limit() {
+        let mut queue = Queue::default();
+        let mut now = at(0);
+        let mut delays = Vec::new();
+        for _ in 0..20 {
+            queue.retry("a", now);
+            let due = queue.next_due(now).unwrap();
+            delays.push(due.since(now).as_millis());
+            now = due;
+            assert_eq!(queue.pop(now), Some("a"));
+            queue.done(&"a");
+        }
+        assert_eq!(delays[..5], [5, 10, 20, 40, 80]);
+        assert_eq!(delays[17..], [655_360, 1_000_000, 1_000_000]);
+        queue.forget(&"a");
+        queue.retry("a", now);
+        assert_eq!(queue.next_due(now), Some(now.after(FIRST_RETRY)));
+    }
+
+    #[test]
+    fn many_failures_at_once_are_spread() {
+        let mut queue = Queue::default();
+        for item in 0..103 {
+            queue.retry(item, at(0));
+        }
+        let due: Vec<_> = queue.by_due.keys().map(|(due, _)| *due).collect();
+        assert_eq!(due[99..], [at(5), at(100), at(200), at(300)]);
+    }
+}

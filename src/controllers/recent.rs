@@ -1,0 +1,75 @@
+//! The last few UIDs of something.
+
+use std::collections::BTreeMap;
+
+use crate::model::Str;
+
+/// Remembers the UIDs that were added or asked for last, up to a limit.
+///
+/// Mirrors `uid_cache.go`, `uidCache`, v1.37.1, an LRU cache: asking for a UID keeps it.
+#[derive(Clone, Debug)]
+pub struct RecentUids {
+    limit: usize,
+    used: BTreeMap<Str, u64>,
+    by_use: BTreeMap<u64, Str>,
+    clock: u64,
+}
+
+impl Default for RecentUids {
+    /// With the limit that both controllers have.
+    fn default() -> Self {
+        Self {
+            limit: 500,
+            used: BTreeMap::new(),
+            by_use: BTreeMap::new(),
+            clock: 0,
+        }
+    }
+}
+
+impl RecentUids {
+    /// Remembers `uid`, and forgets the one that was not used for longest if that makes too many.
+    pub fn add(&mut self, uid: &Str) {
+        self.clock += 1;
+        if let Some(before) = self.used.insert(uid.clone(), self.clock) {
+            self.by_use.remove(&before);
+        }
+        self.by_use.insert(self.clock, uid.clone());
+        while self.used.len() > self.limit {
+            let Some((_, oldest)) = self.by_use.pop_first() else {
+                break;
+            };
+            self.used.remove(&oldest);
+        }
+    }
+
+    /// Whether `uid` is remembered.
+    pub fn has(&mut self, uid: &Str) -> bool {
+        let known = self.used.contains_key(uid);
+        if known {
+            self.add(uid);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_stays() {
+        let mut recent = RecentUids {
+            limit: 2,
+            ..RecentUids::default()
+        };
+        let uid = |text: &str| Str::from(text);
+        recent.add(&uid("a"));
+        recent.add(&uid("b"));
+        recent.add(&uid("b"));
+        assert!(recent.has(&uid("a")));
+        recent.add(&uid("c"));
+        assert!(recent.has(&uid("a")) && recent.has(&uid("c")));
+        assert!(!recent.has(&uid("b")));
+    }
+}

@@ -1,0 +1,92 @@
+//! What a claim needs: entries of consumers that ended removed, and with the last one its devices freed.
+
+use std::sync::Arc;
+
+use super::{ClaimWrite, FINALIZER, Plan, ResourceClaims, Stop};
+use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Object};
+use crate::reservation::{PodGroups, is_done};
+
+impl ResourceClaims {
+    /// Mirrors `syncClaim`.
+    pub(super) fn sync_claim(&mut self, cluster: &Cluster, key: &Key, plan: &mut Plan) -> Result<(), Stop> {
+        let Some(claim) = cluster.claim(key) else {
+            return Ok(());
+        };
+        let mut remaining = Vec::new();
+        for entry in &claim.status.reserved_for {
+            if self.stays(cluster, claim, entry)? {
+                remaining.push(entry.clone());
+            }
+        }
+        let protected = claim.metadata.finalizers.iter().any(|name| name == FINALIZER);
+        let allocated = claim.status.allocation.is_some();
+        let unused = remaining.is_empty();
+        let release = |remaining, deallocate| ClaimWrite::Release {
+            claim: Arc::clone(claim),
+            remaining,
+            deallocate,
+        };
+        if remaining.len() < claim.status.reserved_for.len() {
+            let deallocate = unused && protected;
+            plan.writes.push(release(remaining, deallocate));
+            if protected && (deallocate || !allocated) {
+                plan.writes.push(ClaimWrite::RemoveFinalizer(key.clone()));
+            }
+        } else if protected && claim.metadata.is_deleting() && unused {
+            if allocated {
+                plan.writes.push(release(remaining, true));
+            }
+            plan.writes.push(ClaimWrite::RemoveFinalizer(key.clone()));
+        }
+        if unused && owner_is_done(cluster, claim) {
+            plan.writes.push(ClaimWrite::Delete(key.clone()));
+        }
+        Ok(())
+    }
+
+    /// Whether the entry stays. One that the controller cannot judge does.
+    fn stays(&mut self, cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) -> Result<bool, Stop> {
+        let kind = if entry.is_pod() {
+            Kind::Pod
+        } else if entry.is_pod_group() && self.features.groups == PodGroups::Accepted {
+            Kind::PodGroup
+        } else {
+            return Ok(true);
+        };
+        if self.deleted.has(&entry.uid) {
+            return Ok(false);
+        }
+        let key = Key {
+            namespace: claim.metadata.namespace.clone(),
+            name: entry.name.clone(),
+        };
+        if kind == Kind::Pod {
+            if let Some(pod) = cluster.pod(&key) {
+                return Ok(pod.metadata.uid == entry.uid && !is_done(pod));
+            }
+        } else if let Some(group) = cluster.pod_group(&key) {
+            return Ok(group.metadata.uid == entry.uid);
+        }
+        // Somebody may be scheduling it right now: only the API server knows. Whether a pod that it finds has ended is not asked.
+        let found = self.ask(kind, &key)?.map(Object::metadata);
+        Ok(found.is_some_and(|metadata| metadata.uid == entry.uid))
+    }
+}
+
+/// Whether the pod that the claim was made for is known not to need it. A pod that is gone is left to the garbage collector.
+fn owner_is_done(cluster: &Cluster, claim: &Claim) -> bool {
+    let owner = claim.metadata.owner_references.iter();
+    let Some(owner) = owner
+        .filter(|owner| owner.controller)
+        .find(|owner| owner.api_version == "v1" && owner.kind == "Pod")
+    else {
+        return false;
+    };
+    let key = Key {
+        namespace: claim.metadata.namespace.clone(),
+        name: owner.name.clone(),
+    };
+    cluster
+        .pod(&key)
+        .is_some_and(|pod| pod.metadata.uid != owner.uid || is_done(pod))
+}

@@ -1,0 +1,592 @@
+//! The device taint eviction controller: plans when pods have to go, lets them go, and tells so in the status of rules.
+//!
+//! Mirrors `device_taint_eviction.go`, v1.37.1; releases that differ are described by a [`Release`].
+
+mod resume;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Observed, Queue, RecentUids};
+use crate::eviction::{
+    Eviction, NO_EFFECT, NO_EXECUTE, Origin, Release, RuleCounts, RuleSupport, Rules, Taints, claim_eviction,
+    condition_of, consumers, count, namespaces, pending, pod_eviction, rule_condition,
+};
+use crate::model::{Claim, Cluster, Condition, DeviceId, Key, Object, Pod, Slice, Str, TaintRule, Time};
+
+/// The shortest time between updates of a rule's status while eviction goes on.
+const STATUS_PERIOD: Duration = Duration::from_secs(10);
+
+/// A pod, and no other of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PodRef {
+    /// Namespace and name.
+    pub key: Key,
+    /// Its UID.
+    pub uid: Str,
+}
+
+impl PodRef {
+    /// A reference to `pod`.
+    pub fn of(pod: &Pod) -> Self {
+        Self {
+            key: pod.key(),
+            uid: pod.metadata.uid.clone(),
+        }
+    }
+}
+
+/// What the queue holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Item {
+    /// A pod that may have to go.
+    Pod(PodRef),
+    /// A rule, by name and UID, whose status may have to change.
+    Rule(Str, Str),
+}
+
+/// Something to be done. Report the result to [`TaintEviction::finish`].
+#[derive(Clone, Debug)]
+pub struct EvictionTask {
+    item: Item,
+    /// What.
+    pub action: EvictionAction,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub enum EvictionAction {
+    /// The pod has to go now: read it, and unless it is gone, another one or being deleted already, say "Marking for deletion" in an
+    /// event, set its condition `DisruptionTarget`, and delete it with its UID as precondition.
+    Evict {
+        /// The pod.
+        pod: PodRef,
+        /// Since when, and why.
+        eviction: Eviction,
+    },
+    /// Apply the condition to the rule with that UID.
+    SetCondition {
+        /// Name of the rule.
+        rule: Str,
+        /// Its UID.
+        uid: Str,
+        /// The condition.
+        condition: Condition,
+    },
+}
+
+/// How a task went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvictionResult {
+    /// It is done. Also said of a pod that was being deleted already: upstream counts it as evicted.
+    Done,
+    /// The object does not exist, or is another one.
+    Gone,
+    /// It has to be tried again.
+    Failed,
+}
+
+/// The state of the controller.
+#[derive(Clone, Debug)]
+pub struct TaintEviction {
+    release: Release,
+    /// Rules whose effect is NoExecute.
+    rules: Rules,
+    /// When which pod has to go.
+    plans: BTreeMap<PodRef, Eviction>,
+    /// Allocated claims whose pods have to go. Not computed again before a taint changes.
+    claims: BTreeMap<Key, Eviction>,
+    /// Those of them for which a rule is a reason, by the rule's UID.
+    claims_of_rule: BTreeMap<Str, BTreeSet<Key>>,
+    /// Pods that need no further look.
+    evicted: RecentUids,
+    /// By UID of the rule, how many pods were evicted because of it.
+    evicted_by_rule: BTreeMap<Str, usize>,
+    queue: Queue<Item>,
+}
+
+impl TaintEviction {
+    /// A controller that starts with the state of `cluster`.
+    pub fn start(cluster: &Cluster, release: Release, now: Time) -> Self {
+        let mut controller = Self::planned(cluster, release, now);
+        if release.rules == RuleSupport::On {
+            for rule in cluster.rules() {
+                controller.queue.add(Item::of_rule(rule));
+            }
+        }
+        controller.push_plans(now);
+        controller
+    }
+
+    fn planned(cluster: &Cluster, release: Release, now: Time) -> Self {
+        let mut controller = Self {
+            release,
+            rules: Rules::default(),
+            plans: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            claims_of_rule: BTreeMap::new(),
+            evicted: RecentUids::default(),
+            evicted_by_rule: BTreeMap::new(),
+            queue: Queue::default(),
+        };
+        if !release.evicts {
+            return controller;
+        }
+        controller.rules = evicting_rules(cluster);
+        let taints = Taints::of(cluster).where_rules_are(release.rules);
+        for claim in cluster.claims() {
+            controller.note(&claim.key(), claim_eviction(claim, &taints, now));
+        }
+        let mut pods: BTreeMap<Key, &Arc<Pod>> = BTreeMap::new();
+        for key in controller.claims.keys() {
+            let Some(claim) = cluster.claim(key) else {
+                continue;
+            };
+            if release.stops_at_missing_pod {
+                let found = consumers(cluster, claim, release);
+                pods.extend(found.into_iter().map(|pod| (pod.key(), pod)));
+            } else {
+                pods.extend(cluster.pods_of_claim(key).map(|pod| (pod.key(), pod)));
+            }
+        }
+        for pod in pods.into_values() {
+            if let Some(eviction) = controller.eviction_of(cluster, pod) {
+                controller.plans.insert(PodRef::of(pod), eviction);
+            }
+        }
+        controller
+    }
+
+    fn push_plans(&mut self, now: Time) {
+        for (pod, eviction) in &self.plans {
+            self.queue.push(Item::Pod(pod.clone()), eviction.at, now);
+        }
+    }
+
+    /// When each pod has to go, and why.
+    pub fn plans(&self) -> &BTreeMap<PodRef, Eviction> {
+        &self.plans
+    }
+
+    /// Takes note of a change, which `cluster` has in it already. Returns the pods whose planned eviction is called off: each gets an
+    /// event "Cancelling deletion".
+    pub fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<PodRef> {
+        let mut cancelled = Vec::new();
+        if !self.release.evicts {
+            return cancelled;
+        }
+        let mut pods = Vec::new();
+        match (&change.before, &change.after) {
+            (
+                before @ (None | Some(Object::ResourceClaim(_))),
+                after @ (None | Some(Object::ResourceClaim(_))),
+            ) => {
+                let claim = |object: &Option<Object>| match object {
+                    Some(Object::ResourceClaim(claim)) => Some(Arc::clone(claim)),
+                    _ => None,
+                };
+                self.claim_changed(
+                    cluster,
+                    claim(before).as_ref(),
+                    claim(after).as_ref(),
+                    now,
+                    &mut pods,
+                );
+            }
+            (Some(Object::Pod(before)), None) => {
+                // It is gone: nothing to call off that anybody could see.
+                self.plans.remove(&PodRef::of(before));
+            }
+            (before, Some(Object::Pod(pod))) => {
+                if let Some(Object::Pod(before)) = before {
+                    if before.metadata.uid != pod.metadata.uid {
+                        self.plans.remove(&PodRef::of(before));
+                        pods.push(Arc::clone(pod));
+                    } else if before.spec.node_name != pod.spec.node_name || statuses_differ(before, pod) {
+                        pods.push(Arc::clone(pod));
+                    }
+                } else {
+                    pods.push(Arc::clone(pod));
+                }
+            }
+            (before, after) => match (before.as_ref().or(after.as_ref()), after) {
+                (Some(Object::DeviceTaintRule(_)), _) => {
+                    let rule = |object: &Option<Object>| match object {
+                        Some(Object::DeviceTaintRule(rule)) => Some(Arc::clone(rule)),
+                        _ => None,
+                    };
+                    self.rule_changed(
+                        cluster,
+                        rule(before).as_ref(),
+                        rule(after).as_ref(),
+                        now,
+                        &mut pods,
+                    );
+                }
+                (Some(Object::ResourceSlice(_)), _) => {
+                    for object in [before, after].into_iter().flatten() {
+                        if let Object::ResourceSlice(slice) = object {
+                            self.slice_changed(cluster, slice, now, &mut pods);
+                        }
+                    }
+                }
+                _ => {}
+            },
+        }
+        for pod in pods {
+            self.look_at(cluster, &pod, now, &mut cancelled);
+        }
+        cancelled
+    }
+
+    /// Mirrors `handleClaimChange`.
+    fn claim_changed(
+        &mut self,
+        cluster: &Cluster,
+        before: Option<&Arc<Claim>>,
+        after: Option<&Arc<Claim>>,
+        now: Time,
+        pods: &mut Vec<Arc<Pod>>,
+    ) {
+        let is_allocated = |claim: &Arc<Claim>| claim.status.allocation.is_some();
+        match (before, after) {
+            (Some(before), Some(after)) if before.metadata.uid != after.metadata.uid => {
+                self.claim_changed(cluster, Some(before), None, now, pods);
+                self.claim_changed(cluster, None, Some(after), now, pods);
+            }
+            (before, Some(after)) => {
+                let was_allocated = before.is_some_and(is_allocated);
+                if !was_allocated && !is_allocated(after) {
+                    return;
+                }
+                if !is_allocated(after) {
+                    self.note(&after.key(), None);
+                } else if !was_allocated {
+                    self.evaluate(cluster, after, now);
+                }
+                // An allocation never changes, so what was found for it stays.
+                if let Some(before) =
+                    before.filter(|before| before.status.reserved_for != after.status.reserved_for)
+                {
+                    pods.extend(self.consumers_of(cluster, before));
+                }
+                pods.extend(self.consumers_of(cluster, after));
+            }
+            (Some(before), None) => {
+                self.note(&before.key(), None);
+                pods.extend(self.consumers_of(cluster, before));
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Mirrors `handleRuleChange`.
+    fn rule_changed(
+        &mut self,
+        cluster: &Cluster,
+        before: Option<&Arc<TaintRule>>,
+        after: Option<&Arc<TaintRule>>,
+        now: Time,
+        pods: &mut Vec<Arc<Pod>>,
+    ) {
+        if self.release.rules == RuleSupport::Off {
+            return;
+        }
+        if let (Some(before), Some(after)) = (before, after) {
+            if before.metadata.uid != after.metadata.uid {
+                self.rule_changed(cluster, Some(before), None, now, pods);
+                self.rule_changed(cluster, None, Some(after), now, pods);
+                return;
+            }
+            let (old, new) = (&before.spec, &after.spec);
+            if old.device_selector == new.device_selector && old.taint == new.taint {
+                return;
+            }
+        }
+        match (before, after) {
+            (_, Some(after)) if self.release.rules == RuleSupport::On => {
+                // Before any pod, so that the first status tells how many there are.
+                self.queue.add(Item::of_rule(after));
+            }
+            (Some(before), None) => {
+                self.evicted_by_rule.remove(&before.metadata.uid);
+            }
+            _ => {}
+        }
+        self.rules = evicting_rules(cluster);
+        let concerned: BTreeSet<Key> = {
+            let of_rules = Rules::of([before, after].into_iter().flatten());
+            cluster
+                .claims()
+                .filter(|claim| {
+                    claim
+                        .results()
+                        .iter()
+                        .any(|result| !of_rules.matching(&result.id()).is_empty())
+                })
+                .map(|claim| claim.key())
+                .collect()
+        };
+        for key in concerned {
+            self.evaluate_and_note(cluster, &key, now, pods, Eviction::is_unchanged);
+        }
+    }
+
+    /// Mirrors `handleSliceChange`: claims are looked at again whose device's taints are not what they were.
+    fn slice_changed(&mut self, cluster: &Cluster, slice: &Arc<Slice>, now: Time, pods: &mut Vec<Arc<Pod>>) {
+        let id = slice.pool_id();
+        let pool = cluster.pool(&id);
+        let in_pool = pool
+            .iter()
+            .flat_map(|pool| pool.slices.iter().chain(&pool.outdated))
+            .copied();
+        // Also of outdated slices, as the generation may have changed.
+        let devices: BTreeSet<DeviceId> = in_pool
+            .chain([slice])
+            .flat_map(|slice| &slice.spec.devices)
+            .map(|device| DeviceId {
+                driver: id.driver.clone(),
+                pool: id.pool.clone(),
+                device: device.name.clone(),
+            })
+            .collect();
+        let claims: BTreeSet<Key> = devices
+            .iter()
+            .flat_map(|device| cluster.claims_of_device(device))
+            .map(|claim| claim.key())
+            .collect();
+        let same_taints = |eviction: &Eviction, before: &Eviction| {
+            eviction == before
+                && (eviction.reasons.iter().zip(&before.reasons)).all(|(a, b)| a.taint() == b.taint())
+        };
+        for key in claims {
+            self.evaluate_and_note(cluster, &key, now, pods, same_taints);
+        }
+    }
+
+    fn evaluate_and_note(
+        &mut self,
+        cluster: &Cluster,
+        claim: &Key,
+        now: Time,
+        pods: &mut Vec<Arc<Pod>>,
+        is_same: impl Fn(&Eviction, &Eviction) -> bool,
+    ) {
+        let Some(claim) = cluster.claim(claim) else { return };
+        let before = self.claims.get(&claim.key()).cloned();
+        self.evaluate(cluster, claim, now);
+        let changed = match (self.claims.get(&claim.key()), &before) {
+            (None, None) => false,
+            (Some(eviction), Some(before)) => !is_same(eviction, before),
+            _ => true,
+        };
+        if changed {
+            pods.extend(self.consumers_of(cluster, claim));
+        }
+    }
+
+    fn evaluate(&mut self, cluster: &Cluster, claim: &Claim, now: Time) {
+        let taints = Taints::lookup(cluster, &self.rules).where_rules_are(self.release.rules);
+        let eviction = claim_eviction(claim, &taints, now);
+        self.note(&claim.key(), eviction);
+    }
+
+    /// Keeps what was found for a claim.
+    fn note(&mut self, claim: &Key, eviction: Option<Eviction>) {
+        let rules = |eviction: &Eviction| -> Vec<Str> {
+            let rules = eviction.reasons.iter().filter_map(Origin::rule);
+            rules.map(|rule| rule.metadata.uid.clone()).collect()
+        };
+        if let Some(before) = self.claims.remove(claim) {
+            for rule in rules(&before) {
+                if let Some(claims) = self.claims_of_rule.get_mut(&rule) {
+                    claims.remove(claim);
+                }
+            }
+        }
+        if let Some(eviction) = eviction {
+            for rule in rules(&eviction) {
+                self.claims_of_rule.entry(rule).or_default().insert(claim.clone());
+            }
+            self.claims.insert(claim.clone(), eviction);
+        }
+    }
+
+    fn consumers_of(&self, cluster: &Cluster, claim: &Claim) -> Vec<Arc<Pod>> {
+        let pods = consumers(cluster, claim, self.release);
+        pods.into_iter().cloned().collect()
+    }
+
+    fn eviction_of(&self, cluster: &Cluster, pod: &Pod) -> Option<Eviction> {
+        let of_claim = |claim: &Arc<Claim>| self.claims.get(&claim.key()).cloned();
+        pod_eviction(cluster, pod, self.release.groups, of_claim)
+    }
+
+    /// Mirrors `handlePod`.
+    fn look_at(&mut self, cluster: &Cluster, pod: &Pod, now: Time, cancelled: &mut Vec<PodRef>) {
+        let reference = PodRef::of(pod);
+        let Some(eviction) = self.eviction_of(cluster, pod) else {
+            if self.plans.remove(&reference).is_some() {
+                cancelled.push(reference);
+            }
+            return;
+        };
+        self.queue.push(Item::Pod(reference.clone()), eviction.at, now);
+        for rule in eviction.reasons.iter().filter_map(Origin::rule) {
+            self.push_status(rule, now);
+        }
+        self.plans.insert(reference, eviction);
+    }
+
+    fn push_status(&mut self, rule: &TaintRule, now: Time) {
+        if self.release.rules == RuleSupport::On {
+            self.queue
+                .push(Item::of_rule(rule), now.after(STATUS_PERIOD), now);
+        }
+    }
+
+    /// When there is something to do, or to look at.
+    pub fn next_due(&self, now: Time) -> Option<Time> {
+        self.queue.next_due(now)
+    }
+
+    /// The next task that is due at `now`.
+    pub fn next(&mut self, cluster: &Cluster, now: Time) -> Option<EvictionTask> {
+        while let Some(item) = self.queue.pop(now) {
+            let action = match &item {
+                Item::Pod(pod) => self.pod_is_due(pod, now),
+                Item::Rule(name, uid) => self.status_is_due(cluster, name, uid, now),
+            };
+            match action {
+                Some(action) => return Some(EvictionTask { item, action }),
+                None => {
+                    self.queue.forget(&item);
+                    self.queue.done(&item);
+                }
+            }
+        }
+        None
+    }
+
+    /// Mirrors `maybeDeletePod`.
+    fn pod_is_due(&mut self, pod: &PodRef, now: Time) -> Option<EvictionAction> {
+        let eviction = self.plans.get(pod)?.clone();
+        if self.evicted.has(&pod.uid) {
+            return None;
+        }
+        if eviction.at > now {
+            self.queue.push(Item::Pod(pod.clone()), eviction.at, now);
+            return None;
+        }
+        Some(EvictionAction::Evict {
+            pod: pod.clone(),
+            eviction,
+        })
+    }
+
+    /// Mirrors `maybeUpdateRuleStatus`.
+    fn status_is_due(
+        &mut self,
+        cluster: &Cluster,
+        name: &Str,
+        uid: &Str,
+        now: Time,
+    ) -> Option<EvictionAction> {
+        let rule = cluster.rule(name).filter(|rule| rule.metadata.uid == *uid)?;
+        let existing = condition_of(rule);
+        if let Some(existing) = existing.filter(|c| c.observed_generation == rule.metadata.generation) {
+            let next = existing
+                .last_transition_time
+                .map(|last| last.after(STATUS_PERIOD));
+            if let Some(next) = next.filter(|next| *next > now) {
+                self.queue.push(Item::of_rule(rule), next, now);
+                return None;
+            }
+        }
+        let mut counts = match rule.spec.taint.effect.as_str() {
+            NO_EFFECT => count(cluster, rule, self.release),
+            NO_EXECUTE => self.count_pending(cluster, uid),
+            _ => RuleCounts::default(),
+        };
+        counts.evicted = self.evicted_by_rule.get(uid).copied().unwrap_or(0);
+        let condition = rule_condition(rule, counts, Time::from_unix_seconds(now.unix_seconds()));
+        let is_same = existing.is_some_and(|existing| {
+            let last_transition_time = existing.last_transition_time;
+            *existing
+                == Condition {
+                    last_transition_time,
+                    ..condition.clone()
+                }
+        });
+        (!is_same).then(|| EvictionAction::SetCondition {
+            rule: name.clone(),
+            uid: uid.clone(),
+            condition,
+        })
+    }
+
+    /// Mirrors `countPendingPods`.
+    fn count_pending(&self, cluster: &Cluster, rule: &Str) -> RuleCounts {
+        let mut pods = BTreeSet::new();
+        for key in self.claims_of_rule.get(rule).into_iter().flatten() {
+            if let Some(claim) = cluster.claim(key) {
+                pods.extend(pending(cluster, claim, self.release));
+            }
+        }
+        RuleCounts {
+            namespaces: namespaces(&pods),
+            pods: pods.len(),
+            ..RuleCounts::default()
+        }
+    }
+
+    /// Says how `task` went.
+    pub fn finish(&mut self, task: EvictionTask, result: EvictionResult, now: Time) {
+        let EvictionTask { item, action } = task;
+        if result == EvictionResult::Failed {
+            self.queue.retry(item.clone(), now);
+            self.queue.done(&item);
+            return;
+        }
+        if let EvictionAction::Evict { pod, eviction } = action {
+            self.plans.remove(&pod);
+            self.evicted.add(&pod.uid);
+            if result == EvictionResult::Done {
+                for rule in eviction.reasons.iter().filter_map(Origin::rule) {
+                    *self.evicted_by_rule.entry(rule.metadata.uid.clone()).or_default() += 1;
+                    self.push_status(rule, now);
+                }
+            }
+        }
+        self.queue.forget(&item);
+        self.queue.done(&item);
+    }
+}
+
+impl Item {
+    fn of_rule(rule: &TaintRule) -> Self {
+        Self::Rule(rule.metadata.name.clone(), rule.metadata.uid.clone())
+    }
+}
+
+fn evicting_rules(cluster: &Cluster) -> Rules {
+    Rules::of(
+        cluster
+            .rules()
+            .filter(|rule| rule.spec.taint.effect == NO_EXECUTE),
+    )
+}
+
+fn statuses_differ(a: &Pod, b: &Pod) -> bool {
+    let names = |pod: &Pod| -> Vec<(Str, Option<Str>)> {
+        let statuses = pod.status.resource_claim_statuses.iter();
+        statuses
+            .map(|status| (status.name.clone(), status.resource_claim_name.clone()))
+            .collect()
+    };
+    names(a) != names(b)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! What the controller asks for, and what it makes of the answers. How evictions go on in time is tested with the simulation.
+
+use serde_json::{Value, json};
+
+use super::{EvictionAction, EvictionResult, EvictionTask, TaintEviction};
+use crate::controllers::Observed;
+use crate::eviction::Release;
+use crate::model::{
+    Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind, Object,
+    Time,
+};
+
+fn now() -> Time {
+    "2026-11-21T10:00:00Z".parse().unwrap()
+}
+
+fn object(kind: Kind, json: &Value) -> Object {
+    Object::from_json(kind, json.to_string().as_bytes()).unwrap()
+}
+
+fn rule(effect: &str) -> Value {
+    json!({"metadata": {"name": "drain", "uid": "drain-uid", "generation": 1},
+        "spec": {"deviceSelector": {}, "taint": {"key": "k", "effect": effect, "timeAdded": "2026-11-21T10:00:00Z"}}})
+}
+
+fn pod(uid: &str) -> Value {
+    json!({"metadata": {"namespace": "n", "name": "p", "uid": uid},
+        "spec": {"nodeName": "node", "resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}]}})
+}
+
+fn claim(uid: &str) -> Value {
+    json!({"metadata": {"namespace": "n", "name": "c", "uid": "c-uid"}, "status": {
+        "reservedFor": [{"resource": "pods", "name": "p", "uid": uid}],
+        "allocation": {"devices": {"results": [{"driver": "d", "pool": "p", "device": "a"}]}}}})
+}
+
+fn cluster(environment: Environment) -> Cluster {
+    let mut builder = ClusterBuilder::default();
+    builder.add(object(Kind::DeviceTaintRule, &rule("NoExecute")));
+    builder.add(object(Kind::Pod, &pod("p-uid")));
+    builder.add(object(Kind::ResourceClaim, &claim("p-uid")));
+    builder.build(environment).0
+}
+
+fn start(cluster: &Cluster) -> TaintEviction {
+    TaintEviction::start(cluster, Release::of(cluster.environment()), now())
+}
+
+fn told(task: &EvictionTask) -> String {
+    match &task.action {
+        EvictionAction::Evict { pod, eviction } => {
+            format!(
+                "evict {} {} for {} reasons",
+                pod.key.name,
+                pod.uid,
+                eviction.reasons.len()
+            )
+        }
+        EvictionAction::SetCondition { rule, condition, .. } => {
+            format!("condition of {rule}: {} {}", condition.reason, condition.message)
+        }
+    }
+}
+
+/// The tasks that are due at `at`, each finished with `result`.
+fn due(controller: &mut TaintEviction, cluster: &Cluster, at: Time, result: EvictionResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Some(task) = controller.next(cluster, at) {
+        lines.push(told(&task));
+        controller.finish(task, result, at);
+    }
+    lines
+}
+
+fn change(controller: &mut TaintEviction, cluster: &mut Cluster, change: Change) -> usize {
+    let after = match &change {
+        Change::Put(object) => Some(object.clone()),
+        Change::Delete(..) => None,
+    };
+    let before = cluster.apply(change);
+    controller
+        .observe(cluster, &Observed { before, after }, now())
+        .len()
+}
+
+const FIRST: &str = "condition of drain: PodsPendingEviction 1 pod needs to be evicted in 1 namespace.";
+const EVICT: &str = "evict p p-uid for 1 reasons";
+
+#[test]
+fn what_fails_is_tried_again_later_each_time() {
+    let cluster = cluster(Environment::default());
+    let mut controller = start(&cluster);
+    let mut at = now();
+    assert_eq!(
+        due(&mut controller, &cluster, at, EvictionResult::Failed),
+        [FIRST, EVICT]
+    );
+    for milliseconds in [5, 10, 20] {
+        let next = controller.next_due(at).unwrap();
+        assert_eq!(next.since(at).as_millis(), milliseconds);
+        at = next;
+        assert_eq!(
+            due(&mut controller, &cluster, at, EvictionResult::Failed),
+            [FIRST, EVICT]
+        );
+    }
+    at = controller.next_due(at).unwrap();
+    assert_eq!(
+        due(&mut controller, &cluster, at, EvictionResult::Done),
+        [FIRST, EVICT]
+    );
+}
+
+#[test]
+fn an_evicted_pod_counts_once_and_a_missing_one_not_at_all() {
+    for (result, expected) in [
+        (
+            EvictionResult::Done,
+            Some(
+                "condition of drain: PodsPendingEviction 1 pod needs to be evicted in 1 namespace. 1 pod evicted since starting the \
+                 controller.",
+            ),
+        ),
+        (EvictionResult::Gone, Some(FIRST)),
+    ] {
+        let mut cluster = cluster(Environment::default());
+        let mut controller = start(&cluster);
+        assert_eq!(due(&mut controller, &cluster, now(), result).len(), 2);
+        // The pod is seen again before its deletion is: nothing is done a second time, although it is planned.
+        change(
+            &mut controller,
+            &mut cluster,
+            Change::Put(object(Kind::ResourceClaim, &claim("p-uid"))),
+        );
+        assert!(due(&mut controller, &cluster, now(), EvictionResult::Done).is_empty());
+        // The condition was not written here, so it is due again with the count.
+        let later = now().after(super::STATUS_PERIOD);
+        let said = due(&mut controller, &cluster, later, EvictionResult::Done);
+        assert_eq!(said.first().map(String::as_str), expected, "{result:?}");
+    }
+}
+
+#[test]
+fn a_condition_is_written_when_it_changes_and_not_before_its_time() {
+    let mut cluster = cluster(Environment::default());
+    let mut controller = start(&cluster);
+    let task = controller.next(&cluster, now()).unwrap();
+    let EvictionAction::SetCondition { condition, .. } = &task.action else {
+        panic!("{}", told(&task));
+    };
+    let mut written = match object(Kind::DeviceTaintRule, &rule("NoExecute")) {
+        Object::DeviceTaintRule(rule) => (*rule).clone(),
+        _ => unreachable!(),
+    };
+    written.status.conditions.push(condition.clone());
+    controller.finish(task, EvictionResult::Done, now());
+    let written = Object::DeviceTaintRule(std::sync::Arc::new(written));
+    assert_eq!(change(&mut controller, &mut cluster, Change::Put(written)), 0);
+    // What the controller wrote itself is no reason to evict anybody again.
+    assert_eq!(
+        due(&mut controller, &cluster, now(), EvictionResult::Gone),
+        [EVICT]
+    );
+    let early = now().add_nanoseconds(9_999_999_999);
+    change(
+        &mut controller,
+        &mut cluster,
+        Change::Put(object(
+            Kind::Pod,
+            &json!({"metadata": {"namespace": "n", "name": "other"}}),
+        )),
+    );
+    assert!(due(&mut controller, &cluster, early, EvictionResult::Done).is_empty());
+    // Nothing has changed by then.
+    assert!(
+        due(
+            &mut controller,
+            &cluster,
+            early.after(super::STATUS_PERIOD),
+            EvictionResult::Done
+        )
+        .is_empty()
+    );
+}
+
+#[test]
+fn a_pod_of_the_same_name_is_another_pod() {
+    let mut cluster = cluster(Environment::default());
+    let mut controller = start(&cluster);
+    due(&mut controller, &cluster, now(), EvictionResult::Gone);
+    let key = Key::new("n", "p");
+    change(&mut controller, &mut cluster, Change::Delete(Kind::Pod, key));
+    change(
+        &mut controller,
+        &mut cluster,
+        Change::Put(object(Kind::Pod, &pod("new"))),
+    );
+    assert!(due(&mut controller, &cluster, now(), EvictionResult::Done).is_empty());
+    change(
+        &mut controller,
+        &mut cluster,
+        Change::Put(object(Kind::ResourceClaim, &claim("new"))),
+    );
+    assert_eq!(
+        due(&mut controller, &cluster, now(), EvictionResult::Done),
+        ["evict p new for 1 reasons"]
+    );
+}
+
+#[test]
+fn gates_decide_whether_rules_count() {
+    let with = |gate| {
+        let state = GateState {
+            enabled: false,
+            evidence: Evidence::Flag,
+        };
+        let environment = Environment {
+            gates: vec![(Component::ControllerManager, gate, state)],
+            ..Environment::default()
+        };
+        let cluster = cluster(environment);
+        let mut controller = start(&cluster);
+        due(&mut controller, &cluster, now(), EvictionResult::Done)
+    };
+    assert!(with(Gate::DRADeviceTaints).is_empty());
+    assert!(with(Gate::DRADeviceTaintRules).is_empty());
+    assert_eq!(with(Gate::DRAWorkloadResourceClaims), [FIRST, EVICT]);
+}
