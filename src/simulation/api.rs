@@ -1,0 +1,281 @@
+//! Writes, carried out in memory as the API server does.
+
+use std::sync::Arc;
+
+use super::World;
+use super::owners::made_up_uid;
+use super::timeline::What;
+use crate::controllers::{ClaimName, ClaimWrite, EvictionAction, EvictionResult, Owner, Plan, PodRef};
+use crate::eviction::EVICTION_IN_PROGRESS;
+use crate::model::{Change, Claim, Condition, DeviceId, Key, Kind, Object, Pod, PodClaimStatus, Str, Time};
+
+/// Time that a pod has to end when it does not say otherwise, in seconds.
+const DEFAULT_GRACE_SECONDS: i64 = 30;
+
+impl World<'_> {
+    /// Does what the eviction controller wants.
+    pub(super) fn carry_out(&mut self, action: &EvictionAction) -> EvictionResult {
+        match action {
+            EvictionAction::Evict { pod, eviction } => {
+                let Some(current) = self.pod(pod) else {
+                    return EvictionResult::Gone;
+                };
+                if current.metadata.is_deleting() {
+                    return EvictionResult::Done;
+                }
+                let grace_seconds = grace_seconds(&current);
+                self.note(
+                    &pod.key,
+                    &pod.uid,
+                    What::PodDeleted {
+                        eviction: eviction.clone(),
+                        grace_seconds,
+                    },
+                );
+                self.delete_pod(&current, grace_seconds);
+                EvictionResult::Done
+            }
+            EvictionAction::SetCondition { rule, uid, condition } => {
+                let Some(current) = self.cluster.rule(rule).filter(|found| found.metadata.uid == *uid) else {
+                    return EvictionResult::Gone;
+                };
+                let mut changed = (**current).clone();
+                changed
+                    .status
+                    .conditions
+                    .retain(|known| known.type_ != EVICTION_IN_PROGRESS);
+                changed.status.conditions.push(condition.clone());
+                let key = changed.metadata.key();
+                self.note(
+                    &key,
+                    uid,
+                    What::RuleStatus {
+                        condition: condition.clone(),
+                    },
+                );
+                self.apply(Change::Put(Object::DeviceTaintRule(Arc::new(changed))));
+                EvictionResult::Done
+            }
+        }
+    }
+
+    fn pod(&self, pod: &PodRef) -> Option<Arc<Pod>> {
+        let found = self.cluster.pod(&pod.key)?;
+        (found.metadata.uid == pod.uid).then(|| Arc::clone(found))
+    }
+
+    /// Marks the pod for deletion, or removes it where there is nothing to wait for.
+    fn delete_pod(&mut self, pod: &Arc<Pod>, grace_seconds: i64) {
+        let mut leaving = (**pod).clone();
+        let at = self
+            .now
+            .add_nanoseconds(grace_seconds.saturating_mul(1_000_000_000));
+        leaving.metadata.deletion_timestamp = Some(whole_seconds(at));
+        leaving.metadata.deletion_grace_period_seconds = Some(grace_seconds);
+        leaving
+            .status
+            .conditions
+            .retain(|condition| condition.type_ != "DisruptionTarget");
+        leaving.status.conditions.push(Condition {
+            type_: "DisruptionTarget".into(),
+            status: "True".into(),
+            reason: "DeletionByDeviceTaintManager".into(),
+            message: "Device Taint manager: deleting due to NoExecute taint".into(),
+            last_transition_time: Some(whole_seconds(self.now)),
+            ..Condition::default()
+        });
+        let reference = PodRef::of(&leaving);
+        self.apply(Change::Put(Object::Pod(Arc::new(leaving))));
+        if grace_seconds == 0 {
+            self.remove_pod(&reference);
+        } else {
+            self.ending.insert((at, reference));
+        }
+        self.replace_at_once(pod);
+    }
+
+    /// The kubelet has confirmed the end of the pod.
+    pub(super) fn remove_pod(&mut self, reference: &PodRef) {
+        let Some(pod) = self.pod(reference) else { return };
+        self.note(&reference.key, &reference.uid, What::PodGone);
+        self.apply(Change::Delete(Kind::Pod, reference.key.clone()));
+        self.garbage.insert(reference.uid.clone());
+        self.replace_once_gone(&pod);
+    }
+
+    /// Carries out the writes of `plan`, up to the first that fails. Returns the claims that were created, and the failure.
+    pub(super) fn carry(&mut self, plan: &Plan) -> (Vec<Arc<Claim>>, Option<String>) {
+        let mut created = Vec::new();
+        for write in &plan.writes {
+            if let Err(why) = self.write(write, &mut created) {
+                return (created, Some(why));
+            }
+        }
+        if let Some(warning) = &plan.warning {
+            self.warn(&warning.about, &warning.message);
+        }
+        (created, None)
+    }
+
+    fn write(&mut self, write: &ClaimWrite, created: &mut Vec<Arc<Claim>>) -> Result<(), String> {
+        match write {
+            ClaimWrite::Create(claim) => created.push(self.create(claim)),
+            ClaimWrite::SetStatuses { of, statuses } => self.set_statuses(of, statuses, created),
+            ClaimWrite::Reserve { claim, consumer } => {
+                let mut changed = self.unchanged(claim)?;
+                changed.status.reserved_for.push(consumer.clone());
+                self.put_claim(changed);
+            }
+            ClaimWrite::Release {
+                claim,
+                remaining,
+                deallocate,
+            } => {
+                let mut changed = self.unchanged(claim)?;
+                changed.status.reserved_for.clone_from(remaining);
+                if *deallocate {
+                    let devices: Vec<DeviceId> = claim
+                        .results()
+                        .iter()
+                        .map(crate::model::AllocatedDevice::id)
+                        .collect();
+                    changed.status.allocation = None;
+                    changed.status.devices.clear();
+                    if !devices.is_empty() {
+                        self.note(&claim.key(), &claim.metadata.uid, What::ClaimReleased { devices });
+                    }
+                }
+                self.put_claim(changed);
+            }
+            ClaimWrite::RemoveFinalizer(key) => {
+                if let Some(claim) = self.cluster.claim(key) {
+                    let mut changed = (**claim).clone();
+                    changed
+                        .metadata
+                        .finalizers
+                        .retain(|name| name != super::world::FINALIZER);
+                    if changed.metadata.is_deleting() && changed.metadata.finalizers.is_empty() {
+                        self.remove_claim(key);
+                    } else {
+                        self.put_claim(changed);
+                    }
+                }
+            }
+            ClaimWrite::Delete(key) => {
+                if !self.delete_claim(key) {
+                    return Err(format!(
+                        "resourceclaims.resource.k8s.io \"{}\" not found",
+                        key.name
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy of the claim, if it is as it was read.
+    fn unchanged(&self, claim: &Arc<Claim>) -> Result<Claim, String> {
+        match self.cluster.claim(&claim.key()) {
+            Some(current) if Arc::ptr_eq(current, claim) => Ok((**claim).clone()),
+            _ => Err("the object has been modified".to_owned()),
+        }
+    }
+
+    fn put_claim(&mut self, claim: Claim) {
+        self.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    }
+
+    fn create(&mut self, claim: &Arc<Claim>) -> Arc<Claim> {
+        let number = self.number();
+        let mut made = (**claim).clone();
+        let base = made.metadata.generate_name.clone().unwrap_or_default();
+        made.metadata.name = format!("{base}sim-{number}").into();
+        made.metadata.uid = made_up_uid("claim", number);
+        made.metadata.creation_timestamp = Some(whole_seconds(self.now));
+        let owner = made.metadata.controller().map(|owner| Key {
+            namespace: made.metadata.namespace.clone(),
+            name: owner.name.clone(),
+        });
+        let made = Arc::new(made);
+        self.note(
+            &made.key(),
+            &made.metadata.uid,
+            What::ClaimCreated {
+                owner: owner.unwrap_or_default(),
+            },
+        );
+        self.apply(Change::Put(Object::ResourceClaim(Arc::clone(&made))));
+        made
+    }
+
+    fn set_statuses(&mut self, of: &Owner, statuses: &[(Str, ClaimName)], created: &[Arc<Claim>]) {
+        let statuses = statuses
+            .iter()
+            .filter_map(|(entry, claim)| {
+                let name = match claim {
+                    ClaimName::Known(name) => name.clone(),
+                    ClaimName::Created(index) => created.get(*index)?.metadata.name.clone(),
+                };
+                Some(PodClaimStatus {
+                    name: entry.clone(),
+                    resource_claim_name: Some(name),
+                })
+            })
+            .collect();
+        let changed = match of.kind {
+            Kind::Pod => self.cluster.pod(&of.key).map(|pod| {
+                let mut changed = (**pod).clone();
+                changed.status.resource_claim_statuses = statuses;
+                Object::Pod(Arc::new(changed))
+            }),
+            _ => self.cluster.pod_group(&of.key).map(|group| {
+                let mut changed = (**group).clone();
+                changed.status.resource_claim_statuses = statuses;
+                Object::PodGroup(Arc::new(changed))
+            }),
+        };
+        if let Some(object) = changed {
+            self.apply(Change::Put(object));
+        }
+    }
+
+    /// Deletes the claim, which its finalizers may delay. Says whether there was one.
+    pub(super) fn delete_claim(&mut self, key: &Key) -> bool {
+        let Some(claim) = self.cluster.claim(key) else {
+            return false;
+        };
+        if claim.metadata.finalizers.is_empty() {
+            self.remove_claim(key);
+        } else if !claim.metadata.is_deleting() {
+            let mut changed = (**claim).clone();
+            changed.metadata.deletion_timestamp = Some(whole_seconds(self.now));
+            self.put_claim(changed);
+        }
+        true
+    }
+
+    fn remove_claim(&mut self, key: &Key) {
+        if let Some(uid) = self.cluster.claim(key).map(|claim| claim.metadata.uid.clone()) {
+            self.note(key, &uid, What::ClaimDeleted);
+        }
+        self.apply(Change::Delete(Kind::ResourceClaim, key.clone()));
+    }
+}
+
+/// How long the pod may take to end. Mirrors `pkg/registry/core/pod/strategy.go`, `CheckGracefulDelete`, v1.37.1: a pod without a
+/// node, or that has ended, goes at once; a negative time counts as 1 s.
+fn grace_seconds(pod: &Pod) -> i64 {
+    if pod.node().is_none() || pod.is_terminal() {
+        return 0;
+    }
+    match pod.spec.termination_grace_period_seconds {
+        None => DEFAULT_GRACE_SECONDS,
+        Some(seconds) if seconds < 0 => 1,
+        Some(seconds) => seconds,
+    }
+}
+
+/// Times in objects have whole seconds.
+fn whole_seconds(time: Time) -> Time {
+    Time::from_unix_seconds(time.unix_seconds())
+}

@@ -1,0 +1,30 @@
+//! What becomes of a cluster: its controllers, kubelets and owners of pods on a virtual clock.
+//!
+//! A [`World`] holds a fork of a [`Cluster`](crate::model::Cluster) and the controllers' state machines. It carries out what they
+//! want as the API server would, tells them what changed, and moves its clock from one due time to the next: nothing takes any time
+//! but what is waited for on purpose. What happens is written down as a timeline of [`Happening`]s.
+//!
+//! What is not in the cluster is modelled: pods end when their grace period does, and owners replace pods as
+//! [`owners`](self::Replacing) says. Where replacements fit is asked of a [`Scheduler`], which the caller brings.
+
+mod api;
+mod budgets;
+mod hypothesis;
+mod missed;
+mod owners;
+mod report;
+mod timeline;
+mod world;
+
+pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any, taint_device};
+pub use missed::MissedPod;
+pub use owners::Replacing;
+pub use report::{
+    BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,
+    ReasonItem, ReplacementItem, RuleItem, StatusItem, Tolerated, TolerationItem, report,
+};
+pub use timeline::{Happening, What};
+pub use world::{Placement, Scheduler, World};
+
+#[cfg(test)]
+mod tests;

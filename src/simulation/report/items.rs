@@ -1,0 +1,405 @@
+//! The parts of the report: what readers of its JSON and its tables get.
+
+use serde::Serialize;
+
+use crate::controllers::PodRef;
+use crate::eviction::Origin;
+use crate::model::{Condition, DeviceId, Str, Time};
+use crate::simulation::timeline::{Happening, What};
+use crate::simulation::world::{Placement, Replacement};
+use crate::simulation::{MissedPod, Replacing};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvictionReport {
+    /// When the simulation starts.
+    pub start: Time,
+    /// What happens, in the order of time.
+    pub events: Vec<EventItem>,
+    /// Pods that have to go, and those that tolerate the taints of their devices for good, by time and name.
+    pub pods: Vec<PodItem>,
+    /// Who tolerates which NoExecute taint until when, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerations: Option<Vec<TolerationItem>>,
+    /// Pods on tainted devices that the controller does not evict although their claims say it should.
+    pub missed: Vec<MissedPod>,
+    /// Claims that are released, by time and name.
+    pub claims: Vec<ClaimItem>,
+    /// Budgets that lose pods.
+    pub disruption_budgets: Vec<BudgetItem>,
+    /// Rules with their conditions, by name.
+    pub rules: Vec<RuleItem>,
+    /// What a reader should know besides.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventItem {
+    /// When.
+    pub at: Time,
+    /// What.
+    #[serde(rename = "type")]
+    pub type_: &'static str,
+    /// Namespace of the object; absent for rules.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID; made up for objects that the simulation made.
+    pub uid: Str,
+    /// Why a pod has to go: the taints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<ReasonItem>,
+    /// Devices that become free.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceItem>,
+    /// Nodes that a replacement fits on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// More, for people.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// A taint that makes a pod go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReasonItem {
+    /// The rule, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Str>,
+    /// The slice, if the driver set the taint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Str>,
+    /// The device in the slice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceItem>,
+    /// The taint: `key=value:effect`.
+    pub taint: String,
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeviceItem {
+    /// Its driver.
+    pub driver: Str,
+    /// Its pool.
+    pub pool: Str,
+    /// Its name.
+    pub device: Str,
+}
+
+impl std::fmt::Display for DeviceItem {
+    /// `driver/pool/device`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
+    }
+}
+
+impl From<DeviceId> for DeviceItem {
+    fn from(id: DeviceId) -> Self {
+        let DeviceId { driver, pool, device } = id;
+        Self { driver, pool, device }
+    }
+}
+
+/// What becomes of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum PodVerdict {
+    /// It has to go.
+    Evicted,
+    /// It tolerates every taint of its devices for good.
+    Tolerates,
+}
+
+/// A pod on tainted devices.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodItem {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// Its node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// What becomes of it.
+    pub verdict: PodVerdict,
+    /// When it is deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+    /// When it is gone at the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_at: Option<Time>,
+    /// Its grace period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace_period_seconds: Option<i64>,
+    /// The taints that make it go.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<ReasonItem>,
+    /// Its priority; the controller does not look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// Who made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerItem>,
+    /// What its owner does about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacing: Option<Replacing>,
+    /// The pod that takes its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<ReplacementItem>,
+}
+
+/// The owner of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnerItem {
+    /// Its kind.
+    pub kind: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// Pods that it has and that have not ended.
+    pub pods: usize,
+    /// How many of them have to go.
+    pub evicted: usize,
+}
+
+/// A pod that takes the place of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplacementItem {
+    /// A made-up name, except for a StatefulSet's pod.
+    pub name: Str,
+    /// Whether it fits.
+    pub fits: Fit,
+    /// Where, once it does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// Why not, or why that is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// Whether a replacement fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Fit {
+    Fits,
+    DoesNotFit,
+    Unknown,
+}
+
+/// How a pod tolerates a NoExecute taint of one of its devices, as the eviction controller sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TolerationItem {
+    /// Namespace of the pod.
+    pub namespace: Str,
+    /// Name of the pod.
+    pub name: Str,
+    /// UID of the pod.
+    pub uid: Str,
+    /// The claim that holds the device.
+    pub claim: Str,
+    /// The device.
+    pub device: DeviceItem,
+    /// The taint and where it comes from.
+    pub taint: ReasonItem,
+    /// Whether it tolerates the taint.
+    pub tolerated: Tolerated,
+    /// Until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// Whether a taint is tolerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Tolerated {
+    /// It is not.
+    No,
+    /// For some time.
+    Until,
+    /// For good.
+    Forever,
+}
+
+/// A claim that is released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimItem {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// When its devices are free.
+    pub released_at: Time,
+    /// When it is removed, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Time>,
+    /// Its devices.
+    pub devices: Vec<DeviceItem>,
+}
+
+/// A PodDisruptionBudget that loses pods.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetItem {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// How many pods it would let go now.
+    pub disruptions_allowed: i32,
+    /// Those that have to go.
+    pub pods: Vec<Str>,
+    /// Whether that breaks it.
+    pub violated: bool,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violated_at: Option<Time>,
+}
+
+/// A rule and what the controller tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleItem {
+    /// Its name.
+    pub name: Str,
+    /// The condition right after the start; absent where the controller writes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<StatusItem>,
+    /// Later ones.
+    pub timeline: Vec<StatusItem>,
+}
+
+/// The condition `EvictionInProgress` of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatusItem {
+    /// Since when; of a condition that was there before, its own time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+    /// `True` or `False`.
+    pub status: Str,
+    /// Why.
+    pub reason: Str,
+    /// For people.
+    pub message: Str,
+}
+
+impl ReplacementItem {
+    pub(super) fn of(reference: &PodRef, replacement: &Replacement) -> Self {
+        let name = reference.key.name.clone();
+        let (fits, nodes, message) = match &replacement.placement {
+            Some(Placement::Fits { nodes, .. }) => (Fit::Fits, nodes.clone(), String::new()),
+            Some(Placement::DoesNotFit { message }) => (Fit::DoesNotFit, Vec::new(), message.clone()),
+            Some(Placement::Unknown { why }) => (Fit::Unknown, Vec::new(), why.clone()),
+            None => (Fit::Unknown, Vec::new(), "scheduling is not simulated".to_owned()),
+        };
+        Self {
+            name,
+            fits,
+            nodes,
+            message,
+        }
+    }
+}
+
+impl ReasonItem {
+    /// The taint as a reason.
+    pub fn of(origin: &Origin) -> Self {
+        let taint = origin.taint().map(ToString::to_string).unwrap_or_default();
+        match origin {
+            Origin::Rule(rule) => Self {
+                rule: Some(rule.metadata.name.clone()),
+                slice: None,
+                device: None,
+                taint,
+            },
+            Origin::Slice { slice, device, .. } => Self {
+                rule: None,
+                slice: Some(slice.metadata.name.clone()),
+                device: Some(DeviceItem {
+                    driver: slice.spec.driver.clone(),
+                    pool: slice.spec.pool.name.clone(),
+                    device: device.clone(),
+                }),
+                taint,
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for ReasonItem {
+    /// `rule/NAME`, or `slice/NAME DEVICE KEY=VALUE`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.rule, &self.slice, &self.device) {
+            (Some(rule), ..) => write!(f, "rule/{rule}"),
+            (None, Some(slice), Some(device)) => {
+                let taint = self.taint.rsplit_once(':').map_or("", |(taint, _)| taint);
+                write!(f, "slice/{slice} {} {taint}", device.device)
+            }
+            _ => f.write_str(&self.taint),
+        }
+    }
+}
+
+impl StatusItem {
+    pub(super) fn of(condition: &Condition) -> Self {
+        Self {
+            at: condition.last_transition_time,
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+        }
+    }
+}
+
+impl EventItem {
+    pub(super) fn of(happening: &Happening) -> Self {
+        let mut item = Self {
+            at: happening.at,
+            type_: happening.what.name(),
+            namespace: happening.key.namespace.clone(),
+            name: happening.key.name.clone(),
+            uid: happening.uid.clone(),
+            reasons: Vec::new(),
+            devices: Vec::new(),
+            nodes: Vec::new(),
+            message: String::new(),
+        };
+        match &happening.what {
+            What::PodDeleted {
+                eviction,
+                grace_seconds,
+            } => {
+                item.reasons = eviction.reasons.iter().map(ReasonItem::of).collect();
+                item.message = format!("grace period {grace_seconds}s");
+            }
+            What::ClaimReleased { devices } => {
+                item.devices = devices.iter().cloned().map(DeviceItem::from).collect();
+            }
+            What::ClaimCreated { owner } => item.message = format!("for {}", owner.name),
+            What::PodReplaced { original } => item.message = format!("in place of {}", original.name),
+            What::PodScheduled { nodes } => item.nodes.clone_from(nodes),
+            What::ClaimFailed { message } | What::PodUnschedulable { message } => {
+                item.message.clone_from(message);
+            }
+            What::RuleStatus { condition } => {
+                let text = format!("{} {} {}", condition.status, condition.reason, condition.message);
+                text.trim_end().clone_into(&mut item.message);
+            }
+            What::EvictionCancelled | What::PodGone | What::ClaimDeleted => {}
+        }
+        item
+    }
+}

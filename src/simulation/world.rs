@@ -1,0 +1,411 @@
+//! The state of a simulation, and its clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::owners::{Replacing, replacement};
+use super::timeline::{Happening, What};
+use crate::controllers::{
+    Answer, ClaimTask, Features, Observed, Owner, PodRef, ResourceClaims, TaintEviction,
+};
+use crate::eviction::Release;
+use crate::model::{Allocation, Change, Cluster, ConsumerReference, Key, Object, Pod, Str, Time};
+
+/// The finalizer of an allocated claim.
+pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+
+/// So many writes of one claim at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
+/// out of a shared claim and puts it in again for as long as the pod's object exists.
+const WRITES_OF_A_LOOP: usize = 20;
+
+/// So many writes a claim that loops may still have at each further instant, for what else happens to it.
+const FURTHER_WRITES: usize = 4;
+
+/// So often what failed is tried again while nothing else happens.
+const IDLE_RETRIES: u32 = 5;
+
+/// Says where a pod can go.
+pub trait Scheduler {
+    /// Where `pod`, which is in `cluster`, fits now.
+    fn place(&mut self, cluster: &Cluster, pod: &Arc<Pod>, now: Time) -> Placement;
+}
+
+/// Where a pod can go.
+#[derive(Clone, Debug)]
+pub enum Placement {
+    /// There.
+    Fits {
+        /// Every node that it fits on, by name; at least one.
+        nodes: Vec<Str>,
+        /// What its claims get on the first of them, as far as they have nothing yet.
+        allocations: Vec<(Key, Allocation)>,
+    },
+    /// Nowhere.
+    DoesNotFit {
+        /// In the scheduler's words.
+        message: String,
+    },
+    /// That cannot be told.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A replacement of an evicted pod.
+#[derive(Clone, Debug)]
+pub(super) struct Replacement {
+    /// The pod that it replaces.
+    pub(super) original: PodRef,
+    /// Where it can go, as it was said last.
+    pub(super) placement: Option<Placement>,
+}
+
+/// A cluster with its controllers on a virtual clock.
+pub struct World<'s> {
+    pub(super) cluster: Cluster,
+    pub(super) now: Time,
+    pub(super) release: Release,
+    eviction: TaintEviction,
+    claims: ResourceClaims,
+    scheduler: Option<&'s mut dyn Scheduler>,
+    /// Pods that are being deleted, by the time at which they are gone at the latest.
+    pub(super) ending: BTreeSet<(Time, PodRef)>,
+    /// UIDs of pods that are gone, whose claims are garbage.
+    pub(super) garbage: BTreeSet<Str>,
+    /// Replacements, by what they are called.
+    pub(super) replacements: BTreeMap<PodRef, Replacement>,
+    /// Replacements that wait for a node.
+    waiting: BTreeSet<PodRef>,
+    /// Whether something happened since the scheduler was asked last.
+    stirred: bool,
+    happenings: Vec<Happening>,
+    /// Writes per claim at this instant.
+    writes: BTreeMap<Key, usize>,
+    looping: BTreeSet<Key>,
+    /// What was said already of claims that cannot be made, by UID of the owner.
+    told: BTreeSet<(Str, String)>,
+    idle_retries: u32,
+    numbers: usize,
+}
+
+impl<'s> World<'s> {
+    /// The cluster at `now`, whose controllers have run for long and have nothing left to do but what is due later. Without a
+    /// scheduler replacements wait for ever.
+    pub fn new(cluster: Cluster, now: Time, scheduler: Option<&'s mut dyn Scheduler>) -> Self {
+        let release = Release::of(cluster.environment());
+        let eviction = TaintEviction::resume(&cluster, release, now);
+        let claims = ResourceClaims::idle(Features::of(cluster.environment()));
+        let ending = cluster
+            .pods()
+            .filter_map(|pod| Some((pod.metadata.deletion_timestamp?.max(now), PodRef::of(pod))))
+            .collect();
+        Self {
+            cluster,
+            now,
+            release,
+            eviction,
+            claims,
+            scheduler,
+            ending,
+            garbage: BTreeSet::new(),
+            replacements: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            stirred: false,
+            happenings: Vec::new(),
+            writes: BTreeMap::new(),
+            looping: BTreeSet::new(),
+            told: BTreeSet::new(),
+            idle_retries: 0,
+            numbers: 0,
+        }
+    }
+
+    /// The cluster as it is now.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// What has happened so far, in order.
+    pub fn happenings(&self) -> &[Happening] {
+        &self.happenings
+    }
+
+    /// Claims that a controller writes without end.
+    pub fn looping(&self) -> &BTreeSet<Key> {
+        &self.looping
+    }
+
+    /// Somebody changes the cluster: the controllers see it. Nothing happens before [`Self::run`].
+    pub fn apply(&mut self, change: Change) {
+        let after = match &change {
+            Change::Put(object) => Some(object.clone()),
+            Change::Delete(..) => None,
+        };
+        let before = self.cluster.apply(change);
+        let observed = Observed { before, after };
+        self.idle_retries = 0;
+        self.stirred = true;
+        for pod in self.eviction.observe(&self.cluster, &observed, self.now) {
+            self.note(&pod.key, &pod.uid, What::EvictionCancelled);
+        }
+        self.claims.observe(&self.cluster, &observed);
+    }
+
+    /// Lets happen what happens, until nothing is left to happen.
+    pub fn run(&mut self) {
+        self.run_to(None);
+    }
+
+    /// Lets happen what happens up to `end`, which it is then.
+    pub fn run_until(&mut self, end: Time) {
+        self.run_to(Some(end));
+        self.now = self.now.max(end);
+        self.allow_writes();
+    }
+
+    fn run_to(&mut self, end: Option<Time>) {
+        loop {
+            self.settle();
+            let Some(next) = self.next_due().filter(|next| end.is_none_or(|end| *next <= end)) else {
+                return;
+            };
+            if next > self.now {
+                self.allow_writes();
+            }
+            self.now = next;
+            while let Some((at, pod)) = self.ending.first().cloned() {
+                if at > self.now {
+                    break;
+                }
+                self.ending.pop_first();
+                self.remove_pod(&pod);
+            }
+        }
+    }
+
+    /// A new instant: claims may be written again, those that are known to loop a few times.
+    fn allow_writes(&mut self) {
+        self.writes.clear();
+        for key in &self.looping {
+            self.writes.insert(key.clone(), WRITES_OF_A_LOOP - FURTHER_WRITES);
+        }
+    }
+
+    fn next_due(&self) -> Option<Time> {
+        let retries = (self.idle_retries < IDLE_RETRIES)
+            .then(|| self.claims.next_due(self.now))
+            .flatten();
+        let gone = self.ending.first().map(|(at, _)| *at);
+        [self.eviction.next_due(self.now), retries, gone]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Everything that is due now.
+    fn settle(&mut self) {
+        loop {
+            if let Some(task) = self.eviction.next(&self.cluster, self.now) {
+                let result = self.carry_out(&task.action);
+                self.eviction.finish(task, result, self.now);
+            } else if self.step_claims() || self.collect_garbage() {
+            } else if self.stirred {
+                self.stirred = false;
+                self.schedule();
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// One task of the claim controller. Says whether there was one.
+    fn step_claims(&mut self) -> bool {
+        let retries = self.idle_retries;
+        match self.claims.next(&self.cluster, self.now) {
+            None => false,
+            Some(ClaimTask::Look(lookup)) => {
+                // What the cluster does not have does not exist, unless it could not be read.
+                let answer = match self.cluster.gap(lookup.kind, &lookup.key.namespace) {
+                    Some(gap) => Answer::Failed(gap.reason.clone()),
+                    None => Answer::Absent,
+                };
+                self.claims.answer(lookup, answer);
+                true
+            }
+            Some(ClaimTask::Carry(plan)) => {
+                let claims = plan.claims();
+                let is_loop = claims.iter().any(|key| {
+                    let writes = self.writes.entry(key.clone()).or_default();
+                    *writes += 1;
+                    *writes > WRITES_OF_A_LOOP
+                });
+                if is_loop {
+                    self.looping.extend(claims);
+                    self.claims.finish(&plan, Vec::new(), None, self.now);
+                    return true;
+                }
+                let (created, failure) = self.carry(&plan);
+                self.claims.finish(&plan, created, failure, self.now);
+                if plan.writes.is_empty() {
+                    self.idle_retries = retries + 1;
+                }
+                true
+            }
+        }
+    }
+
+    /// Claims whose pod is gone are deleted. Says whether there was one.
+    fn collect_garbage(&mut self) -> bool {
+        let Some(uid) = self.garbage.pop_first() else {
+            return false;
+        };
+        let keys: Vec<Key> = self
+            .cluster
+            .claims_of_owner(&uid)
+            .filter(|claim| claim.metadata.owner_references.len() == 1)
+            .map(|claim| claim.key())
+            .collect();
+        for key in keys {
+            self.delete_claim(&key);
+        }
+        true
+    }
+
+    pub(super) fn note(&mut self, key: &Key, uid: &Str, what: What) {
+        self.happenings.push(Happening {
+            at: self.now,
+            key: key.clone(),
+            uid: uid.clone(),
+            what,
+        });
+    }
+
+    /// Notes once that a claim cannot be made.
+    pub(super) fn warn(&mut self, about: &Owner, message: &str) {
+        if self.told.insert((about.uid.clone(), message.to_owned())) {
+            self.note(
+                &about.key,
+                &about.uid,
+                What::ClaimFailed {
+                    message: message.to_owned(),
+                },
+            );
+        }
+    }
+
+    /// A number that nothing had before.
+    pub(super) fn number(&mut self) -> usize {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    pub(super) fn replace_at_once(&mut self, pod: &Arc<Pod>) {
+        if Replacing::of(pod) == Replacing::AtOnce {
+            self.replace(pod);
+        }
+    }
+
+    pub(super) fn replace_once_gone(&mut self, pod: &Arc<Pod>) {
+        if Replacing::of(pod) == Replacing::OnceGone {
+            self.replace(pod);
+        }
+    }
+
+    fn replace(&mut self, pod: &Arc<Pod>) {
+        let original = PodRef::of(pod);
+        // Tolerated for some time, a taint lets the replacement in and evicts it too: going on with that would never end.
+        if self.replacements.contains_key(&original) {
+            return;
+        }
+        let number = self.number();
+        let made = replacement(pod, number, self.now);
+        let reference = PodRef::of(&made);
+        self.note(
+            &reference.key,
+            &reference.uid,
+            What::PodReplaced {
+                original: original.key.clone(),
+            },
+        );
+        self.replacements.insert(
+            reference.clone(),
+            Replacement {
+                original,
+                placement: None,
+            },
+        );
+        self.waiting.insert(reference);
+        self.apply(Change::Put(Object::Pod(made)));
+    }
+
+    /// Offers waiting replacements to the scheduler, in their order.
+    fn schedule(&mut self) {
+        for reference in self.waiting.clone() {
+            let Some(pod) = self.cluster.pod(&reference.key).cloned() else {
+                continue;
+            };
+            let Some(scheduler) = &mut self.scheduler else {
+                return;
+            };
+            let placement = scheduler.place(&self.cluster, &pod, self.now);
+            let before = self
+                .replacements
+                .get_mut(&reference)
+                .and_then(|replacement| replacement.placement.replace(placement.clone()));
+            match placement {
+                Placement::Fits { nodes, allocations } => {
+                    self.waiting.remove(&reference);
+                    self.bind(&pod, nodes, allocations);
+                }
+                Placement::DoesNotFit { message } => {
+                    let known = matches!(&before, Some(Placement::DoesNotFit { message: known }) if *known == message);
+                    if !known {
+                        self.note(&reference.key, &reference.uid, What::PodUnschedulable { message });
+                    }
+                }
+                Placement::Unknown { .. } => {}
+            }
+        }
+    }
+
+    /// What the scheduler writes: allocations and reservations, then the node.
+    fn bind(&mut self, pod: &Arc<Pod>, nodes: Vec<Str>, allocations: Vec<(Key, Allocation)>) {
+        let node = nodes.first().cloned();
+        self.note(&pod.key(), &pod.metadata.uid, What::PodScheduled { nodes });
+        let mut allocations: BTreeMap<Key, Allocation> = allocations.into_iter().collect();
+        let names: BTreeSet<Key> = crate::reservation::claim_names(pod)
+            .filter_map(crate::reservation::ClaimName::name)
+            .map(|name| Key {
+                namespace: pod.metadata.namespace.clone(),
+                name: name.clone(),
+            })
+            .collect();
+        for key in names {
+            let Some(claim) = self.cluster.claim(&key) else {
+                continue;
+            };
+            let mut changed = (**claim).clone();
+            if let Some(allocation) = allocations.remove(&key) {
+                changed.status.allocation = Some(allocation);
+                if !changed.metadata.finalizers.iter().any(|name| name == FINALIZER) {
+                    changed.metadata.finalizers.push(FINALIZER.into());
+                }
+            }
+            let is_reserved = crate::reservation::is_reserved_for(pod, &changed, self.release.groups);
+            if changed.status.allocation.is_some() && !is_reserved {
+                changed.status.reserved_for.push(ConsumerReference {
+                    resource: "pods".into(),
+                    name: pod.metadata.name.clone(),
+                    uid: pod.metadata.uid.clone(),
+                    ..ConsumerReference::default()
+                });
+            }
+            self.apply(Change::Put(Object::ResourceClaim(Arc::new(changed))));
+        }
+        let mut bound = (**pod).clone();
+        bound.spec.node_name = node;
+        bound.status.phase = "Running".into();
+        self.apply(Change::Put(Object::Pod(Arc::new(bound))));
+    }
+}
