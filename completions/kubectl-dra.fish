@@ -78,6 +78,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "reserved" -
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "snapshot" -d 'Write the state of the cluster into a file'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the versions of this program and of the server'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "completion" -d 'Print a completion script'
@@ -373,6 +374,114 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s q -
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l taint -d 'Let the driver taint this device too; may be given several times' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l rule -d 'Add the DeviceTaintRules of this file, or `-`; may be given several times' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l node -d 'Taint the devices that only this node reaches' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l driver -d 'Taint the devices of this driver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l pool -d 'Taint the devices of this pool' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l device -d 'Taint the device of this name' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l key -d 'The taint that the chosen devices get, which tolerations are compared with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l toleration-report -d 'Show also who tolerates which taint until when'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l emit-rule -d 'Print the DeviceTaintRules of the flags as manifests instead, with the effect None, so that the controller counts first'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l fail-on-eviction -d 'End with exit code 1 when a pod has to go'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from help" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l out -d 'The file to write; compressed if its name ends in .gz or .zst. Without it, standard output' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
@@ -517,13 +626,15 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "completion" -d 'Print a completion script'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "completion" -d 'Print a completion script'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe simulate snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'

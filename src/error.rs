@@ -32,7 +32,6 @@ pub(crate) mod exit_code {
 
 /// What a command that did its job found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "no command gives a verdict yet"))]
 pub(crate) enum Outcome {
     /// There is no verdict to give, or it is good.
     Done,

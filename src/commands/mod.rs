@@ -10,6 +10,7 @@ mod devices;
 mod names;
 mod objects;
 mod reserved;
+mod simulate;
 mod snapshot;
 mod status;
 mod taints;
@@ -75,6 +76,7 @@ commands! {
     Devices => devices, waiting;
     Taints => taints, waiting;
     Describe => describe, waiting;
+    Simulate => simulate, waiting;
     Snapshot => snapshot, waiting;
     Version => version, waiting;
     Completion => completion, here;

@@ -13,5 +13,5 @@ mod hostile;
 mod inspect;
 mod live;
 mod packaging;
-
+mod simulate;
 mod support;

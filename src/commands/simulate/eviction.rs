@@ -1,0 +1,382 @@
+//! `kubectl dra simulate eviction`: whom the taints of devices drive away, now or if there were more of them.
+
+mod view;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::context::Ctx;
+use crate::error::{Outcome, UsageError};
+use crate::eviction::{NO_EFFECT, NO_EXECUTE};
+use crate::model::{Change, Cluster, DeviceId, Kind, Str, Taint, TaintRule, Time};
+use crate::simulation::{
+    DeviceChoice, EvictionReport, World, put_rule, report, rules_for, selects_any, taint_device,
+};
+use crate::sources::{self, Needs, Unobserved};
+
+use super::super::objects;
+
+/// Simulate which pods the taints of devices drive away, when, and what follows
+///
+/// Starts from the taints that there are, with those that the flags add, and lets the controllers run on a virtual clock: which pods are
+/// deleted when and why, which claims are released, which PodDisruptionBudgets are broken, what becomes of replacements, and what the
+/// condition of each DeviceTaintRule says. Nothing is changed. `--node`, `--driver`, `--pool` and `--device` together choose the devices of
+/// a DeviceTaintRule that is not there; `--emit-rule` prints it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Let the driver taint this device too; may be given several times
+    #[arg(long = "taint", value_name = "DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT")]
+    taints: Vec<DeviceTaintArgument>,
+    /// Add the DeviceTaintRules of this file, or `-`; may be given several times
+    #[arg(long = "rule", value_name = "FILE")]
+    rules: Vec<String>,
+    /// Taint the devices that only this node reaches
+    #[arg(long)]
+    node: Option<String>,
+    /// Taint the devices of this driver
+    #[arg(long)]
+    driver: Option<String>,
+    /// Taint the devices of this pool
+    #[arg(long)]
+    pool: Option<String>,
+    /// Taint the device of this name
+    #[arg(long)]
+    device: Option<String>,
+    /// The taint that the chosen devices get, which tolerations are compared with
+    #[arg(long, value_name = "KEY[=VALUE]", default_value = "kubectl-dra/simulated")]
+    key: KeyArgument,
+    /// Show also who tolerates which taint until when
+    #[arg(long)]
+    toleration_report: bool,
+    /// Print the DeviceTaintRules of the flags as manifests instead, with the effect None, so that the controller counts first
+    #[arg(long)]
+    emit_rule: bool,
+    /// End with exit code 1 when a pod has to go
+    #[arg(long)]
+    fail_on_eviction: bool,
+}
+
+/// A taint of one device.
+#[derive(Clone, Debug)]
+struct DeviceTaintArgument {
+    device: DeviceId,
+    taint: Taint,
+}
+
+impl std::str::FromStr for DeviceTaintArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (device, taint) = text
+            .split_once('=')
+            .ok_or("write `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`")?;
+        // Pools may have slashes of their own.
+        let (driver, rest) = device
+            .split_once('/')
+            .ok_or("the device is `DRIVER/POOL/DEVICE`")?;
+        let (pool, name) = rest
+            .rsplit_once('/')
+            .ok_or("the device is `DRIVER/POOL/DEVICE`")?;
+        let (taint, effect) = taint
+            .rsplit_once(':')
+            .ok_or("the taint is `KEY[=VALUE]:EFFECT`")?;
+        let KeyArgument { key, value } = taint.parse()?;
+        if driver.is_empty() || pool.is_empty() || name.is_empty() {
+            return Err("the device is `DRIVER/POOL/DEVICE`".to_owned());
+        }
+        Ok(Self {
+            device: DeviceId {
+                driver: driver.into(),
+                pool: pool.into(),
+                device: name.into(),
+            },
+            taint: Taint {
+                key: key.into(),
+                value: value.into(),
+                effect: effect.into(),
+                time_added: None,
+            },
+        })
+    }
+}
+
+/// Key and value of a taint.
+#[derive(Clone, Debug)]
+struct KeyArgument {
+    key: String,
+    value: String,
+}
+
+impl std::str::FromStr for KeyArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        if key.is_empty() {
+            return Err("the taint needs a key".to_owned());
+        }
+        Ok(Self {
+            key: key.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+}
+
+/// Kinds without which there is no verdict.
+const DECIDING: [Kind; 5] = [
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaim,
+    Kind::Pod,
+    Kind::PodGroup,
+];
+
+/// Kinds that make the picture whole.
+const FURTHER: [Kind; 4] = [
+    Kind::Node,
+    Kind::DeviceClass,
+    Kind::ResourceClaimTemplate,
+    Kind::PodDisruptionBudget,
+];
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let selection = objects::selection(ctx, objects::Default::All);
+    let needs = Needs::kinds(DECIDING.into_iter().chain(FURTHER))
+        .with_gates()
+        .pods_after_claims();
+    // What happens to one namespace depends on all of them, so the namespace only chooses what is shown.
+    let needs = match &selection.namespace {
+        Some(namespace) => needs.at_least_in(namespace),
+        None => needs,
+    };
+    let cluster = ctx.load(needs).await?;
+    let now = ctx.now();
+    let rules = rules(ctx, &args, &cluster)?;
+    if args.emit_rule {
+        anyhow::ensure!(
+            !rules.is_empty(),
+            UsageError::new("`--emit-rule` has no rule to print")
+                .hint("choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`")
+        );
+        ctx.printer().text(&manifests(&rules))?;
+        return Ok(Outcome::Done);
+    }
+    let changes = changes(ctx, &args, &cluster, &rules, now)?;
+    let mut world = World::new(cluster.clone(), now, None);
+    for change in changes {
+        world.apply(change);
+    }
+    let mut report = report(world, args.toleration_report);
+    if let Some(namespace) = &selection.namespace {
+        report.only_in(namespace);
+    }
+    let outcome = outcome(
+        ctx,
+        &cluster,
+        selection.namespace.as_ref(),
+        &report,
+        args.fail_on_eviction,
+    );
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.print(report)?;
+    ctx.printer().note("this is a simulation: nothing was changed");
+    Ok(outcome)
+}
+
+/// The rules that the flags add, as they would be sent to the API server.
+fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster) -> anyhow::Result<Vec<TaintRule>> {
+    let mut rules = Vec::new();
+    for file in &args.rules {
+        rules.extend(read_rules(ctx, file)?);
+    }
+    let text = |part: &Option<String>| part.as_deref().map(Str::from);
+    let choice = DeviceChoice {
+        node: text(&args.node),
+        driver: text(&args.driver),
+        pool: text(&args.pool),
+        device: text(&args.device),
+    };
+    if !choice.is_empty() {
+        let taint = Taint {
+            key: args.key.key.as_str().into(),
+            value: args.key.value.as_str().into(),
+            effect: NO_EXECUTE.into(),
+            time_added: None,
+        };
+        let made = rules_for(cluster, &choice, &taint, "kubectl-dra-simulated");
+        rules.extend(made.map_err(|why| UsageError::new(why.to_string()))?);
+    }
+    Ok(rules)
+}
+
+fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
+    let names = [file.to_owned()];
+    let request = sources::Request {
+        names: &names,
+        strict: true,
+        versions: &ctx.settings().versions,
+    };
+    let needs = Needs::kinds([Kind::DeviceTaintRule]);
+    let loaded = sources::load(&request, &needs, Arc::new(Unobserved))
+        .with_context(|| format!("cannot read the rules of {file}"))?;
+    let rules: Vec<TaintRule> = loaded.cluster.rules().map(|rule| (**rule).clone()).collect();
+    anyhow::ensure!(
+        !rules.is_empty(),
+        UsageError::new(format!("{file} has no DeviceTaintRule"))
+    );
+    Ok(rules)
+}
+
+/// What the flags change in the cluster.
+fn changes(
+    ctx: &Ctx,
+    args: &Args,
+    cluster: &Cluster,
+    rules: &[TaintRule],
+    now: Time,
+) -> anyhow::Result<Vec<Change>> {
+    let usage = |why: crate::simulation::HypothesisError| UsageError::new(why.to_string());
+    // Several taints may go to one slice, so each is added to what the one before left.
+    let mut changed = cluster.clone();
+    let mut changes = Vec::new();
+    for DeviceTaintArgument { device, taint } in &args.taints {
+        let change = taint_device(&changed, device, taint.clone(), now).map_err(usage)?;
+        changed.apply(change.clone());
+        changes.push(change);
+    }
+    for rule in rules {
+        changes.push(put_rule(&changed, rule, now).map_err(usage)?);
+        if rule.spec.device_selector.is_none() {
+            ctx.warn(format!(
+                "devicetaintrule/{} has no deviceSelector: it selects nothing",
+                rule.metadata.name
+            ));
+        } else if !selects_any(cluster, rule) {
+            ctx.warn(format!(
+                "devicetaintrule/{} selects no device that a slice publishes or a claim holds",
+                rule.metadata.name
+            ));
+        }
+    }
+    // One update for each slice, as a driver publishes it.
+    let mut last: Vec<Change> = Vec::new();
+    for change in changes {
+        last.retain(|known| !is_same_object(known, &change));
+        last.push(change);
+    }
+    Ok(last)
+}
+
+fn is_same_object(a: &Change, b: &Change) -> bool {
+    match (a, b) {
+        (Change::Put(a), Change::Put(b)) => a.kind() == b.kind() && a.metadata().key() == b.metadata().key(),
+        _ => false,
+    }
+}
+
+fn outcome(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    namespace: Option<&Str>,
+    report: &EvictionReport,
+    fail_on_eviction: bool,
+) -> Outcome {
+    let mut unknown = false;
+    for kind in DECIDING.into_iter().chain([Kind::PodDisruptionBudget]) {
+        let scope = if kind.is_namespaced() { namespace } else { None };
+        if let Some(gap) = cluster.gap(kind, scope.map_or("", Str::as_str)) {
+            ctx.warn(format!("{} could not be read: {}", kind.plural(), gap.reason));
+            unknown |= kind != Kind::PodDisruptionBudget;
+        }
+    }
+    if unknown {
+        Outcome::Unknown
+    } else if fail_on_eviction && report.evicts() {
+        Outcome::Findings
+    } else {
+        Outcome::Done
+    }
+}
+
+/// The rules as manifests with the effect None: the controller then counts whom NoExecute would evict, and evicts nobody.
+fn manifests(rules: &[TaintRule]) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let documents = rules.iter().map(|rule| {
+        let mut text = format!(
+            "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata:\n  name: {}\nspec:\n",
+            quoted(&rule.metadata.name)
+        );
+        if let Some(selector) = &rule.spec.device_selector {
+            let parts = [
+                ("driver", &selector.driver),
+                ("pool", &selector.pool),
+                ("device", &selector.device),
+            ];
+            let lines: String = parts
+                .into_iter()
+                .filter_map(|(name, part)| Some(format!("    {name}: {}\n", quoted(part.as_ref()?))))
+                .collect();
+            if lines.is_empty() {
+                text.push_str("  deviceSelector: {}\n");
+            } else {
+                text.push_str("  deviceSelector:\n");
+                text.push_str(&lines);
+            }
+        }
+        let taint = &rule.spec.taint;
+        text.push_str(&format!("  taint:\n    key: {}\n", quoted(&taint.key)));
+        if !taint.value.is_empty() {
+            text.push_str(&format!("    value: {}\n", quoted(&taint.value)));
+        }
+        text.push_str(&format!(
+            "    # The controller counts the pods. To evict them, change this to {NO_EXECUTE}.\n    effect: {NO_EFFECT}\n"
+        ));
+        text
+    });
+    documents.collect::<Vec<_>>().join("---\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taint_names_its_device_first() {
+        let parsed = |text: &str| -> Result<String, String> {
+            text.parse()
+                .map(|DeviceTaintArgument { device, taint }| format!("{device} {taint}"))
+        };
+        for (text, expected) in [
+            (
+                "d.io/node/gpu-0=a.io/k=v:NoExecute",
+                "d.io/node/gpu-0 a.io/k=v:NoExecute",
+            ),
+            ("d/p=x/y=k:NoSchedule", "error"),
+            ("d/p/q/x=k:None", "d/p/q/x k:None"),
+            ("d/p/x=k=v", "error"),
+            ("d/p/x", "error"),
+            ("x=k:NoExecute", "error"),
+            ("d/p/x=:NoExecute", "error"),
+        ] {
+            assert_eq!(parsed(text).unwrap_or("error".to_owned()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn manifests_begin_with_the_effect_none() {
+        let mut rule = TaintRule::default();
+        rule.metadata.name = "r".into();
+        rule.spec.device_selector = Some(crate::model::TaintSelector {
+            driver: Some("d".into()),
+            ..crate::model::TaintSelector::default()
+        });
+        rule.spec.taint.key = "k".into();
+        assert_eq!(
+            manifests(&[rule]),
+            "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata:\n  name: \"r\"\nspec:\n  deviceSelector:\n    driver: \
+             \"d\"\n  taint:\n    key: \"k\"\n    # The controller counts the pods. To evict them, change this to NoExecute.\n    \
+             effect: None\n"
+        );
+    }
+}

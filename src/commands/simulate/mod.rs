@@ -1,0 +1,29 @@
+//! `kubectl dra simulate`: what would happen, computed without changing anything.
+
+mod eviction;
+
+use crate::context::Ctx;
+use crate::error::Outcome;
+
+use super::Accepts;
+
+pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+
+/// Simulate what would happen; nothing is changed
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What can be simulated.
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Eviction(eviction::Args),
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    match args.what {
+        What::Eviction(args) => eviction::run(ctx, args).await,
+    }
+}

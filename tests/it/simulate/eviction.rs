@@ -1,0 +1,537 @@
+//! `kubectl dra simulate eviction` as people see it.
+
+use std::io::Write;
+
+use tempfile::NamedTempFile;
+
+use crate::support::command::{dra, dra_snapshot};
+use crate::support::process::Invocation;
+use crate::support::schema::assert_schema;
+
+fn simulate(args: &[&str], snapshot: &str, now: &str) -> Invocation {
+    let file = format!("tests/data/snapshots/{snapshot}.yaml");
+    let command = ["simulate", "eviction", "--kubernetes-version", "1.37"];
+    dra(&[&command, args, &["--from", &file, "--now", now]].concat())
+}
+
+/// Before anything happens in `device-taints-before`.
+const BEFORE: &str = "2026-11-21T10:13:20Z";
+
+fn rule_file(json: &str) -> NamedTempFile {
+    let mut file = NamedTempFile::with_suffix(".json").expect("a temporary file");
+    write!(file, "{json}").expect("a written file");
+    file
+}
+
+#[test]
+fn a_node_is_drained_of_its_devices_pods() {
+    let args = ["--node", "gpu-node-2"];
+    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD                            NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      0s      batch/plain                    gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
+      0s      default/sharer-0               gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
+      0s      default/sharer-1               gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
+      0s      default/tolerates-20s          gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
+      0s      default/tolerates-any-effect   gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      5         0      0          0
+      30s     0         5      4          0
+    Claims released:
+      AFTER   CLAIM                                    DEVICES                            REMOVED
+      30s     batch/plain-gpu-qcwfv                    gpu.example.com/gpu-node-2/gpu-0   yes
+      30s     default/shared                           gpu.example.com/gpu-node-2/gpu-2   no
+      30s     default/tolerates-20s-gpu-2rgld          gpu.example.com/gpu-node-2/gpu-1   yes
+      30s     default/tolerates-any-effect-gpu-tjwq4   gpu.example.com/gpu-node-2/gpu-3   yes
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                      AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated-1   0s      True     PodsPendingEviction   5 pods need to be evicted in 2 different namespaces.
+      kubectl-dra-simulated-1   10s     False    Completed             5 pods evicted since starting the controller.
+      kubectl-dra-simulated-2   0s      False    NotStarted            <none>
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn wide_shows_every_event() {
+    let args = [
+        "--pool",
+        "gpu-node-2",
+        "--key",
+        "example.com/unhealthy",
+        "-n",
+        "default",
+        "-o",
+        "wide",
+    ];
+    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   AT                     POD                            NODE         GRACE   OWNER    PRIORITY   REPLACEMENT   REASONS
+      0s      2026-11-21T10:13:20Z   default/sharer-0               gpu-node-2   30s     <none>   0          none          rule/kubectl-dra-simulated
+      0s      2026-11-21T10:13:20Z   default/sharer-1               gpu-node-2   30s     <none>   0          none          rule/kubectl-dra-simulated
+      0s      2026-11-21T10:13:20Z   default/tolerates-any-effect   gpu-node-2   30s     <none>   0          none          rule/kubectl-dra-simulated
+      20s     2026-11-21T10:13:40Z   default/tolerates-20s          gpu-node-2   30s     <none>   0          none          rule/kubectl-dra-simulated
+    Timeline:
+      AFTER   EVENT           OBJECT                                   DETAIL
+      0s      RuleStatus      kubectl-dra-simulated                    True PodsPendingEviction 5 pods need to be evicted in 2 different namespaces.
+      0s      PodDeleted      default/sharer-0                         rule/kubectl-dra-simulated, grace period 30s
+      0s      PodDeleted      default/sharer-1                         rule/kubectl-dra-simulated, grace period 30s
+      0s      PodDeleted      default/tolerates-any-effect             rule/kubectl-dra-simulated, grace period 30s
+      10s     RuleStatus      kubectl-dra-simulated                    True PodsPendingEviction 1 pod needs to be evicted in 1 namespace. 4 pods evicted since starting the controller.
+      20s     PodDeleted      default/tolerates-20s                    rule/kubectl-dra-simulated, grace period 30s
+      30s     PodGone         default/sharer-0                         <none>
+      30s     PodGone         default/sharer-1                         <none>
+      30s     PodGone         default/tolerates-any-effect             <none>
+      30s     RuleStatus      kubectl-dra-simulated                    False Completed 5 pods evicted since starting the controller.
+      30s     ClaimReleased   default/shared                           gpu.example.com/gpu-node-2/gpu-2
+      30s     ClaimReleased   default/tolerates-any-effect-gpu-tjwq4   gpu.example.com/gpu-node-2/gpu-3
+      30s     ClaimDeleted    default/tolerates-any-effect-gpu-tjwq4   <none>
+      50s     PodGone         default/tolerates-20s                    <none>
+      50s     ClaimReleased   default/tolerates-20s-gpu-2rgld          gpu.example.com/gpu-node-2/gpu-1
+      50s     ClaimDeleted    default/tolerates-20s-gpu-2rgld          <none>
+    Claims released:
+      AFTER   CLAIM                                    DEVICES                            REMOVED
+      30s     default/shared                           gpu.example.com/gpu-node-2/gpu-2   no
+      30s     default/tolerates-any-effect-gpu-tjwq4   gpu.example.com/gpu-node-2/gpu-3   yes
+      50s     default/tolerates-20s-gpu-2rgld          gpu.example.com/gpu-node-2/gpu-1   yes
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   5 pods need to be evicted in 2 different namespaces.
+      kubectl-dra-simulated   10s     True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace. 4 pods evicted since starting the controller.
+      kubectl-dra-simulated   30s     False    Completed             5 pods evicted since starting the controller.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn what_is_under_way_goes_on() {
+    let args = ["--toleration-report"];
+    dra_snapshot!(simulate(&args, "taint-rules-noexecute", "2026-11-21T10:13:42Z"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:42Z
+    Evicted:
+      AFTER   POD                     NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      12s     default/tolerates-15s   gpu-node-2   30s     <none>   none          rule/drain-all
+      59m     default/tolerates-1h    gpu-node-1   30s     <none>   none          rule/drain-all
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      12s     1         0      0          1 #
+      27s     0         3      3          1 #
+      42s     0         1      1          1 #
+      59m     1         0      0          0
+      60m     0         1      1          0
+    Claims released:
+      AFTER   CLAIM                             DEVICES                            REMOVED
+      27s     batch/q-gpu-vxdhk                 gpu.example.com/gpu-node-1/gpu-1   yes
+      27s     default/p-0-gpu-bl9zh             gpu.example.com/gpu-node-1/gpu-0   yes
+      27s     default/p-1-gpu-szvvq             gpu.example.com/gpu-node-2/gpu-0   yes
+      42s     default/tolerates-15s-gpu-rbv2w   gpu.example.com/gpu-node-2/gpu-1   yes
+      60m     default/tolerates-1h-gpu-ffpjk    gpu.example.com/gpu-node-1/gpu-2   yes
+    Tolerations:
+      POD                     CLAIM                     DEVICE                             TAINT            TOLERATED
+      default/tolerates-15s   tolerates-15s-gpu-rbv2w   gpu.example.com/gpu-node-2/gpu-1   rule/drain-all   until 2026-11-21T10:13:54Z
+      default/tolerates-1h    tolerates-1h-gpu-ffpjk    gpu.example.com/gpu-node-1/gpu-2   rule/drain-all   until 2026-11-21T11:13:39Z
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE             AFTER    STATUS   REASON                MESSAGE
+      drain-all        before   True     PodsPendingEviction   5 pods need to be evicted in 2 different namespaces.
+      drain-all        7s       True     PodsPendingEviction   2 pods need to be evicted in 1 namespace. 3 pods evicted since starting the controller.
+      drain-all        22s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace. 4 pods evicted since starting the controller.
+      drain-all        60m      False    Completed             5 pods evicted since starting the controller.
+      drain-node-1     before   False    NoEffect              8 published devices selected. 3 allocated devices selected. 3 pods would be evicted in 2 different namespaces if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.
+      empty-selector   before   False    NoEffect              32 published devices selected. 5 allocated devices selected. 5 pods would be evicted in 2 different namespaces if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.
+      no-new           before   False    OtherEffect           Eviction only happens for the NoExecute effect.
+      no-selector      before   False    NoEffect              0 published devices selected. 0 allocated devices selected. 0 pods would be evicted in 0 different namespaces if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn owners_and_extended_resources_are_told() {
+    let args = ["--driver", "gpu.example.com", "-n", "training"];
+    dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD                    NODE         GRACE   OWNER                REPLACEMENT   REASONS
+      0s      training/sweep-glg98   gpu-node-2   30s     job/sweep (2 of 2)   made          rule/kubectl-dra-simulated
+      0s      training/sweep-krgjp   gpu-node-3   30s     job/sweep (2 of 2)   made          rule/kubectl-dra-simulated
+      0s      training/trainer-0     gpu-node-3   30s     <none>               none          rule/kubectl-dra-simulated
+      0s      training/trainer-1     gpu-node-1   30s     <none>               none          rule/kubectl-dra-simulated
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      4         0      0          0
+      30s     0         4      5          0
+    Claims released:
+      AFTER   CLAIM                                DEVICES                                                                                                                               REMOVED
+      30s     training/sweep-glg98-devices-m9x2c   gpu.example.com/gpu-node-2/gpu-2,nic.example.com/gpu-node-2/rdma2,gpu.example.com/gpu-node-2/gpu-3,nic.example.com/gpu-node-2/rdma3   yes
+      30s     training/sweep-krgjp-devices-875gq   gpu.example.com/gpu-node-3/gpu-2,nic.example.com/gpu-node-3/rdma2,gpu.example.com/gpu-node-3/gpu-3,nic.example.com/gpu-node-3/rdma3   yes
+      30s     training/trainer-0-devices-w8cxl     gpu.example.com/gpu-node-3/gpu-0,nic.example.com/gpu-node-3/rdma0,gpu.example.com/gpu-node-3/gpu-1,nic.example.com/gpu-node-3/rdma1   yes
+      30s     training/trainer-1-devices-nkw6l     gpu.example.com/gpu-node-1/gpu-4,nic.example.com/gpu-node-1/rdma4,gpu.example.com/gpu-node-1/gpu-5,nic.example.com/gpu-node-1/rdma5   yes
+      30s     training/trainer-1-extra-zp8bf       gpu.example.com/gpu-node-1/gpu-0,gpu.example.com/gpu-node-1/gpu-1,gpu.example.com/gpu-node-1/gpu-2,gpu.example.com/gpu-node-1/gpu-3   yes
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   7 pods need to be evicted in 3 different namespaces.
+      kubectl-dra-simulated   10s     False    Completed             7 pods evicted since starting the controller.
+
+    ----- stderr -----
+    warning: all 2 pods of job/training/sweep have to go
+    this is a simulation: nothing was changed
+    ");
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD             NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      0s      default/mixed   gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      1         0      0          0
+      30s     0         1      2          0
+    Claims released:
+      AFTER   CLAIM                                    DEVICES                            REMOVED
+      30s     default/mixed-extended-resources-6kfxc   gpu.example.com/gpu-node-2/gpu-2   yes
+      30s     default/mixed-gpu-wwhhb                  gpu.example.com/gpu-node-2/gpu-1   yes
+    Tolerating for good:  <none>
+    Missed by the controller:
+      POD                      CLAIM                                     WHY
+      default/explicit         explicit-extended-resources-jzmp2         the controller does not look at claims for extended resources
+      default/implicit         implicit-extended-resources-w9b2x         the controller does not look at claims for extended resources
+      default/two-containers   two-containers-extended-resources-4qsdt   the controller does not look at claims for extended resources
+    Disruption budgets:   <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace.
+      kubectl-dra-simulated   10s     False    Completed             1 pod evicted since starting the controller.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn groups_are_members_where_they_are_known() {
+    let gates = "--kcm-feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true";
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com", gates], "podgroups", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD                      NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      0s      default/llm-0            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/llm-1            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/mix-0            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/mix-1            gpu-node-2   0s      <none>   none          rule/kubectl-dra-simulated
+      0s      default/mix-other-name   gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/pair-0           gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/pair-1           gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/sim-0            gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/sim-1            gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/solo             gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      10        1      0          0
+      24s     0         1      0          0
+      30s     0         9      2          0
+    Claims released:
+      AFTER   CLAIM                      DEVICES                            REMOVED
+      30s     default/pair-0-nic-lzb77   nic.example.com/gpu-node-1/rdma0   yes
+      30s     default/pair-1-nic-q8mcm   nic.example.com/gpu-node-1/rdma1   yes
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   10 pods need to be evicted in 1 namespace.
+      kubectl-dra-simulated   10s     False    Completed             11 pods evicted since starting the controller.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD                NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      0s      default/conv-0     gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/conv-1     gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/llm-late   gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      3         0      0          0
+      30s     0         3      1          0
+    Claims released:
+      AFTER   CLAIM               DEVICES                            REMOVED
+      30s     default/conv-gpus   gpu.example.com/gpu-node-2/gpu-0   no
+    Tolerating for good:  <none>
+    Missed by the controller:
+      POD             CLAIM           WHY
+      default/llm-0   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
+      default/llm-1   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
+      default/llm-2   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
+      default/sim-0   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
+      default/sim-1   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
+    Disruption budgets:   <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   3 pods need to be evicted in 1 namespace.
+      kubectl-dra-simulated   10s     False    Completed             3 pods evicted since starting the controller.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn nobody_goes_without_a_taint() {
+    dra_snapshot!(simulate(&["--fail-on-eviction"], "device-taints-before", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:                     <none>
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn an_eviction_can_be_a_failure() {
+    let args = ["--fail-on-eviction", "--driver", "gpu.example.com"];
+    let run = simulate(&args, "device-taints-before", BEFORE).run();
+    assert_eq!(run.code, Some(1));
+}
+
+#[test]
+fn rules_can_be_printed() {
+    let args = [
+        "--emit-rule",
+        "--node",
+        "gpu-node-1",
+        "--key",
+        "example.com/repair=psu",
+    ];
+    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @r#"
+    exit_code: 0
+    ----- stdout -----
+    apiVersion: resource.k8s.io/v1
+    kind: DeviceTaintRule
+    metadata:
+      name: "kubectl-dra-simulated-1"
+    spec:
+      deviceSelector:
+        driver: "gpu.example.com"
+        pool: "gpu-node-1"
+      taint:
+        key: "example.com/repair"
+        value: "psu"
+        # The controller counts the pods. To evict them, change this to NoExecute.
+        effect: None
+    ---
+    apiVersion: resource.k8s.io/v1
+    kind: DeviceTaintRule
+    metadata:
+      name: "kubectl-dra-simulated-2"
+    spec:
+      deviceSelector:
+        driver: "nic.example.com"
+        pool: "gpu-node-1"
+      taint:
+        key: "example.com/repair"
+        value: "psu"
+        # The controller counts the pods. To evict them, change this to NoExecute.
+        effect: None
+
+    ----- stderr -----
+    "#);
+    dra_snapshot!(simulate(&["--emit-rule"], "device-taints-before", BEFORE), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `--emit-rule` has no rule to print
+
+    hint: choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`
+    ");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let taint = |text: &str| simulate(&["--taint", text], "device-taints-before", BEFORE);
+    dra_snapshot!(taint("gpu.example.com/gpu-node-1/gpu-99=k:NoExecute"), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: no slice publishes the device gpu.example.com/gpu-node-1/gpu-99, so its driver cannot taint it
+    ");
+    dra_snapshot!(taint("gpu.example.com/gpu-node-1/gpu-0=k:Later"), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `Later` is not an effect: the API server takes `NoExecute`, `NoSchedule` and `None`
+    ");
+    dra_snapshot!(taint("gpu-0=k:NoExecute"), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: invalid value 'gpu-0=k:NoExecute' for '--taint <DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT>': the device is `DRIVER/POOL/DEVICE`
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(simulate(&["--node", "no-such-node"], "device-taints-before", BEFORE), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: no slice publishes a device that only node `no-such-node` reaches
+    ");
+    let rule = |json: &str| {
+        let file = rule_file(json);
+        let name = file.path().to_str().expect("UTF-8");
+        let run = simulate(&["--rule", name], "device-taints-before", BEFORE).run();
+        (run.code, run.stderr.replace(name, "FILE"))
+    };
+    let kind = r#""apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule""#;
+    let without_spec = rule(&format!(r#"{{{kind}, "metadata": {{"name": "empty"}}}}"#));
+    assert_eq!(
+        without_spec,
+        (
+            Some(2),
+            "error: devicetaintrule/empty has no taint with a key, which the API server refuses\n".to_owned()
+        )
+    );
+    let taint = r#""spec": {"deviceSelector": {}, "taint": {"key": "k", "effect": "Later"}}"#;
+    let odd_effect = rule(&format!(r#"{{{kind}, "metadata": {{"name": "odd"}}, {taint}}}"#));
+    assert_eq!(odd_effect.0, Some(2), "{}", odd_effect.1);
+    let no_rule = rule(r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#);
+    assert_eq!(
+        no_rule,
+        (Some(2), "error: FILE has no DeviceTaintRule\n".to_owned())
+    );
+}
+
+#[test]
+fn a_rule_about_nothing_is_warned_about() {
+    dra_snapshot!(simulate(&["--driver", "tpu.example.com"], "device-taints-before", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON       MESSAGE
+      kubectl-dra-simulated   0s      False    NotStarted   <none>
+
+    ----- stderr -----
+    warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn older_releases_do_what_they_did() {
+    let gates = "--kcm-feature-gates=DRADeviceTaints=true,DRADeviceTaintRules=true";
+    let file = "tests/data/snapshots/stale-reservations.yaml";
+    let of = |more: &[&str]| {
+        let command = [
+            "simulate",
+            "eviction",
+            "--driver",
+            "gpu.example.com",
+            "--kubernetes-version",
+            "1.35",
+        ];
+        dra(&[&command, more, &["--from", file, "--now", BEFORE]].concat())
+    };
+    dra_snapshot!(of(&[gates]), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD            NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      0s      default/d      gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/done   gpu-node-1   0s      <none>   none          rule/kubectl-dra-simulated
+      0s      default/f      gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      3         1      1          0
+      30s     0         2      1          0
+    Claims released:
+      AFTER   CLAIM              DEVICES                            REMOVED
+      0s      default/pod-done   gpu.example.com/gpu-node-1/gpu-1   no
+      30s     default/deleting   gpu.example.com/gpu-node-2/gpu-2   yes
+    Tolerating for good:  <none>
+    Missed by the controller:
+      POD             CLAIM           WHY
+      default/again   pod-recreated   the claim is not reserved for it
+    Disruption budgets:   <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   3 pods need to be evicted in 1 namespace.
+      kubectl-dra-simulated   10s     False    Completed             3 pods evicted since starting the controller.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+    // Taints evict nobody by default there.
+    assert_eq!(of(&["--fail-on-eviction"]).run().code, Some(0));
+}
+
+#[test]
+fn reports_are_valid_under_their_schema() {
+    let gpus = ["--driver", "gpu.example.com"];
+    for (snapshot, args) in [
+        (
+            "device-taints-before",
+            &["--driver", "gpu.example.com", "--toleration-report"][..],
+        ),
+        ("taint-rules-noexecute", &[]),
+        ("bound-pods", &gpus),
+        ("extended-resource", &gpus),
+        ("stale-reservations", &gpus),
+        ("podgroups", &gpus),
+    ] {
+        let run = simulate(&[args, &["-o", "json"]].concat(), snapshot, BEFORE).run();
+        assert_schema!(&run.stdout);
+    }
+}

@@ -1,0 +1,4 @@
+//! The commands that simulate, on objects read from real clusters.
+
+mod eviction;
+mod eviction_history;
