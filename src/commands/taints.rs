@@ -5,6 +5,7 @@ use std::fmt;
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::{self, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
+use crate::model::Time;
 use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 
 use super::{Accepts, objects};
@@ -14,7 +15,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 /// List taints of devices with the claims and pods that they are about
 ///
 /// One row for each DeviceTaintRule, and for each taint that drivers put on devices of a ResourceSlice. TOLERATED names the pods that
-/// tolerate the taint, and until when. Long lists are cut; `-o wide` shows them whole. A namespace restricts claims and pods, labels
+/// tolerate the taint, and until when; EVICTED those that kube-controller-manager evicts because of it, and when. Long lists are cut; `-o wide` shows them whole. A namespace restricts claims and pods, labels
 /// choose rules and slices.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
@@ -28,6 +29,7 @@ const COLUMNS: &[Column] = &[
     Column::new("CLAIMS", ".claims[0].name"),
     Column::new("PODS", ".pods[0].name"),
     Column::new("TOLERATED", ".pods[0].tolerated"),
+    Column::new("EVICTED", ".pods[0].due"),
 ];
 
 /// How many of a list a cell shows before it says how many more there are.
@@ -68,7 +70,7 @@ impl Report for TaintList {
     }
 }
 
-fn add_row(table: &mut Table, item: &TaintItem, now: crate::model::Time, detail: Detail) {
+fn add_row(table: &mut Table, item: &TaintItem, now: Time, detail: Detail) {
     let tone = match item.effect.as_str() {
         "NoExecute" => Tone::Bad,
         "NoSchedule" => Tone::Notice,
@@ -92,12 +94,14 @@ fn add_row(table: &mut Table, item: &TaintItem, now: crate::model::Time, detail:
         cut(row, item.claims.iter().map(|claim| &claim.object), shown);
         match &item.pods {
             None => {
-                row.cell(UNKNOWN).cell(UNKNOWN);
+                row.cell(UNKNOWN).cell(UNKNOWN).cell(UNKNOWN);
             }
             Some(pods) => {
                 cut(row, pods.iter().map(|pod| &pod.object), shown);
                 let tolerating = pods.iter().filter(|pod| pod.tolerated != Tolerates::No);
                 cut(row, tolerating.map(Tolerating), shown);
+                let evicted = pods.iter().filter_map(|pod| Some(Evicted(pod, pod.due?, now)));
+                cut(row, evicted, shown);
             }
         }
     });
@@ -130,6 +134,20 @@ impl fmt::Display for Tolerating<'_> {
     }
 }
 
+/// `namespace/name:now`, `namespace/name:2026-11-21T10:13:12Z`.
+struct Evicted<'a>(&'a Tolerated, Time, Time);
+
+impl fmt::Display for Evicted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(pod, due, now) = self;
+        if due <= now {
+            write!(f, "{}:now", pod.object)
+        } else {
+            write!(f, "{}:{due}", pod.object)
+        }
+    }
+}
+
 /// The first of `values` in a cell, and how many more there are, as kubectl shortens lists.
 fn cut<T: fmt::Display>(row: &mut Row<'_>, values: impl IntoIterator<Item = T>, shown: usize) {
     let mut text = String::new();
@@ -145,9 +163,10 @@ fn cut<T: fmt::Display>(row: &mut Row<'_>, values: impl IntoIterator<Item = T>, 
         text.push_str(&value.to_string());
     }
     if more > 0 {
-        text.push_str(&format!(" + {more} more..."));
+        row.cell(format_args!("{text} + {more} more..."));
+    } else {
+        row.cell(if text.is_empty() { NONE } else { &text });
     }
-    row.cell(if text.is_empty() { NONE } else { &text });
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {

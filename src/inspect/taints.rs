@@ -1,14 +1,17 @@
 //! `kubectl dra taints`: every taint, with the devices, claims and pods that it is about and who tolerates it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::describe::toleration;
 use super::{DeviceReference, Inventory, ObjectReference, Selection, Warnings};
-use crate::eviction::{NO_EXECUTE, Tolerance, due, rule_matches, tolerance, tolerates};
+use crate::eviction::{
+    NO_EXECUTE, Release, RuleSupport, Tolerance, due, pending, rule_matches, tolerance, tolerates,
+};
 use crate::model::{
-    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, Slice, Str, Taint, Time, Toleration,
+    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, Pod, Slice, Str, Taint, Time, Toleration,
 };
 use crate::reservation::users;
 
@@ -60,7 +63,7 @@ pub struct TaintItem {
     pub devices: Vec<DeviceReference>,
     /// Claims that hold one of them, by namespace and name.
     pub claims: Vec<Tolerated>,
-    /// Pods that use such a claim, by namespace and name; absent when unknown.
+    /// Pods that use such a claim, or are evicted with it, by namespace and name; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<Tolerated>>,
 }
@@ -79,6 +82,13 @@ pub struct Tolerated {
     /// Until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
+    /// Of a claim, the tolerations that match the taint, each once. Those without an effect do not stop an eviction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<String>,
+    /// When kube-controller-manager evicts the pod, or begins to evict those of the claim, because of the taint; absent when it never
+    /// does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due: Option<Time>,
 }
 
 /// Whether a taint is tolerated.
@@ -102,12 +112,7 @@ pub const TAINTS_NEEDS: [Kind; 4] = [
 
 /// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
 pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList {
-    let mut listing = Listing {
-        cluster,
-        selection,
-        inventory: Inventory::of(cluster),
-        warnings: Warnings::default(),
-    };
+    let mut listing = Listing::new(cluster, selection, now);
     listing.warn();
     let mut items = Vec::new();
     let devices = all_devices(cluster, &listing.inventory);
@@ -185,10 +190,50 @@ struct Listing<'a> {
     cluster: &'a Cluster,
     selection: &'a Selection,
     inventory: Inventory<'a>,
+    release: Release,
+    /// Devices on which rules are worth nothing.
+    without_rules: HashSet<DeviceId>,
+    now: Time,
     warnings: Warnings,
 }
 
-impl Listing<'_> {
+/// What a claim has to do with a taint, over all of its devices.
+struct Held<'a> {
+    claim: &'a Claim,
+    /// What ends first.
+    tolerance: Tolerance,
+    tolerations: Vec<String>,
+    /// The same over the devices from which the taint evicts pods.
+    evicts: Option<Tolerance>,
+}
+
+/// What a pod has to do with a taint, over all of its claims.
+struct Using<'a> {
+    pod: &'a Pod,
+    /// What ends first.
+    tolerance: Tolerance,
+    due: Option<Time>,
+}
+
+impl<'a> Listing<'a> {
+    fn new(cluster: &'a Cluster, selection: &'a Selection, now: Time) -> Self {
+        let inventory = Inventory::of(cluster);
+        let release = Release::of(cluster.environment());
+        let without_rules = match release.rules {
+            RuleSupport::PublishedOnly => inventory.unpublished().into_iter().collect(),
+            RuleSupport::Off | RuleSupport::On => HashSet::new(),
+        };
+        Self {
+            cluster,
+            selection,
+            inventory,
+            release,
+            without_rules,
+            now,
+            warnings: Warnings::default(),
+        }
+    }
+
     fn warn(&mut self) {
         for (kind, what) in [
             (Kind::ResourceSlice, "taints of slices are unknown"),
@@ -221,36 +266,39 @@ impl Listing<'_> {
         devices: impl Iterator<Item = &'d DeviceId>,
     ) -> TaintItem {
         let mut references = Vec::new();
-        let mut claims: BTreeMap<Key, (&Claim, Tolerance)> = BTreeMap::new();
+        let mut claims: BTreeMap<Key, Held<'_>> = BTreeMap::new();
         for device in devices {
             references.push(DeviceReference::from(device.clone()));
+            let evicts = self.evicts(source, taint, device);
             for holder in self.inventory.holders(device) {
                 let metadata = &holder.claim.metadata;
                 let elsewhere = |wanted: &Str| *wanted != metadata.namespace;
                 if self.selection.namespace.as_ref().is_some_and(elsewhere) {
                     continue;
                 }
-                let own = tolerated_by(taint, &holder.result.tolerations);
-                claims
-                    .entry(metadata.key())
-                    .and_modify(|(_, least)| *least = lesser(*least, own))
-                    .or_insert((holder.claim, own));
-            }
-        }
-        let mut pods: Option<BTreeMap<Key, (&Meta, Tolerance)>> = Some(BTreeMap::new());
-        for (claim, tolerance) in claims.values() {
-            match (users(self.cluster, claim), &mut pods) {
-                (Ok(users), Some(pods)) => {
-                    for pod in users {
-                        pods.entry(pod.key())
-                            .and_modify(|(_, least)| *least = lesser(*least, *tolerance))
-                            .or_insert((&pod.metadata, *tolerance));
+                let tolerations = &holder.result.tolerations;
+                let own = tolerated_by(taint, tolerations);
+                let held = claims.entry(metadata.key()).or_insert_with(|| Held {
+                    claim: holder.claim,
+                    tolerance: own,
+                    tolerations: Vec::new(),
+                    evicts: None,
+                });
+                held.tolerance = lesser(held.tolerance, own);
+                if evicts {
+                    held.evicts = Some(held.evicts.map_or(own, |before| lesser(before, own)));
+                }
+                for text in tolerations
+                    .iter()
+                    .filter(|one| tolerates(one, taint))
+                    .map(toleration)
+                {
+                    if !held.tolerations.contains(&text) {
+                        held.tolerations.push(text);
                     }
                 }
-                _ => pods = None,
             }
         }
-        let tolerated = |metadata: &Meta, tolerance: Tolerance| Tolerated::of(metadata, taint, tolerance);
         TaintItem {
             source,
             rule: None,
@@ -262,14 +310,68 @@ impl Listing<'_> {
             devices: references,
             claims: claims
                 .values()
-                .map(|(claim, least)| tolerated(&claim.metadata, *least))
+                .map(|held| Tolerated {
+                    tolerations: held.tolerations.clone(),
+                    due: self.due(held, taint),
+                    ..Tolerated::of(&held.claim.metadata, taint, held.tolerance)
+                })
                 .collect(),
-            pods: pods.map(|pods| {
-                pods.values()
-                    .map(|(metadata, least)| tolerated(metadata, *least))
-                    .collect()
+            pods: self.pods(claims.values(), taint).map(|pods| {
+                let pods = pods.values().map(|using| Tolerated {
+                    due: using.due,
+                    ..Tolerated::of(&using.pod.metadata, taint, using.tolerance)
+                });
+                pods.collect()
             }),
         }
+    }
+
+    /// Whether the controller evicts pods because the device has the taint.
+    fn evicts(&self, source: TaintSource, taint: &Taint, device: &DeviceId) -> bool {
+        let counts = match source {
+            TaintSource::Slice => true,
+            TaintSource::Rule => {
+                self.release.rules != RuleSupport::Off && !self.without_rules.contains(device)
+            }
+        };
+        counts && self.release.evicts && taint.effect == NO_EXECUTE
+    }
+
+    /// When the pods of the claim have to go because of the taint. The API server sets the time of every taint; one without counts
+    /// from now on.
+    fn due(&self, held: &Held<'_>, taint: &Taint) -> Option<Time> {
+        due(taint.time_added.unwrap_or(self.now), held.evicts?)
+    }
+
+    /// Pods that use the claims, and those that are evicted with them; absent when pods could not be read.
+    fn pods<'c>(
+        &self,
+        claims: impl Iterator<Item = &'c Held<'c>>,
+        taint: &Taint,
+    ) -> Option<BTreeMap<Key, Using<'_>>> {
+        let mut pods: BTreeMap<Key, Using<'_>> = BTreeMap::new();
+        for held in claims {
+            let using = |pod| Using {
+                pod,
+                tolerance: held.tolerance,
+                due: None,
+            };
+            for pod in users(self.cluster, held.claim).ok()? {
+                let found = pods.entry(pod.key()).or_insert_with(|| using(pod));
+                found.tolerance = lesser(found.tolerance, held.tolerance);
+            }
+            let Some(instant) = self.due(held, taint) else {
+                continue;
+            };
+            for key in pending(self.cluster, held.claim, self.release) {
+                let Some(pod) = self.cluster.pod(&key) else {
+                    continue;
+                };
+                let found = pods.entry(key).or_insert_with(|| using(pod));
+                found.due = Some(found.due.map_or(instant, |before| before.min(instant)));
+            }
+        }
+        Some(pods)
     }
 }
 
@@ -308,6 +410,8 @@ impl Tolerated {
             object: ObjectReference::of(metadata),
             tolerated,
             until,
+            tolerations: Vec::new(),
+            due: None,
         }
     }
 }
@@ -356,10 +460,27 @@ mod tests {
             .build();
         let report = taints(&cluster, &Selection::default(), now());
         let tolerated = |name: &str, tolerated: &str| json!({"namespace": "n", "name": name, "uid": format!("{name}-uid"), "tolerated": tolerated});
-        let mut second = tolerated("2", "Until");
-        second["until"] = json!("2026-11-21T11:01:00Z");
-        let mut both = tolerated("both", "Until");
-        both["until"] = json!("2026-11-21T11:01:00Z");
+        let with = |mut object: Value, fields: Value| {
+            let fields = fields.as_object().unwrap().clone();
+            object.as_object_mut().unwrap().extend(fields);
+            object
+        };
+        let first = with(
+            tolerated("1", "Forever"),
+            json!({"tolerations": [":NoExecute op=Exists"]}),
+        );
+        let minute = json!({"until": "2026-11-21T11:01:00Z", "due": "2026-11-21T11:01:00Z"});
+        let second = with(
+            with(tolerated("2", "Until"), minute.clone()),
+            json!({"tolerations": ["k:NoExecute op=Exists for 60s"]}),
+        );
+        // An empty effect lets the scheduler use the device, and does not keep pods from being evicted.
+        let any_effect = json!({"tolerations": ["op=Exists"]});
+        let third = with(
+            with(tolerated("3", "No"), any_effect.clone()),
+            json!({"due": "2026-11-21T11:00:00Z"}),
+        );
+        let both = with(tolerated("both", "Until"), minute);
         let device = |name: &str| json!({"driver": "d", "pool": "node-1", "device": name});
         assert_eq!(
             json_of(&report),
@@ -368,7 +489,7 @@ mod tests {
                     "source": "Slice", "slice": "node-1-slice", "key": "k", "effect": "NoExecute",
                     "timeAdded": "2026-11-21T11:00:00Z",
                     "devices": [device("a"), device("b"), device("c")],
-                    "claims": [tolerated("1", "Forever"), second, tolerated("3", "No")],
+                    "claims": [first, second, third],
                     "pods": [both, tolerated("good", "Forever")],
                 },
                 {
@@ -376,7 +497,8 @@ mod tests {
                     "timeAdded": "2026-11-21T11:00:00Z",
                     "devices": [device("a"), device("b"), device("c")],
                     // A NoExecute toleration says nothing about NoSchedule.
-                    "claims": [tolerated("1", "No"), tolerated("2", "No"), tolerated("3", "Forever")],
+                    "claims": [tolerated("1", "No"), tolerated("2", "No"),
+                               with(tolerated("3", "Forever"), any_effect)],
                     "pods": [tolerated("both", "No"), tolerated("good", "No")],
                 },
             ]})
@@ -414,6 +536,49 @@ mod tests {
                 r#"Some("one") d/node-2/a 0"#,
             ]
         );
+    }
+
+    #[test]
+    fn pods_are_due_as_the_release_evicts_them() {
+        let cluster = |minor: u32| {
+            World::default()
+                .version(minor)
+                .slice("node-1", &json!([tainted("a")]))
+                .claim(
+                    "1",
+                    &json!({}),
+                    &status(&json!([result("a", &json!([]))]), &["listed"]),
+                )
+                .claim(
+                    "2",
+                    &json!({}),
+                    &status(&json!([result("gone", &json!([]))]), &["of-gone"]),
+                )
+                .pod("listed", &["1"])
+                .pod("unlisted", &["1"])
+                .pod("of-gone", &["2"])
+                .rule("all", &json!({}), "NoExecute")
+                .rule("later", &json!({}), "NoSchedule")
+                .build()
+        };
+        let due = |minor: u32| -> Vec<String> {
+            let report = taints(&cluster(minor), &Selection::default(), now());
+            let of_item = |item: &TaintItem| {
+                let pods = item.pods.iter().flatten();
+                let due: Vec<_> = pods
+                    .filter_map(|pod| Some(format!("{} {}", pod.object.name, pod.due?)))
+                    .collect();
+                format!("{}: {}", item.key, due.join(", "))
+            };
+            report.items.iter().map(of_item).collect()
+        };
+        let (of_slice, of_rule) = ("listed 2026-11-21T11:00:00Z", "listed 2026-11-21T11:30:00Z");
+        let both = format!("all: {of_rule}, of-gone 2026-11-21T11:30:00Z");
+        let of_slices = [format!("k: {of_slice}"), "l: ".to_owned()];
+        let rows = |all: &str| [&[all.to_owned(), "later: ".to_owned()], &of_slices[..]].concat();
+        assert_eq!(due(37), rows(&both));
+        // Release 1.34 put the taints of rules into slices.
+        assert_eq!(due(34), rows(&format!("all: {of_rule}")));
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, Time};
+use crate::model::{
+    Cluster, ClusterBuilder, Component, Environment, Evidence, Gap, Gate, GateState, Kind, Object, Time,
+    Version,
+};
 
 /// Collects objects of a test's cluster.
 #[derive(Default)]
@@ -99,6 +102,22 @@ impl World {
 
     pub(super) fn node(self, name: &str, labels: &Value) -> Self {
         self.with(Kind::Node, &json!({"metadata": {"name": name, "labels": labels}}))
+    }
+
+    /// Of release 1.`minor`, with the gates that evict pods.
+    pub(super) fn version(mut self, minor: u32) -> Self {
+        self.environment.version = Version::minor(minor);
+        self.environment.emulated_minor = minor;
+        let on = GateState {
+            enabled: true,
+            evidence: Evidence::Flag,
+        };
+        for gate in [Gate::DRADeviceTaints, Gate::DRADeviceTaintRules] {
+            self.environment
+                .gates
+                .push((Component::ControllerManager, gate, on.clone()));
+        }
+        self
     }
 
     /// Objects of `kind` could not be read.

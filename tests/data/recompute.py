@@ -209,6 +209,23 @@ def claims_named_by(pod):
         yield extended["resourceClaimName"], False
 
 
+def is_evicted_with(pod, claim):
+    """Whether the eviction controller takes an eviction of the claim for one of the pod."""
+    if not is_bound(pod) or "deletionTimestamp" in pod["metadata"] or namespace_of(pod) != namespace_of(claim):
+        return False
+    # It does not look at claims for extended resources.
+    entries = pod["spec"].get("resourceClaims") or []
+    plain = {"spec": {"resourceClaims": entries}, "status": {**pod["status"], "extendedResourceClaimStatus": None}}
+    named = any(
+        name == name_of(claim) and (not check or owns(pod, claim)) for name, check in claims_named_by(plain)
+    )
+    listed = any(
+        entry["uid"] == uid_of(pod) or (consumer_kind(entry) == "PodGroup" and entry["name"] == group_of(pod))
+        for entry in reserved_for(claim)
+    )
+    return named and listed
+
+
 def group_of(pod):
     return (pod["spec"].get("schedulingGroup") or {}).get("podGroupName")
 
@@ -740,7 +757,7 @@ def taints(world):
             found += [("Slice", name_of(one), taint, about) for taint, about in groups.values()]
     rows, items = [], []
     for source, name, taint, about in found:
-        of_claims, of_pods = {}, {}
+        of_claims, of_pods, due = {}, {}, {}
         for device in about:
             for claim, result in holders.get(device, []):
                 own = tolerated_for(result.get("tolerations") or [], taint)
@@ -750,18 +767,31 @@ def taints(world):
             for pod in users(world, claim):
                 key = (namespace_of(pod), name_of(pod))
                 of_pods[key] = (pod, sooner(of_pods[key][1], tolerance) if key in of_pods else tolerance)
+            if taint["effect"] != "NoExecute" or tolerance == FOREVER:
+                continue
+            instant_of = instant(taint["timeAdded"]).timestamp() + (tolerance or 0)
+            due[id(claim)] = instant_of
+            for pod in world.all("Pod"):
+                if is_evicted_with(pod, claim):
+                    key = (namespace_of(pod), name_of(pod))
+                    of_pods.setdefault(key, (pod, tolerance))
+                    due[id(pod)] = min(due.get(id(pod), instant_of), instant_of)
+
+        def written_at(seconds):
+            return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
         def told(objects):
             for (namespace, object_name), (item, tolerance) in sorted(objects.items()):
                 one = {"namespace": namespace, "name": object_name, "uid": uid_of(item)}
+                if id(item) in due:
+                    one["due"] = written_at(due[id(item)])
                 if tolerance is None:
                     yield {**one, "tolerated": "No"}
                 elif tolerance == FOREVER:
                     yield {**one, "tolerated": "Forever"}
                 else:
-                    until = instant(taint["timeAdded"]).timestamp() + tolerance
-                    text = datetime.fromtimestamp(until, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-                    yield {**one, "tolerated": "Until", "until": text}
+                    until = written_at(instant(taint["timeAdded"]).timestamp() + tolerance)
+                    yield {**one, "tolerated": "Until", "until": until}
 
         claim_items, pod_items = list(told(of_claims)), list(told(of_pods))
         tolerating = []
@@ -780,6 +810,12 @@ def taints(world):
                 joined(f"{one['namespace']}/{one['name']}" for one in claim_items),
                 joined(f"{one['namespace']}/{one['name']}" for one in pod_items),
                 joined(tolerating),
+                joined(
+                    f"{pod['namespace']}/{pod['name']}:"
+                    + ("now" if instant(pod["due"]) <= world.now else pod["due"])
+                    for pod in pod_items
+                    if "due" in pod
+                ),
             ]
         )
         item = {field: taint[field] for field in ("key", "value", "effect", "timeAdded") if taint.get(field)}
@@ -793,7 +829,7 @@ def taints(world):
                 "pods": pod_items,
             }
         )
-    header = "SOURCE EFFECT TAINT AGE DEVICES CLAIMS PODS TOLERATED".split()
+    header = "SOURCE EFFECT TAINT AGE DEVICES CLAIMS PODS TOLERATED EVICTED".split()
     return header, rows, {"items": items}
 
 
@@ -845,7 +881,7 @@ def differences(path, expected, actual):
 
 
 OPTIONAL = (
-    "node", "owner", "health", "rule", "value", "until", "shareID", "adminAccess", "classes", "classErrors", "taintsUnknown",
+    "node", "owner", "health", "rule", "value", "until", "shareID", "adminAccess", "classes", "classErrors", "taintsUnknown", "due",
 )
 
 
