@@ -1,4 +1,4 @@
-# Tests that need more than cargo. Everything is built below target/.
+# Tests and benchmarks that need more than cargo. Everything is built below target/.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -19,3 +19,16 @@ target/oracle:
 .PHONY: bench-allocator
 bench-allocator: ## Measure the allocator beside the Go library, for docs/performance.md
 	cargo bench --locked --no-default-features --bench allocator
+
+# How many claims the live benchmark reads.
+CLAIMS ?= 50000
+# What measures need not be optimized, only what is measured.
+BENCH := KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --profile dev
+
+.PHONY: bench
+bench: ## Measure against kubectl and jq, and print the tables of docs/performance.md; CLAIMS=n
+	@for tool in jq /usr/bin/time; do command -v $$tool > /dev/null || \
+		{ echo "$$tool is missing: apt-get install jq time" >&2; exit 1; }; done
+	cargo build --locked --release
+	$(BENCH) --bench files
+	$(BENCH) --bench live -- $(CLAIMS)
