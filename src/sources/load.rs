@@ -18,7 +18,7 @@ use super::needs::{Loaded, Needs, Observer, Problem};
 use super::upgrade::UpgradeError;
 use crate::model::{ClusterBuilder, Environment, Gap, Kind, Object, Str};
 
-/// Threads that decode. One already takes most of the time off the reader; more do not make a disk faster.
+/// Threads that decode. More do not make the reader faster.
 const MOST_WORKERS: usize = 4;
 
 /// Problems and duplicates that are described one by one. A broken file can have thousands, of which the first ones say it all.
@@ -122,8 +122,9 @@ fn source(name: &str) -> Result<Source, LoadError> {
 }
 
 fn workers() -> NonZeroUsize {
+    // Decoding takes about twice as long as reading, so one for each core keeps all of them busy, though the reader needs one too.
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    NonZeroUsize::new((cores - 1).clamp(1, MOST_WORKERS)).unwrap_or(NonZeroUsize::MIN)
+    NonZeroUsize::new(cores.clamp(1, MOST_WORKERS)).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// What one batch became.

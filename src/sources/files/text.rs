@@ -154,10 +154,27 @@ impl Text {
         if self.ended {
             return Ok(());
         }
-        let missing = length.saturating_sub(bytes.len()) as u64;
-        let outcome = self.reader.by_ref().take(missing).read_to_end(bytes);
-        self.ended = bytes.len() < length;
-        outcome.map(drop).map_err(|error| self.read_error(error))
+        // `read_to_end` would begin with small reads each time.
+        let mut filled = bytes.len();
+        bytes.resize(length.max(filled), 0);
+        let mut outcome = Ok(());
+        while filled < length {
+            match self.reader.read(&mut bytes[filled..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    outcome = Err(self.read_error(error));
+                    break;
+                }
+            }
+        }
+        bytes.truncate(filled);
+        outcome
     }
 
     fn read_error(&self, source: io::Error) -> ReadError {
