@@ -32,7 +32,11 @@ pub(super) fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNod
 /// Node name, selector and all-nodes flag that decide for the device.
 pub(super) fn node_selection<'a>(slice: &'a Slice, device: &'a Device) -> Nodes<'a> {
     if slice.spec.per_device_node_selection {
-        given(&device.node_name, &device.node_selector, device.all_nodes)
+        given(
+            device.node_name.as_ref(),
+            device.node_selector.as_ref(),
+            device.all_nodes,
+        )
     } else {
         slice_selection(slice)
     }
@@ -41,15 +45,18 @@ pub(super) fn node_selection<'a>(slice: &'a Slice, device: &'a Device) -> Nodes<
 /// Node name, selector and all-nodes flag of the slice itself.
 pub(super) fn slice_selection(slice: &Slice) -> Nodes<'_> {
     let spec = &slice.spec;
-    given(&spec.node_name, &spec.node_selector, spec.all_nodes)
+    given(
+        spec.node_name.as_ref(),
+        spec.node_selector.as_ref(),
+        spec.all_nodes,
+    )
 }
 
 type Nodes<'a> = (Option<&'a Str>, Option<&'a NodeSelector>, bool);
 
 /// An empty name is none.
-fn given<'a>(name: &'a Option<Str>, selector: &'a Option<NodeSelector>, all: bool) -> Nodes<'a> {
-    let name = name.as_ref().filter(|name| !name.is_empty());
-    (name, selector.as_ref(), all)
+fn given<'a>(name: Option<&'a Str>, selector: Option<&'a NodeSelector>, all: bool) -> Nodes<'a> {
+    (name.filter(|name| !name.is_empty()), selector, all)
 }
 
 /// A node that devices or claims are looked for.

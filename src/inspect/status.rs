@@ -242,7 +242,7 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
                 DeviceState::Shared => counts.shared += 1,
                 DeviceState::Unknown => counts.unknown += 1,
                 DeviceState::Free if inventory.unavailable(&facts, &id, device).is_empty() => {
-                    counts.free += 1
+                    counts.free += 1;
                 }
                 DeviceState::Free => counts.unavailable += 1,
             }

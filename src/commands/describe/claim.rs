@@ -67,7 +67,7 @@ fn request(layout: &mut Layout, request: &RequestDescription) {
         }
         for alternative in &request.first_available {
             section.section(&format!("Or {}", alternative.name), |section| {
-                item(section, alternative)
+                item(section, alternative);
             });
         }
     });

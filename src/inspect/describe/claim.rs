@@ -292,6 +292,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
     })
 }
 
+#[expect(clippy::ref_option, reason = "serde gives the field")]
 fn as_consumer<S: serde::Serializer>(
     reference: &Option<ConsumerReference>,
     serializer: S,

@@ -52,7 +52,7 @@ pub fn toleration(toleration: &Toleration) -> String {
         text.push_str("op=Exists");
     }
     if let Some(seconds) = toleration_seconds {
-        text.push_str(&format!(" for {seconds}s"));
+        return format!("{text} for {seconds}s");
     }
     text
 }

@@ -39,8 +39,7 @@ impl Decimal {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (negative, number) = match text.as_bytes() {
             [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] => (false, rest),
-            rest => (false, rest),
+            [b'+', rest @ ..] | rest => (false, rest),
         };
         let mut digits = Vec::with_capacity(number.len());
         let mut dot = None;

@@ -501,7 +501,7 @@ mod tests {
         for bytes in [gzip(&zeros), zstd(&zeros)] {
             match read(&bytes, &limits) {
                 Err(ReadError::Bomb { expanded, .. }) => {
-                    assert!((1 << 20..2 << 20).contains(&expanded), "{expanded}")
+                    assert!((1 << 20..2 << 20).contains(&expanded), "{expanded}");
                 }
                 other => panic!("{other:?}"),
             }

@@ -168,7 +168,7 @@ fn decode<S: Sink>(
                     objects += 1;
                 }
                 Ok(Some(JsonEvent::Bad { index, reason, .. })) => {
-                    sink.bad(index.unwrap_or(0), reason.to_string())
+                    sink.bad(index.unwrap_or(0), reason.to_string());
                 }
                 Ok(Some(JsonEvent::ListEnd(head))) => {
                     resource_version = Some(head.resource_version.clone().unwrap_or_default());

@@ -372,7 +372,7 @@ fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
                     told.extend(changes.into_iter().map(|change| match change {
                         crate::model::Change::Put(object) => format!("put {}", object.metadata().name),
                         crate::model::Change::Delete(_, key) => format!("delete {}", key.name),
-                    }))
+                    }));
                 }
                 super::Watched::Trouble(message) => told.push(message),
             }

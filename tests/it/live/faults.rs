@@ -75,8 +75,9 @@ fn faults_that_pass_do_not_show() {
 
 #[test]
 fn faults_that_stay_are_errors_where_nothing_can_be_said_and_gaps_elsewhere() {
+    type Failing = fn(usize) -> Fault;
     let cluster = Cluster::shared();
-    let lasting: [(fn(usize) -> Fault, &str, &str); 8] = [
+    let lasting: [(Failing, &str, &str); 8] = [
         (
             |_| {
                 refusal(

@@ -122,12 +122,12 @@ impl Container {
 
     /// The bytes that a backslash before them takes the meaning from.
     fn escaped(&mut self, backslash: u64, length: usize) -> u64 {
+        const EVEN: u64 = 0x5555_5555_5555_5555;
         if backslash == 0 {
             return std::mem::take(&mut self.escaping);
         }
         // In a run of backslashes every second one is escaped. Adding the runs that start at an odd position to the
         // backslashes carries over their ends, and so tells where runs of odd length end.
-        const EVEN: u64 = 0x5555_5555_5555_5555;
         let backslash = backslash & !self.escaping;
         let after = backslash << 1 | self.escaping;
         let odd_starts = backslash & !EVEN & !after;

@@ -41,7 +41,7 @@ fn read_in_pieces<'a>(
                     index: item.index,
                 }),
                 Ok(Some(JsonEvent::Bad { line, index, reason })) => {
-                    seen.push(Seen::Bad { line, index, reason })
+                    seen.push(Seen::Bad { line, index, reason });
                 }
                 Ok(Some(JsonEvent::ListEnd(list))) => seen.push(Seen::List(list.clone())),
             }
@@ -57,7 +57,7 @@ fn read(text: &str) -> (Vec<Seen>, Result<(), JsonError>) {
         assert_eq!(pieces.0, whole.0, "{text} in pieces of {size}");
         match (&pieces.1, &whole.1) {
             (Err(a), Err(b)) if matches!(a.kind, JsonErrorKind::Truncated { .. }) => {
-                assert_eq!(a.kind, b.kind)
+                assert_eq!(a.kind, b.kind);
             }
             (a, b) => assert_eq!(a, b, "{text} in pieces of {size}"),
         }

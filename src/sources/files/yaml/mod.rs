@@ -360,7 +360,7 @@ impl YamlItems {
             b"apiVersion" => self.list.api_version = serde_json::from_slice(value).ok(),
             b"kind" => self.list.kind = serde_json::from_slice(value).ok(),
             b"metadata" if self.place == Place::AfterItems || value.len() < 1 << 20 => {
-                self.list.set_metadata(value)
+                self.list.set_metadata(value);
             }
             _ => {}
         }

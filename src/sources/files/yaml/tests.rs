@@ -45,7 +45,7 @@ fn read_with(bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Result<(), YamlError>
                 index: item.index,
             }),
             Ok(Some(YamlEvent::Bad { line, index, message })) => {
-                seen.push(Seen::Bad { line, index, message })
+                seen.push(Seen::Bad { line, index, message });
             }
             Ok(Some(YamlEvent::ListEnd(list))) => seen.push(Seen::List(list.clone())),
         }
@@ -499,7 +499,8 @@ fn billions_of_laughs_are_refused() {
     let mut text = "items:\n- a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
-        text += &format!("  a{level}: &a{level} [{aliases}]\n");
+        let line = format!("  a{level}: &a{level} [{aliases}]\n");
+        text.push_str(&line);
     }
     let limits = Limits {
         alias_bytes: 1 << 20,
@@ -647,7 +648,7 @@ fn value() -> impl Strategy<Value = Value> {
         any::<u64>().prop_map(Value::from),
         // Never whole, since whole numbers become integers.
         any::<i32>().prop_map(|number| Value::from((f64::from(number) + 0.5) / 64.0)),
-        r#"[ -~ü日😀\n\t]{0,20}"#.prop_map(Value::from),
+        r"[ -~ü日😀\n\t]{0,20}".prop_map(Value::from),
         prop::sample::select(vec![
             "yes",
             "n",

@@ -106,7 +106,7 @@ impl Connections {
                 lines.read_line(&mut line).ok()?;
                 match line.trim_end().split_once(": ") {
                     Some((name, value)) if name.eq_ignore_ascii_case("accept") => {
-                        value.clone_into(&mut accept)
+                        value.clone_into(&mut accept);
                     }
                     Some(_) => {}
                     None => break,
