@@ -11,12 +11,14 @@
 mod bounds;
 mod candidates;
 mod capacity;
+mod change;
 mod constraint;
 mod counters;
 mod explain;
 mod features;
 mod node_selection;
 mod node_selector_errors;
+mod overlay;
 mod pools;
 mod pruned;
 mod request;
@@ -44,6 +46,9 @@ pub use self::pools::PoolStatus;
 pub use self::request::Demand;
 
 /// A cluster prepared for allocation: pools, devices in use, taints. Shared by all nodes and threads.
+///
+/// A clone costs as much as what [`Inputs::apply`] has changed since the last one.
+#[derive(Clone)]
 pub struct Inputs {
     features: Features,
     cluster: Cluster,

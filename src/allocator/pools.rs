@@ -17,23 +17,35 @@ use super::state::{AllocatedState, PoolState};
 /// Slices of a pool by their place, and the view that they make.
 type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
 
+/// Views by the slices that reach a node; nothing where a newer generation reaches other nodes only.
+type KnownViews = Mutex<Vec<KnownView>>;
+
 /// Every slice of a pool, whatever its generation, by name.
 #[derive(Debug)]
 struct PoolSlices {
     id: PoolId,
     slices: Vec<Arc<NumberedSlice>>,
-    /// Views by the slices that reach a node; nothing where a newer generation reaches other nodes only.
-    views: Mutex<Vec<KnownView>>,
 }
 
 /// All pools, with an index of those a node may reach.
-#[derive(Debug)]
-pub(super) struct Pools {
+#[derive(Debug, Default)]
+struct PoolIndex {
     all: Vec<PoolSlices>,
+    by_id: HashMap<PoolId, u32>,
     of_node: HashMap<Str, Vec<u32>>,
     shared: Vec<u32>,
+}
+
+/// The pools of a cluster and what is known of them so far. A clone shares both.
+#[derive(Clone, Debug)]
+pub(super) struct Pools {
+    index: Arc<PoolIndex>,
+    /// By pool.
+    views: Arc<[KnownViews]>,
+    /// Views of pools that have changed since.
+    changed: HashMap<u32, Arc<KnownViews>>,
     features: Features,
-    rules: Vec<Arc<TaintRule>>,
+    rules: Arc<[Arc<TaintRule>]>,
 }
 
 /// Whether a pool can be used.
@@ -99,6 +111,35 @@ impl PoolView {
     }
 }
 
+impl PoolIndex {
+    /// Groups `slices`, which come in the order of their names.
+    fn new(slices: impl Iterator<Item = Arc<NumberedSlice>>) -> Self {
+        let mut index = Self::default();
+        for numbered in slices {
+            let pool = *index
+                .by_id
+                .entry(numbered.slice.pool_id())
+                .or_insert_with_key(|id| {
+                    index.all.push(PoolSlices {
+                        id: id.clone(),
+                        slices: Vec::with_capacity(1),
+                    });
+                    index.all.len() as u32 - 1
+                });
+            let reached = match own_node(&numbered.slice) {
+                Some(node) => index.of_node.entry(node.clone()).or_default(),
+                None => &mut index.shared,
+            };
+            // Slices of one pool mostly come one after the other.
+            if reached.last() != Some(&pool) && !reached.contains(&pool) {
+                reached.push(pool);
+            }
+            index.all[pool as usize].slices.push(numbered);
+        }
+        index
+    }
+}
+
 impl Pools {
     /// Groups `slices`, which come in the order of their names.
     pub(super) fn new<'a>(
@@ -107,39 +148,57 @@ impl Pools {
         features: Features,
         selectors: &Selectors,
     ) -> Self {
-        let mut pools: Vec<PoolSlices> = Vec::new();
-        let mut known: HashMap<PoolId, u32> = HashMap::new();
-        let mut of_node: HashMap<Str, Vec<u32>> = HashMap::new();
-        let mut shared = Vec::new();
-        for slice in slices {
-            let pool = *known.entry(slice.pool_id()).or_insert_with_key(|id| {
-                pools.push(PoolSlices {
-                    id: id.clone(),
-                    slices: Vec::with_capacity(1),
-                    views: Mutex::default(),
-                });
-                pools.len() as u32 - 1
-            });
-            pools[pool as usize].slices.push(selectors.number(slice));
-            let reached = match own_node(slice) {
-                Some(node) => of_node.entry(node.clone()).or_default(),
-                None => &mut shared,
-            };
-            if !reached.contains(&pool) {
-                reached.push(pool);
-            }
-        }
-        Self {
-            all: pools,
-            of_node,
-            shared,
+        let mut pools = Self {
+            index: Arc::new(PoolIndex::new(slices.map(|slice| selectors.number(slice)))),
+            views: Arc::default(),
+            changed: HashMap::new(),
             features,
-            rules: if features.device_taints {
-                rules.map(Arc::clone).collect()
-            } else {
-                Vec::new()
-            },
+            rules: Arc::default(),
+        };
+        pools.replace_rules(rules);
+        pools
+    }
+
+    /// Groups other slices. Devices of those that stay keep their numbers.
+    pub(super) fn replace_slices<'a>(
+        &mut self,
+        slices: impl Iterator<Item = &'a Arc<Slice>>,
+        selectors: &Selectors,
+    ) {
+        let known: HashMap<*const Slice, &Arc<NumberedSlice>> = self
+            .index
+            .all
+            .iter()
+            .flat_map(|pool| &pool.slices)
+            .map(|numbered| (Arc::as_ptr(&numbered.slice), numbered))
+            .collect();
+        let numbered = slices.map(|slice| match known.get(&Arc::as_ptr(slice)) {
+            Some(numbered) => Arc::clone(numbered),
+            None => selectors.number(slice),
+        });
+        let index = PoolIndex::new(numbered);
+        self.index = Arc::new(index);
+        self.forget_all();
+    }
+
+    /// Takes other rules.
+    pub(super) fn replace_rules<'a>(&mut self, rules: impl Iterator<Item = &'a Arc<TaintRule>>) {
+        if self.features.device_taints {
+            self.rules = rules.map(Arc::clone).collect();
         }
+        self.forget_all();
+    }
+
+    /// Drops what is known of one pool.
+    pub(super) fn forget(&mut self, id: &PoolId) {
+        if let Some(pool) = self.index.by_id.get(id) {
+            self.changed.insert(*pool, Arc::default());
+        }
+    }
+
+    fn forget_all(&mut self) {
+        self.views = self.index.all.iter().map(|_| KnownViews::default()).collect();
+        self.changed.clear();
     }
 
     /// The pools that `node` reaches, in the order in which the search takes them.
@@ -152,13 +211,11 @@ impl Pools {
         allocated: &AllocatedState,
     ) -> Result<Vec<Arc<PoolView>>, String> {
         let mut views = Vec::new();
-        let own = self
-            .of_node
-            .get(&node.metadata.name)
-            .map_or(&[][..], Vec::as_slice);
-        let shared = self.shared.iter().filter(|pool| !own.contains(pool));
+        let own = self.index.of_node.get(&node.metadata.name);
+        let own = own.map_or(&[][..], Vec::as_slice);
+        let shared = self.index.shared.iter().filter(|pool| !own.contains(pool));
         for pool in own.iter().chain(shared) {
-            views.extend(self.view(&self.all[*pool as usize], node, allocated)?);
+            views.extend(self.view(*pool, node, allocated)?);
         }
         if views.len() > 1 {
             views.sort_by(|a, b| (a.has_binding_conditions, &a.id).cmp(&(b.has_binding_conditions, &b.id)));
@@ -168,15 +225,18 @@ impl Pools {
 
     fn view(
         &self,
-        pool: &PoolSlices,
+        number: u32,
         node: &Node,
         allocated: &AllocatedState,
     ) -> Result<Option<Arc<PoolView>>, String> {
+        let pool = &self.index.all[number as usize];
         let relevant = self.relevant(pool, node)?;
         if relevant.is_empty() {
             return Ok(None);
         }
-        let mut views = pool.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = self.changed.get(&number);
+        let views = changed.map_or(&self.views[number as usize], |views| &**views);
+        let mut views = views.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, view)) = views.iter().find(|(known, _)| *known == relevant) {
             return Ok(view.clone());
         }

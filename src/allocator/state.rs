@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 
-use crate::model::{AllocatedDevice, Claim, PoolId, Quantity, Str};
+use crate::model::{AllocatedDevice, Claim, DeviceId, PoolId, Quantity, Str};
 
 use super::capacity::units;
+use super::overlay::Overlay;
 
 /// What allocated claims take of the devices of one pool.
 pub(super) type PoolState = HashMap<Str, DeviceState>;
@@ -27,42 +28,48 @@ pub(super) struct DeviceState {
 /// What allocated claims take, by pool. Devices that no slice lists any more are in it, too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllocatedState {
-    pools: HashMap<PoolId, PoolState>,
+    pools: Overlay<PoolId, PoolState>,
 }
 
 impl AllocatedState {
     /// The state that `claims` make together.
     pub(super) fn gather<'a>(claims: impl Iterator<Item = &'a Claim>, consumable_capacity: bool) -> Self {
-        let mut state = Self::default();
-        for claim in claims {
-            for result in claim.results() {
-                if !result.admin_access {
-                    state.add(result, consumable_capacity);
-                }
-            }
+        let mut pools: HashMap<PoolId, PoolState> = HashMap::new();
+        let held = claims
+            .flat_map(Claim::results)
+            .filter(|result| !result.admin_access);
+        for result in held {
+            let pool = PoolId {
+                driver: result.driver.clone(),
+                pool: result.pool.clone(),
+            };
+            let devices = pools.entry(pool).or_default();
+            let device = devices.entry(result.device.clone()).or_default();
+            device.add(result, consumable_capacity);
         }
-        state
+        Self {
+            pools: Overlay::new(pools),
+        }
     }
 
-    fn add(&mut self, result: &AllocatedDevice, consumable_capacity: bool) {
-        let pool = PoolId {
-            driver: result.driver.clone(),
-            pool: result.pool.clone(),
-        };
-        let device = self
-            .pools
-            .entry(pool)
-            .or_default()
-            .entry(result.device.clone())
-            .or_default();
-        if !consumable_capacity || result.share_id.is_none() {
-            device.dedicated = true;
-            return;
+    /// Makes the state of `device` anew, of which `claims` are all that name it.
+    pub(super) fn refresh<'a>(
+        &mut self,
+        device: &DeviceId,
+        claims: impl Iterator<Item = &'a Claim>,
+        consumable_capacity: bool,
+    ) {
+        let pool = device.pool_id();
+        let mut devices = self.pools.get(&pool).cloned().unwrap_or_default();
+        devices.remove(&device.device);
+        let held = claims
+            .flat_map(Claim::results)
+            .filter(|result| !result.admin_access && result.id() == *device);
+        for result in held {
+            let state = devices.entry(device.device.clone()).or_default();
+            state.add(result, consumable_capacity);
         }
-        device.shared = true;
-        for (name, amount) in &result.consumed_capacity {
-            device.consume(name, amount);
-        }
+        self.pools.insert(pool, devices);
     }
 
     /// What is taken of the pool's devices, if anything is.
@@ -72,6 +79,17 @@ impl AllocatedState {
 }
 
 impl DeviceState {
+    fn add(&mut self, result: &AllocatedDevice, consumable_capacity: bool) {
+        if !consumable_capacity || result.share_id.is_none() {
+            self.dedicated = true;
+            return;
+        }
+        self.shared = true;
+        for (name, amount) in &result.consumed_capacity {
+            self.consume(name, amount);
+        }
+    }
+
     fn consume(&mut self, name: &Str, amount: &Quantity) {
         match self.consumed.iter_mut().find(|(known, _)| known == name) {
             Some((_, sum)) => *sum = sum.saturating_add(units(amount)),

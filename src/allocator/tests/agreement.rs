@@ -111,7 +111,7 @@ fn request(dice: &mut Dice, name: String) -> Value {
     json!({ "name": name, "firstAvailable": alternatives })
 }
 
-fn world(bytes: Vec<u8>) -> World {
+pub(super) fn world(bytes: Vec<u8>) -> World {
     let mut dice = Dice { bytes, next: 0 };
     let mut world = World::new();
     let mut results = Vec::new();

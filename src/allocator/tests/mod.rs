@@ -1,6 +1,7 @@
 //! Tests of the allocator as a whole. Cases with the Go library's results are in `tests/allocator_cases.rs`.
 
 mod agreement;
+mod change;
 mod explanation;
 mod families;
 

@@ -1,0 +1,61 @@
+//! A map that is cheap to clone: what was there at first is shared, what changed since is not.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// A shared map beneath a map of changed entries.
+#[derive(Debug)]
+pub(super) struct Overlay<K, V> {
+    base: Arc<HashMap<K, V>>,
+    changed: HashMap<K, V>,
+}
+
+impl<K, V> Default for Overlay<K, V> {
+    fn default() -> Self {
+        Self {
+            base: Arc::default(),
+            changed: HashMap::new(),
+        }
+    }
+}
+
+impl<K: Clone, V: Clone> Clone for Overlay<K, V> {
+    fn clone(&self) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            changed: self.changed.clone(),
+        }
+    }
+}
+
+impl<K: Eq + Hash, V> Overlay<K, V> {
+    pub(super) fn new(base: HashMap<K, V>) -> Self {
+        Self {
+            base: Arc::new(base),
+            changed: HashMap::new(),
+        }
+    }
+
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        if !self.changed.is_empty()
+            && let Some(changed) = self.changed.get(key)
+        {
+            return Some(changed);
+        }
+        self.base.get(key)
+    }
+
+    /// Sets an entry, in place where nobody else shares the map.
+    pub(super) fn insert(&mut self, key: K, value: V) {
+        match Arc::get_mut(&mut self.base) {
+            Some(base) => {
+                base.extend(self.changed.drain());
+                base.insert(key, value);
+            }
+            None => {
+                self.changed.insert(key, value);
+            }
+        }
+    }
+}
