@@ -104,9 +104,11 @@ pub enum Gate {
     DRANodeAllocatableResources,
     DRAOptionalNodeOperations,
     DRAPartitionableDevices,
+    DRAPartitionableDevicesType,
     DRAPrioritizedList,
     DRAResourceClaimDeviceStatus,
     DRAResourceClaimGranularStatusAuthorization,
+    DRAResourcePoolStatus,
     DRASchedulerFilterTimeout,
     DRAWorkloadResourceClaims,
     DynamicResourceAllocation,
@@ -133,7 +135,7 @@ pub enum Stage {
 }
 
 /// The gates with their defaults. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.1.
-const GATES: [Defaults; 21] = [
+const GATES: [Defaults; 23] = [
     gate(
         Gate::DRAAdminAccess,
         "DRAAdminAccess",
@@ -201,6 +203,11 @@ const GATES: [Defaults; 21] = [
         &[(33, Alpha, false), (36, Beta, true)],
     ),
     gate(
+        Gate::DRAPartitionableDevicesType,
+        "DRAPartitionableDevicesType",
+        &[(37, Alpha, false)],
+    ),
+    gate(
         Gate::DRAPrioritizedList,
         "DRAPrioritizedList",
         &[(33, Alpha, false), (34, Beta, true), (36, Stable, true)],
@@ -214,6 +221,11 @@ const GATES: [Defaults; 21] = [
         Gate::DRAResourceClaimGranularStatusAuthorization,
         "DRAResourceClaimGranularStatusAuthorization",
         &[(36, Beta, true)],
+    ),
+    gate(
+        Gate::DRAResourcePoolStatus,
+        "DRAResourcePoolStatus",
+        &[(36, Alpha, false)],
     ),
     gate(
         Gate::DRASchedulerFilterTimeout,
