@@ -72,6 +72,17 @@ impl Compatibility {
     }
 }
 
+/// What makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
+/// draws from counters which do not exist.
+pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<String> {
+    let slices: Vec<_> = slices.collect();
+    let mut index = match CounterIndex::new(slices.iter().copied()) {
+        Ok(index) => index,
+        Err(fault) => return Some(fault),
+    };
+    slices.into_iter().find_map(|slice| index.validate(slice).err())
+}
+
 /// Numbers of counter sets, counters and groups while a pool is looked at.
 pub(super) struct CounterIndex<'a> {
     sets: BTreeMap<&'a str, (u32, &'a CounterSet)>,

@@ -40,6 +40,7 @@ use self::search::{Flow, Search, State};
 use self::selectors::{Expressions, Selectors};
 use self::state::AllocatedState;
 
+pub use self::counters::pool_fault;
 pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
 pub use self::features::{Features, Implementation};
 pub use self::pools::PoolStatus;
