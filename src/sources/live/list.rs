@@ -240,7 +240,7 @@ pub(super) fn resource(kind: Kind) -> String {
     }
 }
 
-fn percent_encode(text: &str, into: &mut String) {
+pub(super) fn percent_encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             into.push(char::from(byte));

@@ -4,6 +4,7 @@
 //! says what it could not read. What is missing becomes a [`Gap`] of the environment rather than an error, unless the command
 //! cannot do without it.
 
+mod again;
 mod connect;
 mod discovery;
 mod error;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use futures::future::{join_all, try_join};
 
+pub use self::again::Again;
 pub use self::connect::{ConfiguredNames, Connection, Impersonation};
 pub use self::error::Error;
 pub use self::snapshot::{SnapshotRequest, Taken};
