@@ -3,6 +3,7 @@
 //! A command's file has its `Args`, whose doc comment is the command's help, what it `ACCEPTS` of the global flags about
 //! output, and `run`. A new command is that file, its `mod` line, and its line in `commands!` below.
 
+mod check;
 mod claims;
 mod completion;
 mod describe;
@@ -22,6 +23,7 @@ use std::pin::Pin;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
+use crate::inspect::findings::Counts;
 use crate::output::Format;
 
 pub(crate) use completion::{Lookup, lookup};
@@ -76,10 +78,35 @@ commands! {
     Devices => devices, waiting;
     Taints => taints, waiting;
     Describe => describe, waiting;
+    Check => check, waiting;
     Simulate => simulate, waiting;
     Snapshot => snapshot, waiting;
     Version => version, waiting;
     Completion => completion, here;
+}
+
+/// `2 errors, 1 warning`, or `none`: how `check` and `status` tell numbers of findings.
+fn words_of(counts: &Counts) -> String {
+    let Counts {
+        errors,
+        warnings,
+        infos,
+    } = *counts;
+    let parts = [
+        (errors, "error", "errors"),
+        (warnings, "warning", "warnings"),
+        (infos, "info", "infos"),
+    ];
+    let found: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| crate::output::counted(count, one, many))
+        .collect();
+    if found.is_empty() {
+        "none".to_owned()
+    } else {
+        found.join(", ")
+    }
 }
 
 /// A command with its arguments, ready to run.

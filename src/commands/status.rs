@@ -2,6 +2,7 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
+use crate::inspect::findings::Counts;
 use crate::inspect::{self, ClusterStatus, GateLine, STATUS_NEEDS};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View};
 
@@ -71,6 +72,21 @@ impl Report for ClusterStatus {
                 });
             }
         }
+        let more = if self.findings_are_incomplete {
+            ", perhaps more"
+        } else {
+            ""
+        };
+        let tone = match self.findings {
+            Counts { errors: 1.., .. } => Tone::Bad,
+            Counts { warnings: 1.., .. } => Tone::Notice,
+            Counts { .. } => Tone::Plain,
+        };
+        let findings = format!(
+            "{}{more} (see kubectl dra check)",
+            super::words_of(&self.findings)
+        );
+        layout.toned("Findings", tone, findings);
         if self.gates.is_empty() {
             layout.field("Feature Gates", "defaults of the release (assumed)");
         } else {
@@ -166,7 +182,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = crate::sources::Needs::kinds(STATUS_NEEDS).with_gates();
     let cluster = ctx.load(needs).await?;
-    let report = inspect::status(&cluster, &selection);
+    let report = inspect::status(&cluster, &selection, ctx.now());
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::Inventory;
 use crate::model::{
-    Claim, Cluster, Condition, DeviceId, Gap, Key, Kind, Pod, ResourceHealth, ResourceStatus, Str,
+    AllocatedDevice, Claim, Cluster, Condition, DeviceId, Gap, Key, Kind, Pod, ResourceHealth,
+    ResourceStatus, Str,
 };
 use crate::reservation::claim_name;
 
@@ -64,6 +65,46 @@ impl HealthReport {
                 .as_ref()
                 .map(ToString::to_string)
                 .unwrap_or_default(),
+        }
+    }
+}
+
+/// What the conditions say that an allocated device waits for before its pod may be bound.
+#[derive(Debug)]
+pub(super) struct Binding<'a> {
+    /// The condition that ends the wait, as the device could not be attached.
+    pub(super) failed: Option<&'a Condition>,
+    /// Conditions that are not true yet.
+    pub(super) missing: Vec<&'a Str>,
+}
+
+impl<'a> Binding<'a> {
+    /// How far `result`, which is one of the results of `claim`, is.
+    pub(super) fn of(claim: &'a Claim, result: &'a AllocatedDevice) -> Self {
+        if result.binding_conditions.is_empty() && result.binding_failure_conditions.is_empty() {
+            return Self {
+                failed: None,
+                missing: Vec::new(),
+            };
+        }
+        let conditions = claim
+            .status
+            .devices
+            .iter()
+            .find(|status| status.id() == result.id() && status.share_id == result.share_id)
+            .map_or(&[][..], |status| &status.conditions);
+        let is_true = |type_: &Str| {
+            conditions
+                .iter()
+                .find(|condition| condition.type_ == *type_ && condition.status == "True")
+        };
+        Self {
+            failed: result.binding_failure_conditions.iter().find_map(is_true),
+            missing: result
+                .binding_conditions
+                .iter()
+                .filter(|type_| is_true(type_).is_none())
+                .collect(),
         }
     }
 }
@@ -142,30 +183,13 @@ impl<'a> HealthIndex<'a> {
             }
         }
         for result in claim.results() {
-            if result.binding_conditions.is_empty() && result.binding_failure_conditions.is_empty() {
-                continue;
-            }
-            let conditions = claim
-                .status
-                .devices
-                .iter()
-                .find(|status| status.id() == result.id() && status.share_id == result.share_id)
-                .map_or(&[][..], |status| &status.conditions);
-            let is_true = |type_: &Str| {
-                conditions
-                    .iter()
-                    .find(|condition| condition.type_ == *type_ && condition.status == "True")
-            };
-            if let Some(failed) = result.binding_failure_conditions.iter().find_map(is_true) {
+            let Binding { failed, missing } = Binding::of(claim, result);
+            if let Some(failed) = failed {
                 self.add(
                     result.id(),
                     condition_report(claim, failed, Health::BindingFailed),
                 );
             }
-            let missing = result
-                .binding_conditions
-                .iter()
-                .filter(|type_| is_true(type_).is_none());
             for type_ in missing {
                 let report = HealthReport {
                     health: Health::BindingPending,

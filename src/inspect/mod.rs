@@ -9,6 +9,7 @@ mod claims;
 pub mod describe;
 mod device_item;
 mod devices;
+pub mod findings;
 mod health;
 mod inventory;
 mod nodes;
@@ -27,6 +28,7 @@ pub use device_item::{
     CapacityItem, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HolderItem, PodItem,
 };
 pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
+use health::Binding;
 pub use health::{Health, HealthIndex, HealthReport};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
 pub use nodes::DeviceNode;

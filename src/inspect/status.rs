@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::findings::{CheckRequest, Counts, check};
 use super::nodes::{node_selection, slice_selection};
 use super::{DeviceState, Health, HealthIndex, Inventory, Selection, Warnings};
 use crate::eviction::Taints;
-use crate::model::{Cluster, Component, Evidence, Gate, Kind, NodeSelector, Pool, Str};
+use crate::model::{Cluster, Component, Evidence, Gate, Kind, NodeSelector, Pool, Str, Time};
 use crate::reservation::ClaimState;
 
 /// The report.
@@ -21,6 +22,11 @@ pub struct ClusterStatus {
     pub claims: Option<ClaimCounts>,
     /// Releases of the kubelets, oldest first.
     pub kubelets: Vec<KubeletCount>,
+    /// Numbers of defects that `check` finds in the whole cluster; none that it cannot find without what could not be read.
+    pub findings: Counts,
+    /// Whether there may be more findings.
+    #[serde(skip)]
+    pub findings_are_incomplete: bool,
     /// Whether the version of Kubernetes is only assumed.
     #[serde(skip)]
     pub version_is_assumed: bool,
@@ -117,16 +123,20 @@ pub struct GateLine {
 }
 
 /// Kinds that the report is made from.
-pub const STATUS_NEEDS: [Kind; 5] = [
+pub const STATUS_NEEDS: [Kind; 9] = [
     Kind::Node,
+    Kind::DeviceClass,
     Kind::ResourceSlice,
     Kind::DeviceTaintRule,
+    Kind::ResourceClaimTemplate,
     Kind::ResourceClaim,
     Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceQuota,
 ];
 
-/// The status of `cluster`. Of `selection` the namespace and labels choose the claims that are counted by state.
-pub fn status(cluster: &Cluster, selection: &Selection) -> ClusterStatus {
+/// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state.
+pub fn status(cluster: &Cluster, selection: &Selection, now: Time) -> ClusterStatus {
     let environment = cluster.environment();
     let mut warnings = Warnings::default();
     for (kind, what) in [
@@ -153,6 +163,7 @@ pub fn status(cluster: &Cluster, selection: &Selection) -> ClusterStatus {
             gates.push(line);
         }
     }
+    let findings = check(cluster, &CheckRequest::now(now));
     gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
     ClusterStatus {
         drivers: drivers(cluster, &mut warnings),
@@ -164,6 +175,8 @@ pub fn status(cluster: &Cluster, selection: &Selection) -> ClusterStatus {
             .is_none()
             .then(|| claims(cluster, selection)),
         kubelets: kubelets(cluster),
+        findings: findings.counts,
+        findings_are_incomplete: !findings.unknown.is_empty(),
         version_is_assumed: environment.git_version.is_none(),
         version: environment
             .git_version
@@ -314,7 +327,7 @@ fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>, warn
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{World, holding, json_of, status as holding_results, texts};
+    use super::super::testing::{World, holding, json_of, now, status as holding_results, texts};
     use super::*;
 
     #[test]
@@ -353,7 +366,7 @@ mod tests {
                 }),
             )
             .build();
-        let report = status(&cluster, &Selection::default());
+        let report = status(&cluster, &Selection::default(), now());
         assert_eq!(
             json_of(&report),
             json!({
@@ -381,7 +394,7 @@ mod tests {
             .slice("node-1", &json!([{"name": "a"}]))
             .without(Kind::ResourceClaim)
             .build();
-        let report = status(&cluster, &Selection::default());
+        let report = status(&cluster, &Selection::default(), now());
         assert_eq!(report.claims, None);
         assert_eq!(
             (report.drivers[0].devices.unknown, report.drivers[0].devices.free),

@@ -131,6 +131,12 @@ impl World {
         self
     }
 
+    /// Another release, or gates of which something is known.
+    pub(super) fn knowing(mut self, change: impl FnOnce(&mut Environment)) -> Self {
+        change(&mut self.environment);
+        self
+    }
+
     pub(super) fn build(self) -> Cluster {
         self.builder.build(self.environment).0
     }

@@ -7,6 +7,7 @@
 )]
 
 mod architecture;
+mod check;
 mod cli;
 mod documentation;
 mod hostile;

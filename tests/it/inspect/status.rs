@@ -18,6 +18,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
+    Findings:       none (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -35,6 +36,7 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
+    Findings:       none (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -54,6 +56,7 @@ fn a_cluster_fits_on_one_screen() {
       allocated                    1
       allocated,reserved           4
       deleted,allocated,reserved   1
+    Findings:       2 errors, 5 warnings (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -71,6 +74,7 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   7
+    Findings:       none (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -88,6 +92,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              2
       allocated,reserved   5
+    Findings:       none (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -106,6 +111,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              2
       allocated,reserved   3
+    Findings:       none (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -126,6 +132,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              10
       allocated,reserved   2
+    Findings:       5 errors, 5 warnings (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -147,6 +154,7 @@ fn claims_of_one_namespace_are_counted() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   5
+    Findings:       none (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -168,6 +176,7 @@ fn gates_are_shown_with_their_evidence() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
+    Findings:    none (see kubectl dra check)
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE
       DRAWorkloadResourceClaims   kube-scheduler            true      flag

@@ -1,0 +1,142 @@
+//! How long `check` takes on a loaded cluster: 100,000 claims and pods, 40,000 devices, 1,000 taint rules.
+//!
+//! Prints the best of several runs, once for a cluster in order and once for one in which nearly everything is wrong.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark reads the clock and prints"
+)]
+
+use std::time::{Duration, Instant};
+
+use kubectl_dra::inspect::Selection;
+use kubectl_dra::inspect::findings::{CheckRequest, Code, Question, Target, Topic, check};
+use kubectl_dra::model::{Cluster, ClusterBuilder, Environment, Kind, Object, Time};
+use serde_json::{Value, json};
+
+const NODES: usize = 5_000;
+const DEVICES: usize = 8;
+const CLAIMS: usize = 100_000;
+const RULES: usize = 1_000;
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    InOrder,
+    Broken,
+}
+
+fn main() {
+    for (state, name) in [(State::InOrder, "in order"), (State::Broken, "broken")] {
+        let cluster = cluster(state);
+        let now = CheckRequest::now("2026-11-21T12:00:00Z".parse().expect("a time"));
+        measure(&format!("check, {name}"), &cluster, &now);
+        let target = Target::new(cluster.environment(), Some(35), [], []).expect("an older release");
+        let downgrade = CheckRequest {
+            question: Question::Downgrade(target),
+            codes: Code::all()
+                .filter(|code| code.facts().topic == Topic::Downgrade)
+                .collect(),
+            selection: Selection::default(),
+            now: now.now,
+        };
+        measure(&format!("check --to-version, {name}"), &cluster, &downgrade);
+    }
+}
+
+fn measure(name: &str, cluster: &Cluster, request: &CheckRequest) {
+    let mut best = Duration::MAX;
+    let mut findings = 0;
+    for _ in 0..5 {
+        let start = Instant::now();
+        findings = check(cluster, request).items.len();
+        best = best.min(start.elapsed());
+    }
+    println!("{name:<32} {best:>10.1?} {findings:>8} findings");
+}
+
+fn cluster(state: State) -> Cluster {
+    let mut builder = ClusterBuilder::default();
+    let mut add = |kind: Kind, object: &Value| {
+        let json = object.to_string();
+        builder.add(Object::from_json(kind, json.as_bytes()).expect("an object"));
+    };
+    for class in ["gpu", "nic", "any"] {
+        let expression = format!("device.driver == '{class}' || device.attributes[device.driver].numa >= 0");
+        add(
+            Kind::DeviceClass,
+            &json!({"metadata": {"name": class}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}),
+        );
+    }
+    for node in 0..NODES {
+        let name = format!("node-{node}");
+        add(
+            Kind::Node,
+            &json!({"metadata": {"name": name, "labels": {"node.kubernetes.io/instance-type": "t"}}}),
+        );
+        let devices: Vec<Value> = (0..DEVICES)
+            .map(|device| {
+                json!({"name": format!("gpu-{device}"), "attributes": {
+                    "numa": {"int": device / 4}, "model": {"string": "A100"}, "uuid": {"string": format!("{node}-{device}")}}})
+            })
+            .collect();
+        add(
+            Kind::ResourceSlice,
+            &json!({"metadata": {"name": format!("{name}-gpu")}, "spec": {
+                "driver": "gpu", "nodeName": name, "devices": devices,
+                "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}}}),
+        );
+    }
+    for rule in 0..RULES {
+        add(
+            Kind::DeviceTaintRule,
+            &json!({"metadata": {"name": format!("rule-{rule}")}, "spec": {
+                "deviceSelector": {"driver": "gpu", "pool": format!("node-{}", rule * 3)},
+                "taint": {"key": "k", "effect": "NoSchedule", "timeAdded": "2026-11-21T11:00:00Z"}}}),
+        );
+    }
+    for number in 0..CLAIMS {
+        let namespace = format!("team-{}", number % 100);
+        let name = format!("claim-{number}");
+        let pod = format!("pod-{number}");
+        let allocated = number < NODES * DEVICES || state == State::Broken;
+        let node = format!("node-{}", number / DEVICES % NODES);
+        let status = if allocated {
+            let uid = if state == State::Broken {
+                "other"
+            } else {
+                pod.as_str()
+            };
+            json!({
+                "allocation": {
+                    "devices": {"results": [{"request": "r", "driver": "gpu", "pool": node, "device": format!("gpu-{}", number % DEVICES)}]},
+                    "nodeSelector": {"nodeSelectorTerms": [
+                        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]}},
+                "reservedFor": [{"resource": "pods", "name": pod, "uid": uid}]})
+        } else {
+            json!({})
+        };
+        let selector = format!(
+            "device.attributes['gpu'].model == 'A100' && device.attributes['gpu'].numa == {}",
+            number % 10
+        );
+        add(
+            Kind::ResourceClaim,
+            &json!({"metadata": {"namespace": namespace, "name": name, "uid": name}, "spec": {"devices": {"requests": [
+                {"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1,
+                                          "selectors": [{"cel": {"expression": selector}}]}}]}}, "status": status}),
+        );
+        let spec = json!({"nodeName": if allocated { node.as_str() } else { "" },
+                          "resourceClaims": [{"name": "c", "resourceClaimName": name}]});
+        let phase = if allocated { "Running" } else { "Pending" };
+        add(
+            Kind::Pod,
+            &json!({"metadata": {"namespace": namespace, "name": pod, "uid": pod}, "spec": spec, "status": {"phase": phase}}),
+        );
+    }
+    let environment = Environment {
+        read_at: Some(Time::from_unix_seconds(0)),
+        ..Environment::default()
+    };
+    builder.build(environment).0
+}

@@ -1,0 +1,408 @@
+//! `kubectl dra check`: what is wrong, what keeps a driver from being taken away, what a downgrade breaks.
+
+use std::collections::BTreeSet;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::context::{Ctx, SourceSetting};
+use crate::error::{Outcome, UsageError};
+use crate::inspect::Selection;
+use crate::inspect::findings::{
+    self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, Target,
+    TargetError, Topic,
+};
+use crate::model::{Cluster, Gate, Kind, Version};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View};
+use crate::sources::{GateSetting, Needs};
+
+use super::{Accepts, objects};
+
+pub(super) const ACCEPTS: Accepts = Accepts::LIST;
+
+/// Look for defects, for what keeps a driver in use, and for what a downgrade breaks
+///
+/// Looks at all namespaces unless `-n` says otherwise. Without further flags it reports what is wrong now. `--driver` asks whether a driver
+/// can be uninstalled or drained now; `--to-version` and `--disable-gate` ask what breaks with an older release of Kubernetes or without a
+/// feature gate. Each finding has a stable code with a page in docs/findings. A finding that joins several kinds of object is confirmed by
+/// reading them again; from files it stays `Possible`. Nothing is changed: FIX in `-o wide` is a command to run yourself.
+///
+/// Exit code 1 means that there are findings as bad as `--fail-on`, 4 that there are none but something could not be read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// From which severity on findings make the exit code 1
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
+    fail_on: FailOn,
+
+    /// Only findings with these codes or names, as in `DRA001` or `device-allocated-twice`
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    only: Vec<Code>,
+
+    /// All findings but those with these codes or names
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    skip: Vec<Code>,
+
+    /// Ask whether this driver can be uninstalled or drained now
+    #[arg(long, value_name = "DRIVER", conflicts_with_all = ["to_version", "disable_gate"])]
+    driver: Option<String>,
+
+    /// With `--driver`: only on this node
+    #[arg(long, value_name = "NODE", requires = "driver")]
+    node: Option<String>,
+
+    /// Ask what a downgrade of the control plane to this release breaks
+    #[arg(long, value_name = "VERSION")]
+    to_version: Option<Version>,
+
+    /// Ask what breaks when this feature gate is switched off; may be repeated
+    #[arg(long, value_name = "GATE", value_delimiter = ',')]
+    disable_gate: Vec<String>,
+
+    /// With `--to-version`: gates that the older control plane will be started with, as in `DRADeviceTaintRules=true`
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = gate, requires = "to_version")]
+    target_feature_gates: Vec<GateSetting>,
+}
+
+/// From which severity on the verdict is bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FailOn {
+    At(Severity),
+    Never,
+}
+
+impl ValueEnum for FailOn {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::At(Severity::Error),
+            Self::At(Severity::Warning),
+            Self::At(Severity::Info),
+            Self::Never,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::At(Severity::Error) => {
+                PossibleValue::new("error").help("Devices or pods are lost, or cannot be used")
+            }
+            Self::At(Severity::Warning) => PossibleValue::new("warning").help("Works less than it should"),
+            Self::At(Severity::Info) => PossibleValue::new("info").help("Anything that is found"),
+            Self::Never => PossibleValue::new("never").help("Nothing that is found"),
+        })
+    }
+}
+
+impl FailOn {
+    fn includes(self, severity: Severity) -> bool {
+        match self {
+            Self::At(least) => severity >= least,
+            Self::Never => false,
+        }
+    }
+}
+
+/// One `NAME=true`.
+fn gate(text: &str) -> Result<GateSetting, String> {
+    let parts = text.split_once('=').and_then(|(name, value)| {
+        let enabled = value.to_ascii_lowercase().parse().ok()?;
+        let name = name.to_owned();
+        Some(GateSetting { name, enabled })
+    });
+    parts.ok_or_else(|| "NAME=true or NAME=false is needed".to_owned())
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("SEVERITY", ".severity"),
+    Column::new("CODE", ".code"),
+    Column::new("CERTAINTY", ".certainty"),
+    Column::new("OBJECT", ".object.name"),
+    Column::new("MESSAGE", ".message"),
+    Column::wide("NAME", ".name"),
+    Column::wide("STEP", ".order"),
+    Column::wide("FIX", ".fix"),
+    Column::wide("DOCS", ".docs"),
+];
+
+impl Report for FindingList {
+    const KIND: &'static str = "FindingList";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for finding in &self.items {
+            add_row(&mut table, finding);
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for finding in &self.items {
+            let name = finding.object.to_string();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.items, COLUMNS)
+    }
+}
+
+fn add_row(table: &mut Table, finding: &Finding) {
+    let tone = match finding.severity {
+        Severity::Error => Tone::Bad,
+        Severity::Warning => Tone::Notice,
+        Severity::Info => Tone::Plain,
+    };
+    table.row(|row| {
+        row.toned(tone, finding.severity)
+            .cell(finding.code)
+            .cell(match finding.certainty {
+                Certainty::Confirmed => "Confirmed",
+                Certainty::Possible => "Possible",
+            })
+            .cell(&finding.object)
+            .cell(&finding.message)
+            .cell(finding.name)
+            .option(finding.order)
+            .option(finding.fix.as_deref())
+            .cell(&finding.docs);
+    });
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let fail_on = args.fail_on;
+    let selection = objects::selection(ctx, objects::Default::All);
+    let asked = Asked::of(args)?;
+    let codes = asked.codes.clone();
+    let mut needs: BTreeSet<_> = codes
+        .iter()
+        .flat_map(|code| code.facts().needs)
+        .copied()
+        .collect();
+    if asked.node.is_some() {
+        needs.insert(Kind::Node);
+    }
+    let needs = to_read(needs, &asked.codes, &selection);
+    let cluster = ctx.load(needs).await?;
+    let request = CheckRequest {
+        question: asked.question(&cluster)?,
+        codes,
+        selection,
+        now: ctx.now(),
+    };
+    let mut report = findings::check(&cluster, &request);
+    if let SourceSetting::Cluster(_) = ctx.settings().source {
+        report = confirm(ctx, cluster, &request, report).await?;
+    }
+    for unknown in &report.unknown {
+        ctx.warn(format!("unknown: {unknown}"));
+    }
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    let outcome = if report
+        .items
+        .iter()
+        .any(|finding| fail_on.includes(finding.severity))
+    {
+        Outcome::Findings
+    } else if report.unknown.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Unknown
+    };
+    let verdict = verdict(&report, &request);
+    ctx.print(report)?;
+    ctx.printer().note(&verdict);
+    Ok(outcome)
+}
+
+/// What has to be read of `kinds`: claims of all namespaces where devices are looked at, other objects only where the selection looks.
+fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Selection) -> Needs {
+    let everywhere = kinds.contains(&Kind::ResourceClaim) && codes.iter().any(|code| code.is_about_devices());
+    if everywhere {
+        kinds.remove(&Kind::ResourceClaim);
+    }
+    let mut needs = objects::needs(kinds, selection);
+    if everywhere {
+        needs = needs.and(Kind::ResourceClaim);
+        if let Some(namespace) = &selection.namespace {
+            needs = needs.at_least_in(namespace);
+        }
+    }
+    needs.with_gates().pods_after_claims()
+}
+
+/// Reads again what findings rest on that join several kinds, and looks again.
+async fn confirm(
+    ctx: &Ctx,
+    mut cluster: Cluster,
+    request: &CheckRequest,
+    report: FindingList,
+) -> anyhow::Result<FindingList> {
+    let objects = findings::evidence(&report.items);
+    if objects.is_empty() {
+        return Ok(report);
+    }
+    let again = ctx.live().await?.read_again(objects).await?;
+    for change in again.changes {
+        cluster.apply(change);
+    }
+    for warning in again.warnings {
+        ctx.warn(warning);
+    }
+    Ok(findings::confirmed(
+        findings::check(&cluster, request),
+        &report,
+        &again.unread,
+    ))
+}
+
+/// What the flags ask.
+struct Asked {
+    codes: BTreeSet<Code>,
+    driver: Option<String>,
+    node: Option<String>,
+    to_version: Option<Version>,
+    disabled: Vec<Gate>,
+    gates: Vec<(Gate, bool)>,
+}
+
+impl Asked {
+    fn of(args: Args) -> Result<Self, UsageError> {
+        let Args {
+            fail_on: _,
+            only,
+            skip,
+            driver,
+            node,
+            to_version,
+            disable_gate,
+            target_feature_gates,
+        } = args;
+        let topic = if driver.is_some() {
+            Topic::Driver
+        } else if to_version.is_some() || !disable_gate.is_empty() {
+            Topic::Downgrade
+        } else {
+            Topic::Now
+        };
+        for code in only.iter().chain(&skip) {
+            if code.facts().topic != topic {
+                return Err(UsageError::new(format!("{code} answers another question"))
+                    .hint(asks(code.facts().topic)));
+            }
+        }
+        let codes: BTreeSet<Code> = Code::all()
+            .filter(|code| code.facts().topic == topic)
+            .filter(|code| only.is_empty() || only.contains(code))
+            .filter(|code| !skip.contains(code))
+            .collect();
+        if codes.is_empty() {
+            return Err(UsageError::new("`--only` and `--skip` leave nothing to look for"));
+        }
+        let disabled = disable_gate
+            .iter()
+            .map(|name| known_gate(name))
+            .collect::<Result<_, _>>()?;
+        let gates = target_feature_gates
+            .iter()
+            .map(|setting| Ok((known_gate(&setting.name)?, setting.enabled)))
+            .collect::<Result<_, UsageError>>()?;
+        Ok(Self {
+            codes,
+            driver,
+            node,
+            to_version,
+            disabled,
+            gates,
+        })
+    }
+
+    fn question(self, cluster: &Cluster) -> Result<Question, UsageError> {
+        if let Some(driver) = self.driver {
+            return Ok(Question::Driver {
+                driver: driver.into(),
+                node: self.node.map(Into::into),
+            });
+        }
+        if self.to_version.is_none() && self.disabled.is_empty() {
+            return Ok(Question::Now);
+        }
+        let environment = cluster.environment();
+        let to = match self.to_version {
+            Some(version) if version.major != 1 => {
+                return Err(UsageError::new(format!("there is no Kubernetes {version}")));
+            }
+            version => version.map(|version| version.minor),
+        };
+        Target::new(environment, to, self.disabled, self.gates)
+            .map(Question::Downgrade)
+            .map_err(|error| {
+                let usage = UsageError::new(format!("`--to-version`: {error}"));
+                match error {
+                    TargetError::NotOlder { .. } if environment.git_version.is_none() => {
+                        usage.hint("`--kubernetes-version` says which release the objects are from")
+                    }
+                    _ => usage,
+                }
+            })
+    }
+}
+
+fn asks(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Now => "leave out `--driver`, `--to-version` and `--disable-gate`",
+        Topic::Driver => "ask with `--driver`",
+        Topic::Downgrade => "ask with `--to-version` or `--disable-gate`",
+    }
+}
+
+fn known_gate(name: &str) -> Result<Gate, UsageError> {
+    Gate::find(name)
+        .ok_or_else(|| UsageError::new(format!("`{name}` is no feature gate that decides about devices")))
+}
+
+/// What the report comes to, with what it covers.
+fn verdict(report: &FindingList, request: &CheckRequest) -> String {
+    let place = match &request.selection.namespace {
+        Some(namespace) => format!("namespace `{namespace}`"),
+        None => "all namespaces".to_owned(),
+    };
+    let about = match &request.question {
+        Question::Now => String::new(),
+        Question::Driver { driver, node } => {
+            let node = node.as_ref().map(|node| format!(" on node `{node}`"));
+            format!(" for taking away `{driver}`{}", node.unwrap_or_default())
+        }
+        Question::Downgrade(target) => {
+            let version = report
+                .scope
+                .to_version
+                .as_ref()
+                .map(|_| format!(" to {}", target.version()));
+            let gates: Vec<_> = target.disabled().map(Gate::name).collect();
+            let without = if gates.is_empty() {
+                String::new()
+            } else {
+                format!(" without {}", gates.join(", "))
+            };
+            format!(" for going{}{without}", version.unwrap_or_default())
+        }
+    };
+    let unknown = if report.unknown.is_empty() {
+        ""
+    } else {
+        "; not everything could be found out"
+    };
+    let Counts {
+        errors: 0,
+        warnings: 0,
+        infos: 0,
+    } = report.counts
+    else {
+        return format!("{} in {place}{about}{unknown}", super::words_of(&report.counts));
+    };
+    format!("No findings in {place}{about}{unknown}")
+}

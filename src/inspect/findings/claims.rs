@@ -1,0 +1,315 @@
+//! Claims that nobody owns or that cannot go, devices that do not arrive, tolerations that mean something else.
+
+use std::sync::Arc;
+
+use super::finding::{Subject, claim_key, pod_key, some};
+use super::{Code, Finding, Look};
+use crate::inspect::Binding;
+use crate::model::{Claim, ClaimSpec, Key, Kind, Meta, PodGroup, Str, Toleration};
+use crate::reservation::{GroupsKnown, PodGroups, groups_are_known, is_done, judge, resolves_to, users};
+
+/// What a claim in use is kept by.
+const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+/// What a group with members is kept by.
+const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
+
+/// A deletion that nobody hinders ends within seconds.
+const DELETION_SECONDS: u64 = 60;
+
+/// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
+const BINDING_SECONDS: u64 = 600;
+
+/// From so many seconds on a duration passes 64 bits of nanoseconds.
+const OVERFLOWING_SECONDS: i64 = 9_223_372_037;
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let orphans = look.wants(Code::ClaimOrphaned);
+    let stuck = look.wants(Code::DeletionStuck);
+    let binding = look.wants_any(&[
+        Code::BindingPending,
+        Code::BindingFailed,
+        Code::LeftoverNotAttached,
+    ]);
+    let tolerations = look.wants(Code::TolerationSeconds);
+    for claim in cluster.claims() {
+        if orphans {
+            orphaned(look, claim);
+        }
+        if stuck {
+            claim_is_stuck(look, claim);
+        }
+        if binding {
+            bindings(look, claim);
+        }
+        if tolerations {
+            let of_results = claim.results().iter().flat_map(|result| &result.tolerations);
+            let all: Vec<_> = tolerations_of(&claim.spec).chain(of_results).collect();
+            toleration_seconds(look, Kind::ResourceClaim, &claim.metadata, &all);
+        }
+    }
+    if tolerations {
+        for template in cluster.templates() {
+            let all: Vec<_> = tolerations_of(&template.spec.spec).collect();
+            toleration_seconds(look, Kind::ResourceClaimTemplate, &template.metadata, &all);
+        }
+    }
+    if stuck {
+        for group in cluster.pod_groups() {
+            group_is_stuck(look, group);
+        }
+    }
+}
+
+fn subject(claim: &Claim) -> Subject {
+    Subject::of(Kind::ResourceClaim, &claim.metadata)
+}
+
+/// A claim whose owner does not exist. Garbage collection deletes it, if it runs and knows the owner's kind.
+fn orphaned(look: &mut Look<'_>, claim: &Claim) {
+    let Some(owner) = claim.metadata.controller() else {
+        return;
+    };
+    if claim.metadata.is_deleting() {
+        return;
+    }
+    let key = Key {
+        namespace: claim.metadata.namespace.clone(),
+        name: owner.name.clone(),
+    };
+    let (kind, uid) = match (owner.api_version.as_str(), owner.kind.as_str()) {
+        ("v1", "Pod") if !look.is_hidden(Kind::Pod, &key.namespace) => {
+            (Kind::Pod, look.cluster.pod(&key).map(|pod| &pod.metadata.uid))
+        }
+        (api, "PodGroup")
+            if api.starts_with("scheduling.k8s.io/")
+                && groups_are_known(look.cluster, &key.namespace) == GroupsKnown::Yes =>
+        {
+            (
+                Kind::PodGroup,
+                look.cluster.pod_group(&key).map(|group| &group.metadata.uid),
+            )
+        }
+        _ => return,
+    };
+    if uid == Some(&owner.uid) {
+        return;
+    }
+    let word = if uid.is_some() { "another one" } else { "gone" };
+    let message = format!(
+        "was made for {} {}, which is {word}: garbage collection should have deleted it",
+        owner.kind, owner.name
+    );
+    look.add(
+        Finding::new(Code::ClaimOrphaned, subject(claim), message)
+            .fix(format!(
+                "kubectl delete resourceclaim -n {} {}",
+                key.namespace, claim.metadata.name
+            ))
+            .joins([claim_key(claim.key()), (kind, key)]),
+    );
+}
+
+/// A claim that is being deleted, has the finalizer of the claim controller, and is used by nobody.
+fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
+    if !is_stuck(look, &claim.metadata, FINALIZER) || look.is_hidden(Kind::Pod, &claim.metadata.namespace) {
+        return;
+    }
+    let used = claim
+        .status
+        .reserved_for
+        .iter()
+        .any(|entry| judge(look.cluster, claim, entry).consumer != Some(false))
+        || users(look.cluster, claim).is_ok_and(|users| !users.is_empty());
+    if used {
+        return;
+    }
+    let why = if claim.status.reserved_for.is_empty() {
+        "the claim controller has not removed its finalizer".to_owned()
+    } else {
+        format!(
+            "it is reserved for {}, none of which uses it",
+            some(claim.status.reserved_for.iter().map(crate::inspect::Consumer))
+        )
+    };
+    let message = format!("is being deleted, and no pod uses it, but {why}");
+    let fix = if claim.status.allocation.is_some() {
+        super::reservations::release(claim)
+    } else {
+        format!(
+            "kubectl patch resourceclaim -n {} {} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'",
+            claim.metadata.namespace, claim.metadata.name
+        )
+    };
+    look.add(
+        Finding::new(Code::DeletionStuck, subject(claim), message)
+            .fix(fix)
+            .joins([claim_key(claim.key())]),
+    );
+}
+
+fn is_stuck(look: &Look<'_>, metadata: &Meta, finalizer: &str) -> bool {
+    metadata.is_deleting()
+        && metadata.finalizers.iter().any(|known| *known == finalizer)
+        && look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS)
+}
+
+/// A group that is being deleted and has no member that has not ended. Nobody removes its finalizer where `GenericWorkload` is off.
+fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
+    let key = group.metadata.key();
+    if !is_stuck(look, &group.metadata, GROUP_FINALIZER) || look.is_hidden(Kind::Pod, &key.namespace) {
+        return;
+    }
+    if look.cluster.pods_of_group(&key).any(|pod| !pod.is_terminal()) {
+        return;
+    }
+    let message = "is being deleted and has no members that have not ended, but nobody removes its finalizer: is the gate \
+                   GenericWorkload off in kube-controller-manager?";
+    look.add(
+        Finding::new(
+            Code::DeletionStuck,
+            Subject::of(Kind::PodGroup, &group.metadata),
+            message,
+        )
+        .fix(format!(
+            "kubectl patch podgroup -n {} {} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'",
+            key.namespace, key.name
+        ))
+        .joins([(Kind::PodGroup, key)]),
+    );
+}
+
+/// Devices that were not attached, or not in time, while a pod waits for them without a node.
+fn bindings(look: &mut Look<'_>, claim: &Claim) {
+    let mut failed = Vec::new();
+    let mut pending = Vec::new();
+    for result in claim.results() {
+        let binding = Binding::of(claim, result);
+        if let Some(condition) = binding.failed {
+            let said = if condition.message.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", condition.message)
+            };
+            failed.push(format!("{} has {}{said}", result.id(), condition.type_));
+        } else if !binding.missing.is_empty() {
+            pending.push(format!("{} waits for {}", result.id(), some(&binding.missing)));
+        }
+    }
+    if !failed.is_empty() {
+        let message = format!("{}: the device will not be attached", some(failed));
+        look.add(
+            Finding::new(Code::BindingFailed, subject(claim), message).fix(format!(
+                "kubectl dra describe claim {} -n {}",
+                claim.metadata.name, claim.metadata.namespace
+            )),
+        );
+    }
+    if pending.is_empty() {
+        return;
+    }
+    let key = claim.key();
+    let users = look
+        .cluster
+        .pods_of_claim(&key)
+        .filter(|pod| !is_done(pod) && resolves_to(pod, claim, PodGroups::Accepted))
+        .map(|pod| (pod.node().is_some(), pod.key()));
+    let (bound, waiting): (Vec<_>, Vec<_>) = users.partition(|(is_bound, _)| *is_bound);
+    if !bound.is_empty() {
+        not_attached(
+            look,
+            claim,
+            &pending,
+            bound.into_iter().map(|(_, key)| key).collect(),
+        );
+    }
+    let since = claim
+        .status
+        .allocation
+        .as_ref()
+        .and_then(|allocation| allocation.allocation_timestamp);
+    if waiting.is_empty() || !look.has_lasted(since, BINDING_SECONDS) {
+        return;
+    }
+    let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();
+    let message = format!(
+        "{}, and {} with it, for more than {} minutes: the scheduler should have given up by now",
+        some(pending),
+        some(waiting.iter().map(|key| format!("pod/{}", key.name))),
+        BINDING_SECONDS / 60,
+    );
+    look.add(
+        Finding::new(Code::BindingPending, subject(claim), message)
+            .fix(format!(
+                "kubectl dra describe claim {} -n {}",
+                claim.metadata.name, claim.metadata.namespace
+            ))
+            .joins(waiting.into_iter().map(pod_key))
+            .joins([claim_key(claim.key())]),
+    );
+}
+
+/// Pods that were bound although their device waits to be attached. A scheduler that knows of binding conditions does not do that.
+fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[String], pods: Vec<Key>) {
+    let names: Vec<&str> = pods.iter().map(|key| key.name.as_str()).collect();
+    let message = format!(
+        "{}, but {} already on a node: a scheduler without DRADeviceBindingConditions did not wait",
+        some(pending),
+        if names.len() == 1 {
+            format!("pod/{} is", names[0])
+        } else {
+            format!("{} pods are", names.len())
+        }
+    );
+    let fix = format!(
+        "kubectl delete pod -n {} {}",
+        claim.metadata.namespace,
+        names.join(" ")
+    );
+    look.add(
+        Finding::new(Code::LeftoverNotAttached, subject(claim), message)
+            .fix(fix)
+            .joins([claim_key(claim.key())])
+            .joins(pods.into_iter().map(pod_key)),
+    );
+}
+
+/// Tolerations of all requests and their alternatives.
+pub(super) fn tolerations_of(spec: &ClaimSpec) -> impl Iterator<Item = &Toleration> {
+    spec.devices.requests.iter().flat_map(|request| {
+        let each = request.exactly.iter().chain(&request.first_available);
+        each.flat_map(|request| &request.tolerations)
+    })
+}
+
+/// Tolerations that end at once although they name a time.
+fn toleration_seconds(look: &mut Look<'_>, kind: Kind, metadata: &Meta, tolerations: &[&Toleration]) {
+    let mut told: Vec<(i64, &Str)> = Vec::new();
+    for toleration in tolerations {
+        let Some(seconds) = toleration.toleration_seconds else {
+            continue;
+        };
+        if toleration.effect == crate::eviction::NO_EXECUTE
+            && !(0..OVERFLOWING_SECONDS).contains(&seconds)
+            && !told.contains(&(seconds, &toleration.key))
+        {
+            told.push((seconds, &toleration.key));
+        }
+    }
+    if told.is_empty() {
+        return;
+    }
+    let each = told.iter().map(|(seconds, key)| {
+        let key = if key.is_empty() { "any taint" } else { key.as_str() };
+        if *seconds < 0 {
+            format!("{seconds} seconds for {key} are none")
+        } else {
+            format!("{seconds} seconds for {key} overflow 64 bits of nanoseconds and mostly end at once")
+        }
+    });
+    let message = format!("tolerationSeconds: {}", some(each));
+    look.add(
+        Finding::new(Code::TolerationSeconds, Subject::of(kind, metadata), message)
+            .fix("leave tolerationSeconds out to tolerate the taint for good"),
+    );
+}

@@ -1,0 +1,291 @@
+//! Devices that several hold, that hold nothing together, or that are broken while somebody uses them.
+//!
+//! All of it is worked out anew from all claims. kube-scheduler keeps such sums itself and has once allocated devices twice, as events
+//! reached it late and out of order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finding::{Subject, claim_key, counted, scoped_key, some};
+use super::{Code, Finding, Look};
+use crate::inspect::{Health, HealthIndex, Holder};
+use crate::model::{Claim, DeviceId, Key, Kind, Pool, Quantity, Str};
+
+pub(super) fn look(look: &mut Look<'_>) {
+    if look.wants(Code::DeviceAllocatedTwice) {
+        allocated_twice(look);
+    }
+    if look.wants(Code::DeviceNotPublished) && !look.is_hidden(Kind::ResourceSlice, "") {
+        not_published(look);
+    }
+    if look.wants_any(&[Code::CountersOversubscribed, Code::CapacityOversubscribed]) {
+        oversubscribed(look);
+    }
+    if look.wants(Code::DeviceUnhealthy) {
+        unhealthy(look);
+    }
+}
+
+/// Devices with more than one holder that takes something, unless each has a share of its own.
+///
+/// The allocator counts a device once, however many hold it: mirrors `allocateddevices.go`, `AddDevices`, v1.37.1. So the device counts
+/// as free as soon as the first of them ends.
+fn allocated_twice(look: &mut Look<'_>) {
+    let mut found = Vec::new();
+    let mut last: Option<&DeviceId> = None;
+    let inventory = look.inventory();
+    for (device, _) in look.cluster.allocated_devices() {
+        if last == Some(device) {
+            continue;
+        }
+        last = Some(device);
+        let takers: Vec<&Holder<'_>> = inventory
+            .holders(device)
+            .iter()
+            .filter(|holder| holder.takes())
+            .collect();
+        if takers.len() < 2 {
+            continue;
+        }
+        let shares: BTreeSet<&Str> = takers
+            .iter()
+            .filter_map(|taker| taker.result.share_id.as_ref())
+            .collect();
+        // As many share IDs as takers: nobody has the device as a whole, and no share is given twice.
+        if shares.len() == takers.len() {
+            continue;
+        }
+        found.push(twice(device, &takers));
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+fn twice(device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
+    let claims: BTreeSet<Key> = takers.iter().map(|taker| taker.claim.key()).collect();
+    let how = if takers.iter().any(|taker| taker.result.share_id.is_none()) {
+        "as a whole"
+    } else {
+        "with the same share ID"
+    };
+    let message = format!(
+        "held {how} by {}: {}. The scheduler counts the device once, so it is given away as soon as the first of them ends",
+        counted(claims.len(), "claim", "claims"),
+        some(claims.iter().map(|key| format!("claim/{key}"))),
+    );
+    // Whoever got the device last has to give it back.
+    let latest = takers
+        .iter()
+        .map(|taker| taker.claim)
+        .max_by_key(|claim| (allocated_at(claim), claim.key()));
+    let fix = latest.and_then(|claim| delete_consumers(claim));
+    Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).fix_if_any(fix)
+}
+
+fn allocated_at(claim: &Claim) -> Option<crate::model::Time> {
+    claim.status.allocation.as_ref()?.allocation_timestamp
+}
+
+/// The command that ends the pods which the claim is reserved for.
+fn delete_consumers(claim: &Claim) -> Option<String> {
+    let pods: Vec<&str> = claim
+        .status
+        .reserved_for
+        .iter()
+        .filter(|entry| entry.is_pod())
+        .map(|entry| entry.name.as_str())
+        .collect();
+    (!pods.is_empty()).then(|| {
+        format!(
+            "kubectl delete pod -n {} {}",
+            claim.metadata.namespace,
+            pods.join(" ")
+        )
+    })
+}
+
+/// One finding for each claim that holds devices which nobody publishes.
+fn not_published(look: &mut Look<'_>) {
+    let mut by_claim: BTreeMap<Key, Vec<DeviceId>> = BTreeMap::new();
+    let inventory = look.inventory();
+    for device in inventory.unpublished() {
+        for holder in inventory.holders(&device) {
+            by_claim
+                .entry(holder.claim.key())
+                .or_default()
+                .push(device.clone());
+        }
+    }
+    for (key, mut devices) in by_claim {
+        devices.dedup();
+        let Some(claim) = look.cluster.claim(&key) else {
+            continue;
+        };
+        let slices = devices
+            .iter()
+            .filter_map(|device| look.cluster.pool(&device.pool_id()));
+        let slices: Vec<_> = slices
+            .flat_map(|pool| pool.slices)
+            .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
+            .collect();
+        let message = format!(
+            "holds {}, which no ResourceSlice of the newest generation lists: the driver does not run, or the device is gone",
+            some(&devices)
+        );
+        let finding = Finding::new(
+            Code::DeviceNotPublished,
+            Subject::of(Kind::ResourceClaim, &claim.metadata),
+            message,
+        )
+        .fix(format!(
+            "kubectl get resourceslices --field-selector spec.driver={}",
+            devices[0].driver
+        ))
+        .joins(slices)
+        .joins([claim_key(key)]);
+        look.add(finding);
+    }
+}
+
+/// Counters of pools and capacity of devices that are overdrawn.
+fn oversubscribed(look: &mut Look<'_>) {
+    let mut found = Vec::new();
+    let inventory = look.inventory();
+    for pool in look.cluster.pools() {
+        let counters = inventory.counters(&pool);
+        let overdrawn: Vec<String> = counters
+            .iter()
+            .filter(|(_, _, balance)| balance.remaining.sign() < 0)
+            .map(|(set, name, balance)| {
+                let mut taken = balance.total.clone();
+                taken.sub(&balance.remaining);
+                format!("{taken} of {} of counter {set}/{name}", balance.total)
+            })
+            .collect();
+        if !overdrawn.is_empty() {
+            let holders: BTreeSet<Key> = pool
+                .devices()
+                .filter(|(_, device)| !device.consumes_counters.is_empty())
+                .flat_map(|(_, device)| inventory.holders(&pool.device_id(&device.name)))
+                .filter(|holder| holder.takes())
+                .map(|holder| holder.claim.key())
+                .collect();
+            let message = format!(
+                "allocated devices take {}; they are held by {}",
+                some(overdrawn),
+                some(holders.iter().map(|key| format!("claim/{key}"))),
+            );
+            found.push(
+                Finding::new(Code::CountersOversubscribed, Subject::pool(&pool.id), message)
+                    .fix(format!("kubectl dra describe pool {}", pool.id))
+                    .joins(slices_of(&pool))
+                    .joins(holders.into_iter().map(claim_key)),
+            );
+        }
+        for (slice, device) in pool.devices() {
+            let id = pool.device_id(&device.name);
+            let shares: Vec<&Holder<'_>> = inventory
+                .holders(&id)
+                .iter()
+                .filter(|holder| holder.takes() && holder.result.share_id.is_some())
+                .collect();
+            if shares.is_empty() {
+                continue;
+            }
+            let overdrawn: Vec<String> = device
+                .capacity
+                .iter()
+                .filter_map(|(name, capacity)| {
+                    let taken = consumed(&shares, name);
+                    (taken > capacity.value).then(|| format!("{taken} of {} of {name}", capacity.value))
+                })
+                .collect();
+            if overdrawn.is_empty() {
+                continue;
+            }
+            let claims: BTreeSet<Key> = shares.iter().map(|share| share.claim.key()).collect();
+            let message = format!(
+                "shares take {}; they are held by {}",
+                some(overdrawn),
+                some(claims.iter().map(|key| format!("claim/{key}"))),
+            );
+            found.push(
+                Finding::new(Code::CapacityOversubscribed, Subject::device(&id), message)
+                    .fix(format!("kubectl dra describe device {id}"))
+                    .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)])
+                    .joins(claims.into_iter().map(claim_key)),
+            );
+        }
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
+    let mut sum: Option<Quantity> = None;
+    let amounts = shares.iter().flat_map(|share| &share.result.consumed_capacity);
+    for (_, amount) in amounts.filter(|(of, _)| of == name) {
+        match &mut sum {
+            Some(sum) => sum.add(amount),
+            None => sum = Some(amount.clone()),
+        }
+    }
+    sum.unwrap_or_default()
+}
+
+fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
+    pool.slices
+        .iter()
+        .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
+        .collect()
+}
+
+/// Devices that somebody holds and somebody reports to be broken.
+fn unhealthy(look: &mut Look<'_>) {
+    let health = HealthIndex::of(look.cluster);
+    let mut found = Vec::new();
+    let mut last: Option<&DeviceId> = None;
+    for (device, _) in look.cluster.allocated_devices() {
+        if last == Some(device) {
+            continue;
+        }
+        last = Some(device);
+        let reports: Vec<_> = health
+            .reports(device)
+            .iter()
+            .filter(|report| report.health == Health::Unhealthy)
+            .collect();
+        let Some(first) = reports.first() else {
+            continue;
+        };
+        let holders = look.inventory().holders(device);
+        let claims: BTreeSet<Key> = holders.iter().map(|holder| holder.claim.key()).collect();
+        let said = if first.message.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", first.message)
+        };
+        let message = format!(
+            "{} says that it is unhealthy{said}; it is held by {}",
+            first.reporter,
+            some(claims.iter().map(|key| format!("claim/{key}"))),
+        );
+        let pods = claims
+            .iter()
+            .flat_map(|key| look.cluster.pods_of_claim(key))
+            .map(|pod| super::finding::pod_key(pod.key()))
+            .collect::<Vec<_>>();
+        found.push(
+            Finding::new(Code::DeviceUnhealthy, Subject::device(device), message)
+                .fix(format!(
+                    "kubectl dra simulate eviction --taint {device}=unhealthy:NoExecute"
+                ))
+                .joins(pods)
+                .joins(claims.into_iter().map(claim_key)),
+        );
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}

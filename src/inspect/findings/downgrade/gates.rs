@@ -1,0 +1,114 @@
+//! The gates that components are started with, and the releases in between.
+
+use std::collections::BTreeMap;
+
+use super::Target;
+use crate::inspect::findings::finding::{Subject, some};
+use crate::inspect::findings::{Code, Finding, Look};
+use crate::model::{Component, Evidence, Gate};
+
+pub(super) fn look(look: &mut Look<'_>, target: &Target) {
+    if !target.older {
+        return;
+    }
+    if look.wants(Code::FeatureGates) {
+        gates(look, target);
+    }
+    let environment = look.cluster.environment();
+    if environment.emulated_minor - target.minor > 1 {
+        let message = format!(
+            "going back from 1.{} to {} at once is not supported: go through each release in between",
+            environment.emulated_minor,
+            target.name()
+        );
+        look.add(Finding::new(
+            Code::SkippedVersion,
+            Subject::cluster(format!("1.{}", environment.emulated_minor)),
+            message,
+        ));
+    }
+}
+
+/// Gates that the target does not know, or with which it never becomes ready.
+fn gates(look: &mut Look<'_>, target: &Target) {
+    let environment = look.cluster.environment();
+    let mut named: BTreeMap<&str, (Gate, Vec<Component>)> = BTreeMap::new();
+    let mut known = Vec::new();
+    for component in Component::ALL {
+        for gate in Gate::all() {
+            let state = environment.gate(component, gate);
+            if state.evidence == Evidence::Assumed {
+                continue;
+            }
+            // That something is served tells of one gate, not of what else the component was started with.
+            if !matches!(state.evidence, Evidence::Served(_)) {
+                known.push(component);
+            }
+            // An argument that names a gate is an error even if it switches it off. Elsewhere only what differs from the default must have
+            // been named: nobody has to remove from the flags what is on by itself.
+            let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
+            let is_named = match state.evidence {
+                Evidence::Arguments(_) => true,
+                Evidence::Flag => state.enabled,
+                _ => default != Some(state.enabled),
+            };
+            if is_named {
+                named
+                    .entry(gate.name())
+                    .or_insert((gate, Vec::new()))
+                    .1
+                    .push(component);
+            }
+        }
+    }
+    for (name, (gate, components)) in named {
+        let who = some(&components);
+        let message = if gate
+            .default_in(target.minor, target.minor.saturating_sub(1))
+            .is_none()
+        {
+            format!(
+                "{who} of {} does not know the gate and does not start with it: unrecognized feature gate: {name}",
+                target.name()
+            )
+        } else if gate == Gate::GenericWorkload
+            && environment.enabled(components[0], gate)
+            && environment.emulated_minor >= 37
+            && target.minor <= 36
+        {
+            format!(
+                "is on in {who}: kept on {} together with scheduling.k8s.io/v1beta1, the API server never becomes ready",
+                target.name()
+            )
+        } else {
+            continue;
+        };
+        let runtime = if gate == Gate::GenericWorkload {
+            ", and scheduling.k8s.io/v1beta1 and v1alpha3 from --runtime-config"
+        } else {
+            ""
+        };
+        look.add(
+            Finding::new(Code::FeatureGates, Subject::gate(name), message)
+                .order(7)
+                .fix(format!("remove {name} from --feature-gates{runtime}")),
+        );
+    }
+    if !known.contains(&Component::ApiServer) {
+        look.unknown.add(
+            "DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)".to_owned(),
+        );
+    }
+    let unseen: Vec<&str> = [Component::Scheduler, Component::ControllerManager]
+        .into_iter()
+        .filter(|component| !known.contains(component))
+        .map(Component::name)
+        .collect();
+    if !unseen.is_empty() {
+        look.warnings.add(format!(
+            "the feature gates of {} are not known; {} does not start with one that it does not know",
+            unseen.join(" and "),
+            target.name()
+        ));
+    }
+}

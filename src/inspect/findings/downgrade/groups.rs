@@ -1,0 +1,339 @@
+//! PodGroups: their claims, their reservations, their members, the groups themselves.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Target;
+use crate::inspect::Consumer;
+use crate::inspect::findings::finding::{Subject, claim_key, counted, pod_key, some};
+use crate::inspect::findings::leftovers::group_of;
+use crate::inspect::findings::reservations::MOST_ENTRIES;
+use crate::inspect::findings::{Code, Finding, Look, Severity};
+use crate::model::{Claim, Gate, Kind, Meta, Pod, Str};
+use crate::reservation::{
+    ClaimName, GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done,
+};
+
+pub(super) fn look(look: &mut Look<'_>, target: &Target) {
+    let cluster = look.cluster;
+    // 1.36 knows the gate too, but cannot read the groups that 1.37 stored.
+    let claims_gone = target.is_at_most(36) || target.lacks(Gate::DRAWorkloadResourceClaims);
+    let groups_gone = target.is_at_most(36) || target.lacks(Gate::GenericWorkload);
+    for claim in cluster.claims() {
+        if claims_gone {
+            match group_of(claim) {
+                Some(group) => generated(look, target, claim, group),
+                None => reserved(look, target, claim),
+            }
+        }
+        if target.is_at_most(36) {
+            foreign(look, target, claim);
+        }
+    }
+    for pod in cluster.pods() {
+        let Some(group) = pod.pod_group() else {
+            continue;
+        };
+        if pod.node().is_none() && !is_done(pod) {
+            pending(look, target, pod, group, groups_gone, claims_gone);
+        }
+        if target.is_at_most(35) {
+            let message = format!(
+                "is a member of podgroup/{group}: {} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does \
+                 not bring it back",
+                target.name()
+            );
+            let subject = Subject::of(Kind::Pod, &pod.metadata);
+            look.add(
+                Finding::new(Code::GroupMember, subject, message).order(1).fix(
+                    "make the pods again after a later upgrade; nothing to do if the groups are given up",
+                ),
+            );
+        }
+    }
+    if groups_gone {
+        objects(look, target);
+    }
+}
+
+fn subject(claim: &Claim) -> Subject {
+    Subject::of(Kind::ResourceClaim, &claim.metadata)
+}
+
+/// Claims that were made for a group. Converting is no way out: the older claim controllers make the pods claims of their own.
+fn generated(look: &mut Look<'_>, target: &Target, claim: &Claim, group: &Str) {
+    let pods: Vec<&Arc<Pod>> = look
+        .cluster
+        .pods_of_claim(&claim.key())
+        .filter(|pod| !is_done(pod))
+        .collect();
+    let naming = counted(pods.len(), "pod", "pods");
+    let message = if target.older {
+        format!(
+            "was made for podgroup/{group} and is used by {naming}: the claim controller of {} gives each of them a new claim without \
+             devices while it runs, converted or not",
+            target.name()
+        )
+    } else {
+        format!(
+            "was made for podgroup/{group} and is used by {naming}: without the gate no new sandbox of theirs starts, taints do not evict \
+             them, and the claim is never freed while it is reserved for the group"
+        )
+    };
+    let namespace = &claim.metadata.namespace;
+    let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
+    let end_pods = if names.is_empty() {
+        String::new()
+    } else {
+        format!("kubectl delete pod -n {namespace} {} && ", names.join(" "))
+    };
+    look.add(
+        Finding::new(Code::GroupGeneratedClaim, subject(claim), message)
+            .order(1)
+            .fix(format!(
+                "{end_pods}kubectl delete podgroup -n {namespace} {group}"
+            )),
+    );
+}
+
+/// Named claims that are reserved for a group.
+fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
+    let groups: Vec<_> = claim
+        .status
+        .reserved_for
+        .iter()
+        .filter(|entry| entry.is_pod_group())
+        .collect();
+    let Some(first) = groups.first() else {
+        return;
+    };
+    let who = some(groups.iter().map(|entry| Consumer(entry)));
+    let namespace = &claim.metadata.namespace;
+    let delete_groups = format!(
+        "kubectl delete podgroup -n {namespace} {}",
+        groups
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
+    );
+    if claim.metadata.is_deleting() {
+        let message = format!(
+            "is reserved for {who} and is being deleted, so that no entry can be added: it cannot be converted, and is stuck afterwards"
+        );
+        look.add(
+            Finding::new(Code::GroupReservationDeleting, subject(claim), message)
+                .order(1)
+                .fix(format!("end its pods, then with the gate on: {delete_groups}")),
+        );
+        return;
+    }
+    let members = groups
+        .iter()
+        .map(|entry| consumers_of_entry(look.cluster, claim, entry).map(Iterator::collect::<Vec<_>>))
+        .collect::<Result<Vec<_>, _>>();
+    let members: Option<BTreeSet<_>> = members.ok().map(|members| {
+        members
+            .into_iter()
+            .flatten()
+            .map(|pod| (pod.metadata.uid.clone(), pod.key()))
+            .collect()
+    });
+    let evidence: Vec<_> = members
+        .iter()
+        .flatten()
+        .map(|(_, key)| pod_key(key.clone()))
+        .chain([claim_key(claim.key())])
+        .collect();
+    let (code, order, message, fix) = match &members {
+        Some(members) if members.is_empty() => (
+            Code::GroupReservationIdle,
+            1,
+            format!("is reserved for {who}, of which no member runs: it is never freed afterwards"),
+            format!("with the gate on: {delete_groups}"),
+        ),
+        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MOST_ENTRIES => (
+            Code::GroupReservationTooMany,
+            1,
+            format!(
+                "is reserved for {who}, whose {} members and the other entries are more than the {MOST_ENTRIES} that a claim can have",
+                members.len()
+            ),
+            format!("shrink podgroup/{}", first.name),
+        ),
+        members => {
+            let running = members.as_ref().map_or_else(
+                || "an unknown number of pods".to_owned(),
+                |members| counted(members.len(), "running pod", "running pods"),
+            );
+            let also = if target.is_at_most(35) {
+                "; before that no consumer of it is ever removed"
+            } else {
+                ""
+            };
+            (
+                Code::GroupReservation,
+                2,
+                format!(
+                    "is reserved for {who} with {running}: with {} the entry stays for ever, and the claim and its namespace are never freed{also}",
+                    target.name()
+                ),
+                format!("kubectl dra convert claim/{namespace}/{}", claim.metadata.name),
+            )
+        }
+    };
+    let finding = Finding::new(code, subject(claim), message).order(order).fix(fix);
+    // That a claim is reserved for a group is told by the claim alone; who is a member is not.
+    look.add(if code == Code::GroupReservation {
+        finding
+    } else {
+        finding.joins(evidence)
+    });
+}
+
+/// How many entries the claim has with each member in the place of its group.
+fn needed_entries<'a>(claim: &'a Claim, members: impl Iterator<Item = &'a Str>) -> usize {
+    let others = claim
+        .status
+        .reserved_for
+        .iter()
+        .filter(|entry| !entry.is_pod_group())
+        .map(|entry| &entry.uid);
+    members.chain(others).collect::<BTreeSet<_>>().len()
+}
+
+fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
+    let entries: Vec<_> = claim
+        .status
+        .reserved_for
+        .iter()
+        .filter(|entry| !entry.is_pod() && !entry.is_pod_group())
+        .collect();
+    let Some(first) = entries.first() else {
+        return;
+    };
+    let who = some(entries.iter().map(|entry| Consumer(entry)));
+    let (severity, what) = if target.minor <= 35 {
+        (
+            Severity::Error,
+            "at which its claim controller gives up: no entry of the claim is ever removed",
+        )
+    } else {
+        (Severity::Warning, "which stays for ever, as it does now")
+    };
+    let message = format!("is reserved for {who}, {what}");
+    look.add(
+        Finding::new(Code::ForeignReservation, subject(claim), message)
+            .severity(severity)
+            .order(4)
+            .fix(format!(
+                "kubectl dra convert claim/{}/{} --kind {}",
+                claim.metadata.namespace,
+                claim.metadata.name,
+                first.group_resource()
+            )),
+    );
+}
+
+fn pending(
+    look: &mut Look<'_>,
+    target: &Target,
+    pod: &Pod,
+    group: &Str,
+    groups_gone: bool,
+    claims_gone: bool,
+) {
+    let of_group = claim_names(pod).any(|name| {
+        let ClaimName::Generated(name) = name else {
+            return false;
+        };
+        let key = crate::model::Key {
+            namespace: pod.metadata.namespace.clone(),
+            name: name.clone(),
+        };
+        look.cluster
+            .claim(&key)
+            .is_some_and(|claim| group_of(claim).is_some())
+    });
+    let message = if groups_gone {
+        let member = if target.is_at_most(35) {
+            ", and it loses its membership"
+        } else {
+            ""
+        };
+        format!(
+            "waits for podgroup/{group}: it is scheduled alone, without the gang and without the claims of the group{member}"
+        )
+    } else if claims_gone && of_group {
+        format!("waits for podgroup/{group} and uses a claim that was made for it: it stays pending")
+    } else {
+        return;
+    };
+    look.add(
+        Finding::new(
+            Code::PendingMember,
+            Subject::of(Kind::Pod, &pod.metadata),
+            message,
+        )
+        .order(1)
+        .fix(format!(
+            "let it be scheduled, or: kubectl delete pod -n {} {}",
+            pod.metadata.namespace, pod.metadata.name
+        )),
+    );
+}
+
+/// PodGroups and Workloads. What is stored of them cannot be decoded by 1.36, and is not served with the gate off.
+fn objects(look: &mut Look<'_>, target: &Target) {
+    let cluster = look.cluster;
+    let kept = target.older && !target.lacks(Gate::GenericWorkload);
+    let (severity, message) = if kept {
+        (
+            Severity::Error,
+            format!(
+                "is stored in a form that {} cannot decode: with GenericWorkload its API server never becomes ready",
+                target.name()
+            ),
+        )
+    } else {
+        (
+            Severity::Warning,
+            format!(
+                "cannot be seen or deleted with {}, but stays stored and comes back with the gate",
+                target.name()
+            ),
+        )
+    };
+    let groups = cluster
+        .pod_groups()
+        .map(|group| (Kind::PodGroup, &group.metadata));
+    let workloads = cluster
+        .workloads()
+        .map(|workload| (Kind::Workload, &workload.metadata));
+    let objects: Vec<(Kind, &Meta)> = groups.chain(workloads).collect();
+    let served = !objects.is_empty();
+    for (kind, metadata) in objects {
+        let resource = kind.name().to_ascii_lowercase();
+        let Meta { namespace, name, .. } = metadata;
+        look.add(
+            Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message.clone())
+                .severity(severity)
+                .order(5)
+                .fix(format!(
+                    "after its claims were converted: kubectl get {resource} -n {namespace} {name} -o yaml > {resource}-{name}.yaml && \
+                     kubectl delete {resource} -n {namespace} {name}"
+                )),
+        );
+    }
+    if !look.wants(Code::PodgroupObjects) {
+        return;
+    }
+    if served {
+        look.warnings
+            .add("CompositePodGroups are not looked for; they have to be deleted like PodGroups".to_owned());
+    } else if target.older && groups_are_known(cluster, &Str::default()) == GroupsKnown::NotServed {
+        look.warnings.add(
+            "PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on".to_owned(),
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! Can a driver be taken away now: who still has its devices, who waits for them, who could still get one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finding::{Subject, claim_key, counted, pod_key, some};
+use super::{Code, Finding, Look, Severity};
+use crate::eviction::{NO_EXECUTE, NO_SCHEDULE, Taints};
+use crate::inspect::nodes::WantedNode;
+use crate::inspect::{DeviceState, Selectors, input};
+use crate::model::{Claim, DeviceId, Kind, Str};
+use crate::reservation::users;
+
+pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
+    let cluster = look.cluster;
+    let published = cluster.pools().any(|pool| pool.id.driver == *driver);
+    let held = cluster
+        .claims()
+        .any(|claim| claim.results().iter().any(|result| result.driver == *driver));
+    if !published && !held {
+        look.warnings.add(format!(
+            "neither a ResourceSlice nor a claim names the driver {driver}; is it written like this?"
+        ));
+    }
+    if let Some(name) = node
+        && cluster.node(name).is_none()
+        && !look.is_hidden(Kind::Node, "")
+    {
+        look.warnings.add(format!("there is no node {name}"));
+    }
+    let place = Place(node.map(|name| WantedNode::of(cluster, name)));
+    for claim in cluster.claims() {
+        in_use(look, driver, &place, claim);
+    }
+    if node.is_none() && look.wants(Code::DriverWanted) {
+        wanted(look, driver);
+    }
+    if look.wants(Code::DriverPublished) {
+        still_given_out(look, driver, &place);
+    }
+}
+
+/// One node, or all. What cannot be told of a node counts as being there: a driver that is in use must not seem unused.
+struct Place(Option<WantedNode>);
+
+impl Place {
+    /// Whether the devices of the claim may be used on the node. An allocation without node selector is for every node: then the pods
+    /// decide where it is used.
+    fn has(&self, look: &Look<'_>, claim: &Claim) -> bool {
+        let Some(wanted) = &self.0 else {
+            return true;
+        };
+        let selector = claim
+            .status
+            .allocation
+            .as_ref()
+            .and_then(|allocation| allocation.node_selector.as_ref());
+        if let Some(selector) = selector {
+            return wanted.matches(selector).unwrap_or(true);
+        }
+        users(look.cluster, claim).map_or(true, |users| {
+            users
+                .iter()
+                .any(|pod| pod.node().is_none_or(|node| node == wanted.name()))
+        })
+    }
+}
+
+fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
+    let devices: BTreeSet<DeviceId> = claim
+        .results()
+        .iter()
+        .filter(|result| result.driver == *driver)
+        .map(crate::model::AllocatedDevice::id)
+        .collect();
+    if devices.is_empty() || !place.has(look, claim) {
+        return;
+    }
+    let holds = format!("holds {}", some(&devices));
+    let about = Subject::of(Kind::ResourceClaim, &claim.metadata);
+    let Ok(pods) = users(look.cluster, claim) else {
+        let message = format!("{holds}; who uses it is unknown");
+        look.add(Finding::new(Code::DriverInUse, about, message));
+        return;
+    };
+    let finding = if pods.is_empty() {
+        Finding::new(Code::DriverInUse, about, format!("{holds}, but no pod uses it"))
+            .severity(Severity::Warning)
+            .fix(format!(
+                "kubectl dra check --only DRA010,DRA011,DRA012,DRA015 -n {}",
+                claim.metadata.namespace
+            ))
+    } else {
+        let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
+        Finding::new(
+            Code::DriverInUse,
+            about,
+            format!(
+                "{holds}, used by {}",
+                some(names.iter().map(|name| format!("pod/{name}")))
+            ),
+        )
+        .fix(format!(
+            "kubectl delete pod -n {} {}",
+            claim.metadata.namespace,
+            names.join(" ")
+        ))
+    };
+    let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
+    look.add(finding.joins([claim_key(claim.key())]).joins(evidence));
+}
+
+/// Claims without devices that ask for a class which only devices of this driver belong to.
+fn wanted(look: &mut Look<'_>, driver: &Str) {
+    let cluster = look.cluster;
+    let selectors = Selectors::of(cluster);
+    let mut drivers_of: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
+    for pool in cluster.pools() {
+        for (slice, device) in pool.devices() {
+            for class in selectors.classes(&input(slice, device)).names {
+                drivers_of
+                    .entry(class)
+                    .or_default()
+                    .insert(pool.id.driver.clone());
+            }
+        }
+    }
+    let only_this = |class: &Str| {
+        drivers_of
+            .get(class)
+            .is_some_and(|drivers| drivers.len() == 1 && drivers.contains(driver))
+    };
+    let mut found = Vec::new();
+    for claim in cluster.claims() {
+        if claim.status.allocation.is_some() || claim.metadata.is_deleting() {
+            continue;
+        }
+        // Of alternatives one may be served by another driver.
+        let request = claim
+            .spec
+            .devices
+            .requests
+            .iter()
+            .find(|request| match &request.exactly {
+                Some(exactly) => only_this(&exactly.device_class_name),
+                None => {
+                    !request.first_available.is_empty()
+                        && request
+                            .first_available
+                            .iter()
+                            .all(|alternative| only_this(&alternative.device_class_name))
+                }
+            });
+        let Some(request) = request else {
+            continue;
+        };
+        let waiting: Vec<_> = cluster
+            .pods_of_claim(&claim.key())
+            .filter(|pod| !crate::reservation::is_done(pod))
+            .map(|pod| pod.key())
+            .collect();
+        let waits = if waiting.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "; {} for it",
+                if waiting.len() == 1 {
+                    format!("pod/{} waits", waiting[0].name)
+                } else {
+                    format!("{} pods wait", waiting.len())
+                }
+            )
+        };
+        let message = format!(
+            "request {} asks for a class that only devices of {driver} belong to{waits}",
+            request.name
+        );
+        found.push(
+            Finding::new(
+                Code::DriverWanted,
+                Subject::of(Kind::ResourceClaim, &claim.metadata),
+                message,
+            )
+            .joins([claim_key(claim.key())])
+            .joins(waiting.into_iter().map(pod_key)),
+        );
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+/// Published devices that nobody holds and no taint keeps from being given out.
+fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
+    let cluster = look.cluster;
+    let taints = Taints::of(cluster);
+    let mut free = Vec::new();
+    for pool in cluster.pools().filter(|pool| pool.id.driver == *driver) {
+        for (slice, device) in pool.devices() {
+            let here = place
+                .0
+                .as_ref()
+                .is_none_or(|node| node.reaches(slice, device).unwrap_or(true));
+            let id = pool.device_id(&device.name);
+            let tainted = || {
+                taints
+                    .of_device(&id)
+                    .any(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.taint.effect.as_str()))
+            };
+            let taken =
+                device.allow_multiple_allocations || look.inventory().state(&id) != DeviceState::Allocated;
+            if here && taken && !tainted() {
+                free.push(id);
+            }
+        }
+    }
+    if free.is_empty() {
+        return;
+    }
+    let message = format!(
+        "{} can still be given out, such as {}: taint them first, so that no pod gets one meanwhile",
+        counted(free.len(), "device", "devices"),
+        free[0],
+    );
+    let node = place
+        .0
+        .as_ref()
+        .map_or(String::new(), |node| format!(" --node {}", node.name()));
+    look.add(
+        Finding::new(Code::DriverPublished, Subject::driver(driver), message).fix(format!(
+            "kubectl dra simulate eviction --driver {driver}{node} --emit-rule"
+        )),
+    );
+}

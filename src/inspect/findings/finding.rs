@@ -1,0 +1,222 @@
+//! One finding: what is wrong with which object, how sure that is, and what to do.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Code, Severity};
+use crate::model::{DeviceId, Key, Kind, Meta, PoolId, Str};
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Certainty {
+    /// It is so: it was read in one list, or its objects were read again after it was found.
+    Confirmed,
+    /// Objects of different kinds contradict each other. They were listed at different times, so it may only seem so.
+    Possible,
+}
+
+/// What a finding is about. Devices, pools, drivers and gates are no objects of the API; they have no UID.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Subject {
+    /// Kind of the object, or `Device`, `Pool`, `Driver`, `FeatureGate`, `Cluster`.
+    pub kind: &'static str,
+    /// Its namespace; empty for what lives in none.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub uid: Str,
+}
+
+impl Subject {
+    /// An object.
+    pub(super) fn of(kind: Kind, metadata: &Meta) -> Self {
+        Self {
+            kind: kind.name(),
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+        }
+    }
+
+    fn named(kind: &'static str, name: String) -> Self {
+        Self {
+            kind,
+            namespace: Str::default(),
+            name: name.into(),
+            uid: Str::default(),
+        }
+    }
+
+    pub(super) fn device(id: &DeviceId) -> Self {
+        Self::named("Device", id.to_string())
+    }
+
+    pub(super) fn pool(id: &PoolId) -> Self {
+        Self::named("Pool", id.to_string())
+    }
+
+    pub(super) fn driver(driver: &str) -> Self {
+        Self::named("Driver", driver.to_owned())
+    }
+
+    pub(super) fn gate(name: &str) -> Self {
+        Self::named("FeatureGate", name.to_owned())
+    }
+
+    pub(super) fn cluster(version: String) -> Self {
+        Self::named("Cluster", version)
+    }
+
+    /// The kind as kubectl writes it in front of a name.
+    pub fn resource(&self) -> String {
+        self.kind.to_ascii_lowercase()
+    }
+}
+
+impl fmt::Display for Subject {
+    /// `pod/namespace/name`, `device/driver/pool/name`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/", self.resource())?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// `DRA001`.
+    pub code: Code,
+    /// The finding's name in words.
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// What it is about.
+    pub object: Subject,
+    /// What is wrong.
+    pub message: String,
+    /// A command, or else a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// For a downgrade: the step at which it has to be solved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
+    /// The page that explains it.
+    pub docs: String,
+    /// Objects that contradict each other, there or not: what is read again to be sure.
+    #[serde(skip)]
+    pub evidence: Vec<(Kind, Key)>,
+}
+
+impl Finding {
+    pub(super) fn new(code: Code, object: Subject, message: impl Into<String>) -> Self {
+        let facts = code.facts();
+        Self {
+            code,
+            name: facts.name,
+            severity: facts.severity,
+            certainty: Certainty::Confirmed,
+            object,
+            message: message.into(),
+            fix: None,
+            order: None,
+            docs: code.docs(),
+            evidence: Vec::new(),
+        }
+    }
+
+    pub(super) fn severity(self, severity: Severity) -> Self {
+        Self { severity, ..self }
+    }
+
+    pub(super) fn fix(self, fix: impl Into<String>) -> Self {
+        Self {
+            fix: Some(fix.into()),
+            ..self
+        }
+    }
+
+    pub(super) fn fix_if_any(self, fix: Option<String>) -> Self {
+        Self { fix, ..self }
+    }
+
+    pub(super) fn order(self, order: u32) -> Self {
+        Self {
+            order: Some(order),
+            ..self
+        }
+    }
+
+    /// The finding joins objects of several kinds.
+    pub(super) fn joins(mut self, evidence: impl IntoIterator<Item = (Kind, Key)>) -> Self {
+        self.certainty = Certainty::Possible;
+        self.evidence.extend(evidence);
+        self
+    }
+
+    /// Whether this is `other` again, found in the same objects at another time. The words may have changed.
+    pub fn is_again(&self, other: &Self) -> bool {
+        self.code == other.code && self.object == other.object
+    }
+
+    /// Order of a report: by step, worst first, then by code and object.
+    pub(super) fn sort_key(&self) -> impl Ord + use<'_> {
+        (
+            self.order,
+            Reverse(self.severity),
+            self.code,
+            &self.object,
+            &self.message,
+        )
+    }
+}
+
+/// The claim with that key as evidence.
+pub(super) fn claim_key(key: Key) -> (Kind, Key) {
+    (Kind::ResourceClaim, key)
+}
+
+/// The pod with that key as evidence.
+pub(super) fn pod_key(key: Key) -> (Kind, Key) {
+    (Kind::Pod, key)
+}
+
+/// The object of a kind without namespace as evidence.
+pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
+    let key = Key {
+        namespace: Str::default(),
+        name: name.clone(),
+    };
+    (kind, key)
+}
+
+/// The first of `items` as text, and how many more there are.
+pub(super) fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+    const SHOWN: usize = 3;
+    let mut items = items.into_iter();
+    let mut text = String::new();
+    for (index, item) in items.by_ref().take(SHOWN).enumerate() {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&item.to_string());
+    }
+    match items.count() {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
+/// `count` with the word for one or for several.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

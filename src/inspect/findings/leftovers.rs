@@ -1,0 +1,161 @@
+//! What PodGroups leave behind where nobody acts on them: after a downgrade, or with the gates off.
+//!
+//! Other traces of an unprepared downgrade are found where they belong: pods that were given a new claim, entries of kinds that the
+//! claim controller stumbles over, entries of pods that have ended.
+
+use std::sync::Arc;
+
+use super::finding::{Subject, claim_key, counted, pod_key, some};
+use super::{Code, Finding, Look};
+use crate::model::{Claim, Component, Evidence, Gate, Kind, Pod, Str};
+use crate::reservation::{GroupsKnown, PodGroups, consumers_of_entry, groups_are_known, is_reserved_for};
+
+pub(super) fn look(look: &mut Look<'_>) {
+    if !look.wants_any(&[Code::LeftoverGroupReservation, Code::LeftoverGroupClaim]) {
+        return;
+    }
+    let cluster = look.cluster;
+    let gate_is_off = claim_gate_is_off(look);
+    for claim in cluster.claims() {
+        let why = match groups_are_known(cluster, &claim.metadata.namespace) {
+            GroupsKnown::NotServed => "PodGroups are not served",
+            _ if gate_is_off => "the gate DRAWorkloadResourceClaims is off in kube-controller-manager",
+            _ => continue,
+        };
+        match group_of(claim) {
+            Some(group) => generated(look, claim, group, why),
+            None => reservation(look, claim, why),
+        }
+    }
+}
+
+/// Whether the claim controller is known to ignore groups. A default is no reason to accuse anybody.
+fn claim_gate_is_off(look: &Look<'_>) -> bool {
+    let state = look
+        .cluster
+        .environment()
+        .gate(Component::ControllerManager, Gate::DRAWorkloadResourceClaims);
+    !state.enabled && state.evidence != Evidence::Assumed
+}
+
+/// The PodGroup that the claim was made for.
+pub(super) fn group_of(claim: &Claim) -> Option<&Str> {
+    claim
+        .metadata
+        .controller()
+        .filter(|owner| owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/"))
+        .map(|owner| &owner.name)
+}
+
+fn subject(claim: &Claim) -> Subject {
+    Subject::of(Kind::ResourceClaim, &claim.metadata)
+}
+
+fn reservation(look: &mut Look<'_>, claim: &Claim, why: &str) {
+    for entry in claim
+        .status
+        .reserved_for
+        .iter()
+        .filter(|entry| entry.is_pod_group())
+    {
+        let Ok(pods) = consumers_of_entry(look.cluster, claim, entry) else {
+            continue;
+        };
+        let pods: Vec<&Arc<Pod>> = pods.collect();
+        let uncovered: Vec<&Arc<Pod>> = pods
+            .iter()
+            .copied()
+            .filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored))
+            .collect();
+        let users = if pods.is_empty() {
+            "no pod uses it".to_owned()
+        } else if uncovered.is_empty() {
+            format!(
+                "{} with entries of their own",
+                counted(pods.len(), "pod uses it", "pods use it")
+            )
+        } else {
+            format!(
+                "{} and of these {} no other entry",
+                counted(pods.len(), "pod uses it", "pods use it"),
+                has(&uncovered),
+            )
+        };
+        let stuck = if claim.metadata.is_deleting() {
+            "it stays, being deleted,"
+        } else {
+            "it is never freed"
+        };
+        let message = format!(
+            "is reserved for podgroup/{}, but {why}: {stuck} unless the entry is removed; {users}",
+            entry.name
+        );
+        let fix = if pods.is_empty() && claim.status.reserved_for.len() == 1 {
+            super::reservations::release(claim)
+        } else {
+            format!(
+                "kubectl dra convert claim/{}/{}",
+                claim.metadata.namespace, claim.metadata.name
+            )
+        };
+        let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
+        look.add(
+            Finding::new(Code::LeftoverGroupReservation, subject(claim), message)
+                .fix(fix)
+                .joins([claim_key(claim.key())])
+                .joins(evidence),
+        );
+    }
+}
+
+fn has(pods: &[&Arc<Pod>]) -> String {
+    let names = some(pods.iter().map(|pod| &pod.metadata.name));
+    format!("{names} {}", if pods.len() == 1 { "has" } else { "have" })
+}
+
+/// A claim that was made for a group. Its pods do not count as its owners any more.
+fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: &str) {
+    let Some(entries) = claim
+        .status
+        .allocation
+        .as_ref()
+        .map(|_| claim.status.reserved_for.as_slice())
+    else {
+        return;
+    };
+    let naming: Vec<_> = look
+        .cluster
+        .pods_of_claim(&claim.key())
+        .filter(|pod| !crate::reservation::is_done(pod))
+        .map(|pod| pod.key())
+        .collect();
+    let holds = counted(claim.results().len(), "device", "devices");
+    let users = if naming.is_empty() {
+        "no pod names it any more".to_owned()
+    } else {
+        format!(
+            "{} it: no new sandbox of theirs starts, and taints do not evict them",
+            if naming.len() == 1 {
+                format!("pod/{} names", naming[0].name)
+            } else {
+                format!("{} pods name", naming.len())
+            }
+        )
+    };
+    let message = format!("was made for podgroup/{group} and holds {holds}, but {why}: {users}");
+    let fix = if entries.iter().all(crate::model::ConsumerReference::is_pod) {
+        // Nothing makes the controller look at it by itself, but any write does.
+        format!(
+            "end its pods, then: kubectl label resourceclaim -n {} {} dra.kubectl.io/checked=again --overwrite",
+            claim.metadata.namespace, claim.metadata.name
+        )
+    } else {
+        format!("end its pods, then: {}", super::reservations::release(claim))
+    };
+    look.add(
+        Finding::new(Code::LeftoverGroupClaim, subject(claim), message)
+            .fix(fix)
+            .joins([claim_key(claim.key())])
+            .joins(naming.into_iter().map(pod_key)),
+    );
+}

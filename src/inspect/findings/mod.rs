@@ -1,0 +1,380 @@
+//! `kubectl dra check`: what is wrong in a cluster, what keeps a driver from being taken away, what a downgrade breaks.
+//!
+//! Each file has the rules of one family, as functions over a cluster that add [`Finding`]s. The codes are in one table, `codes`.
+//! A finding that joins several kinds of object is `Possible`, since their lists were taken at different times; [`evidence`] says
+//! what to read again, and [`confirmed`] what is left of the findings after that.
+
+mod claims;
+mod codes;
+mod devices;
+mod downgrade;
+mod driver;
+mod finding;
+mod leftovers;
+mod pools;
+mod requests;
+mod reservations;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
+pub use downgrade::{Target, TargetError};
+pub use finding::{Certainty, Finding, Subject};
+
+use super::{Inventory, Selection, Warnings};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// Is anything wrong now?
+    Now,
+    /// Can this driver be taken away now, from all nodes or from one?
+    Driver {
+        /// The driver.
+        driver: Str,
+        /// Only its devices that this node reaches.
+        node: Option<Str>,
+    },
+    /// What breaks with the control plane that comes next?
+    Downgrade(Target),
+}
+
+impl Question {
+    /// Which codes answer it.
+    pub fn topic(&self) -> Topic {
+        match self {
+            Self::Now => Topic::Now,
+            Self::Driver { .. } => Topic::Driver,
+            Self::Downgrade(_) => Topic::Downgrade,
+        }
+    }
+}
+
+/// What is to be looked for, and where.
+#[derive(Clone, Debug)]
+pub struct CheckRequest {
+    /// What is asked.
+    pub question: Question,
+    /// Findings to look for.
+    pub codes: BTreeSet<Code>,
+    /// Whose objects are reported. What lives in no namespace always is, unless labels are asked for.
+    pub selection: Selection,
+    /// Deadlines are counted to this instant.
+    pub now: Time,
+}
+
+impl CheckRequest {
+    /// Everything that is wrong now, in the whole cluster.
+    pub fn now(now: Time) -> Self {
+        Self {
+            question: Question::Now,
+            codes: Code::all()
+                .filter(|code| code.facts().topic == Topic::Now)
+                .collect(),
+            selection: Selection::default(),
+            now,
+        }
+    }
+
+    /// Kinds of object that the findings are found in.
+    pub fn needs(&self) -> BTreeSet<Kind> {
+        self.codes
+            .iter()
+            .flat_map(|code| code.facts().needs)
+            .copied()
+            .collect()
+    }
+}
+
+/// The report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingList {
+    /// What was looked at.
+    pub scope: Scope,
+    /// How many findings there are.
+    pub counts: Counts,
+    /// What could not be found out.
+    pub unknown: Vec<String>,
+    /// For a downgrade by step, then the worst first, by code and object.
+    pub items: Vec<Finding>,
+    /// What else the reader should know.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Scope {
+    /// The only namespace whose objects are reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Str>,
+    /// The driver that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver: Option<Str>,
+    /// The node that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// The release to go back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_version: Option<String>,
+    /// Gates that are to be switched off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disabled_gates: Vec<&'static str>,
+}
+
+/// Numbers of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Errors.
+    pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
+    /// The rest.
+    pub infos: usize,
+}
+
+impl Counts {
+    /// The numbers of `findings`.
+    pub fn of(findings: &[Finding]) -> Self {
+        let number = |severity| {
+            findings
+                .iter()
+                .filter(|finding| finding.severity == severity)
+                .count()
+        };
+        Self {
+            errors: number(Severity::Error),
+            warnings: number(Severity::Warning),
+            infos: number(Severity::Info),
+        }
+    }
+}
+
+/// Looks for everything that `request` asks for.
+pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
+    let mut look = Look::new(cluster, request);
+    look.note_gaps(request);
+    match &request.question {
+        Question::Now => {
+            devices::look(&mut look);
+            reservations::look(&mut look);
+            claims::look(&mut look);
+            requests::look(&mut look);
+            pools::look(&mut look);
+            rules::look(&mut look);
+            leftovers::look(&mut look);
+        }
+        Question::Driver { driver, node } => driver::look(&mut look, driver, node.as_ref()),
+        Question::Downgrade(target) => downgrade::look(&mut look, target),
+    }
+    look.report(request)
+}
+
+/// Objects to read again, in the order in which an absence means something: claims before pods, each once.
+pub fn evidence(findings: &[Finding]) -> BTreeSet<(Kind, Key)> {
+    findings
+        .iter()
+        .filter(|finding| finding.certainty == Certainty::Possible)
+        .flat_map(|finding| finding.evidence.iter().cloned())
+        .collect()
+}
+
+/// `again`, found in objects that were read again, with certainty: what was found `before` too is confirmed unless one of its
+/// objects could not be read again.
+#[must_use]
+pub fn confirmed(again: FindingList, before: &FindingList, unread: &BTreeSet<(Kind, Key)>) -> FindingList {
+    let known: BTreeSet<_> = before
+        .items
+        .iter()
+        .map(|finding| (finding.code, &finding.object))
+        .collect();
+    let items = again
+        .items
+        .into_iter()
+        .map(|mut finding| {
+            let seen_twice = known.contains(&(finding.code, &finding.object));
+            if seen_twice && !finding.evidence.iter().any(|object| unread.contains(object)) {
+                finding.certainty = Certainty::Confirmed;
+            }
+            finding
+        })
+        .collect();
+    FindingList { items, ..again }
+}
+
+/// Claims by namespace and the name of a group's entry.
+type GroupClaims<'a> = BTreeMap<(Str, Str), Vec<&'a Arc<Claim>>>;
+
+/// The entry that a claim was generated for: the claim is called GROUP-ENTRY-SUFFIX.
+fn entry_of<'a>(claim: &'a Claim, group: &str) -> Option<&'a str> {
+    let rest = claim.metadata.name.strip_prefix(group)?.strip_prefix('-')?;
+    Some(rest.rsplit_once('-')?.0)
+}
+
+/// A cluster being looked at, with what was found so far.
+struct Look<'a> {
+    cluster: &'a Cluster,
+    now: Time,
+    codes: &'a BTreeSet<Code>,
+    inventory: OnceCell<Inventory<'a>>,
+    group_claims: OnceCell<GroupClaims<'a>>,
+    findings: Vec<Finding>,
+    unknown: Warnings,
+    warnings: Warnings,
+}
+
+impl<'a> Look<'a> {
+    fn new(cluster: &'a Cluster, request: &'a CheckRequest) -> Self {
+        Self {
+            cluster,
+            now: request.now,
+            codes: &request.codes,
+            inventory: OnceCell::new(),
+            group_claims: OnceCell::new(),
+            findings: Vec::new(),
+            unknown: Warnings::default(),
+            warnings: Warnings::default(),
+        }
+    }
+
+    fn wants(&self, code: Code) -> bool {
+        self.codes.contains(&code)
+    }
+
+    fn wants_any(&self, codes: &[Code]) -> bool {
+        codes.iter().any(|code| self.wants(*code))
+    }
+
+    fn add(&mut self, finding: Finding) {
+        if self.wants(finding.code) {
+            self.findings.push(finding);
+        }
+    }
+
+    fn inventory(&self) -> &Inventory<'a> {
+        self.inventory.get_or_init(|| Inventory::of(self.cluster))
+    }
+
+    /// Allocated claims that were made for PodGroups, by namespace and entry of the group's `spec.resourceClaims`.
+    fn group_claims(&self) -> &GroupClaims<'a> {
+        self.group_claims.get_or_init(|| {
+            let mut claims = GroupClaims::new();
+            let allocated = self
+                .cluster
+                .claims()
+                .filter(|claim| claim.status.allocation.is_some());
+            for claim in allocated {
+                if let Some(entry) = leftovers::group_of(claim).and_then(|group| entry_of(claim, group)) {
+                    let key = (claim.metadata.namespace.clone(), entry.into());
+                    claims.entry(key).or_default().push(claim);
+                }
+            }
+            claims
+        })
+    }
+
+    /// Whether objects of `kind` may be missing in `namespace` (empty: anywhere), so that an absence means nothing.
+    fn is_hidden(&self, kind: Kind, namespace: &str) -> bool {
+        self.cluster.gap(kind, namespace).is_some()
+    }
+
+    /// Whether something that began at `since` has lasted for so many seconds. What has no time began long ago.
+    fn has_lasted(&self, since: Option<Time>, seconds: u64) -> bool {
+        since.is_none_or(|since| self.now.since(since).as_secs() >= seconds)
+    }
+
+    /// A kind that could not be read makes the answer of every finding that needs it unknown.
+    fn note_gaps(&mut self, request: &CheckRequest) {
+        let namespace = request.selection.namespace.as_deref().unwrap_or_default();
+        for kind in request.needs() {
+            let mut hidden: BTreeMap<&Gap, Vec<Code>> = BTreeMap::new();
+            for code in &request.codes {
+                let everywhere =
+                    !kind.is_namespaced() || kind == Kind::ResourceClaim && code.is_about_devices();
+                let within = if everywhere { "" } else { namespace };
+                if code.facts().needs.contains(&kind)
+                    && let Some(gap) = self.cluster.gap(kind, within)
+                {
+                    hidden.entry(gap).or_default().push(*code);
+                }
+            }
+            for (gap, codes) in hidden {
+                let what = match codes.as_slice() {
+                    [first, .., last] => {
+                        let number = codes.len();
+                        format!("{number} kinds of finding between {first} and {last} may be missing")
+                    }
+                    [code] => format!("{code} may be missing"),
+                    [] => continue,
+                };
+                self.unknown.unknown(&what, gap);
+            }
+        }
+    }
+
+    fn report(self, request: &CheckRequest) -> FindingList {
+        let mut items = self.findings;
+        let selection = &request.selection;
+        if let Some(namespace) = &selection.namespace {
+            items.retain(|finding| {
+                finding.object.namespace.is_empty() || finding.object.namespace == *namespace
+            });
+        }
+        if !selection.labels.is_empty() {
+            items.retain(|finding| has_labels(self.cluster, selection, &finding.object));
+        }
+        items.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+        let mut scope = Scope {
+            namespace: selection.namespace.clone(),
+            ..Scope::default()
+        };
+        match &request.question {
+            Question::Now => {}
+            Question::Driver { driver, node } => {
+                scope.driver = Some(driver.clone());
+                scope.node.clone_from(node);
+            }
+            Question::Downgrade(target) => {
+                scope.to_version = target.is_older(self.cluster).then(|| target.version());
+                scope.disabled_gates = target.disabled().map(|gate| gate.name()).collect();
+            }
+        }
+        FindingList {
+            scope,
+            counts: Counts::of(&items),
+            unknown: self.unknown.iter().map(str::to_owned).collect(),
+            items,
+            warnings: self.warnings,
+        }
+    }
+}
+
+fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> bool {
+    let key = Key {
+        namespace: object.namespace.clone(),
+        name: object.name.clone(),
+    };
+    let metadata = match object.kind {
+        "ResourceClaim" => cluster.claim(&key).map(|object| &object.metadata),
+        "ResourceClaimTemplate" => cluster.template(&key).map(|object| &object.metadata),
+        "Pod" => cluster.pod(&key).map(|object| &object.metadata),
+        "PodGroup" => cluster.pod_group(&key).map(|object| &object.metadata),
+        "Workload" => cluster.workload(&key).map(|object| &object.metadata),
+        "DeviceClass" => cluster.class(&key.name).map(|object| &object.metadata),
+        "ResourceSlice" => cluster.slice(&key.name).map(|object| &object.metadata),
+        "DeviceTaintRule" => cluster.rule(&key.name).map(|object| &object.metadata),
+        "Node" => cluster.node(&key.name).map(|object| &object.metadata),
+        _ => None,
+    };
+    metadata.is_some_and(|metadata| selection.has_labels(metadata))
+}

@@ -1,0 +1,559 @@
+//! What claims, templates and classes ask for, and what keeps it from being answered: classes, selectors, claims and templates that
+//! are not there, quotas.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
+use super::{Code, Finding, Look, Severity};
+use crate::cel::{DeviceInput, Program};
+use crate::inspect::{Selectors, input};
+use crate::model::{
+    AllocationMode, AttributeValue, ClaimSpec, Component, Device, DeviceId, DeviceRequest, Format, Gate, Key,
+    Kind, Meta, Pod, Quantity, Quota, Selector, Str,
+};
+use crate::reservation::{ClaimName, ClaimNameError, claim_name, is_done};
+
+/// Evaluations of request selectors that a check may spend. Beyond it the answer for the rest is unknown.
+const MOST_EVALUATIONS: usize = 2_000_000;
+
+pub(super) fn look(look: &mut Look<'_>) {
+    if look.wants(Code::ClassMissing) && !look.is_hidden(Kind::DeviceClass, "") {
+        classes(look);
+    }
+    if look.wants_any(&[Code::SelectorInvalid, Code::SelectorFails]) {
+        SelectorCheck::new(look).run(look);
+    }
+    if look.wants_any(&[Code::ClaimMissing, Code::QuotaExceeded]) {
+        pods(look);
+    }
+}
+
+/// Who asks: claims that have no devices yet, and templates, whose next claims will ask.
+fn askers<'a>(look: &Look<'a>) -> impl Iterator<Item = (Kind, &'a Meta, &'a ClaimSpec)> {
+    let cluster = look.cluster;
+    let claims = cluster
+        .claims()
+        .filter(|claim| claim.status.allocation.is_none() && !claim.metadata.is_deleting())
+        .map(|claim| (Kind::ResourceClaim, &claim.metadata, &claim.spec));
+    let templates = cluster.templates().map(|template| {
+        (
+            Kind::ResourceClaimTemplate,
+            &template.metadata,
+            &template.spec.spec,
+        )
+    });
+    claims.chain(templates)
+}
+
+/// Exact requests and alternatives, with the name that results carry.
+fn requests_of(spec: &ClaimSpec) -> impl Iterator<Item = (String, &DeviceRequest)> {
+    spec.devices.requests.iter().flat_map(|request| {
+        let exactly = request
+            .exactly
+            .iter()
+            .map(|exactly| (request.name.to_string(), exactly));
+        let alternatives = request
+            .first_available
+            .iter()
+            .map(|alternative| (format!("{}/{}", request.name, alternative.name), alternative));
+        exactly.chain(alternatives)
+    })
+}
+
+fn evidence_of(kind: Kind, metadata: &Meta) -> (Kind, Key) {
+    (kind, metadata.key())
+}
+
+fn classes(look: &mut Look<'_>) {
+    let mut found = Vec::new();
+    for (kind, metadata, spec) in askers(look) {
+        let missing: BTreeSet<&Str> = requests_of(spec)
+            .map(|(_, request)| &request.device_class_name)
+            .filter(|class| look.cluster.class(class).is_none())
+            .collect();
+        let Some(first) = missing.first() else {
+            continue;
+        };
+        let (severity, waits) = if kind == Kind::ResourceClaim {
+            (Severity::Error, "no pod that uses it is scheduled")
+        } else {
+            (Severity::Warning, "no pod that uses it will be scheduled")
+        };
+        let message = format!(
+            "asks for {} {}, which {} not exist: {waits}",
+            if missing.len() == 1 {
+                "the device class"
+            } else {
+                "the device classes"
+            },
+            some(&missing),
+            if missing.len() == 1 { "does" } else { "do" },
+        );
+        let classes = missing.iter().map(|class| scoped_key(Kind::DeviceClass, class));
+        found.push(
+            Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
+                .severity(severity)
+                .fix(format!("kubectl get deviceclass {first}"))
+                .joins(classes)
+                .joins([evidence_of(kind, metadata)]),
+        );
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+/// What the selectors of one request come to, worked out once for all requests that are alike.
+#[derive(Clone)]
+enum Verdict {
+    Good,
+    /// A selector does not compile.
+    Invalid(String),
+    /// A selector fails on so many devices, the first of which is this one.
+    Fails {
+        device: DeviceId,
+        slice: Str,
+        devices: usize,
+        error: String,
+    },
+}
+
+/// Compiles and evaluates the selectors of classes and requests on every device that there is.
+struct SelectorCheck<'a> {
+    selectors: Selectors,
+    /// Of the newest generation of each pool.
+    devices: Vec<(DeviceId, Str, DeviceInput)>,
+    /// Which devices belong to a class.
+    of_class: BTreeMap<Str, Vec<u32>>,
+    programs: HashMap<Str, Arc<Result<Program, String>>>,
+    verdicts: HashMap<(&'a Str, Vec<&'a Str>), Verdict>,
+    evaluations: usize,
+}
+
+impl<'a> SelectorCheck<'a> {
+    fn new(look: &Look<'a>) -> Self {
+        let mut check = Self {
+            selectors: Selectors::of(look.cluster),
+            devices: Vec::new(),
+            of_class: BTreeMap::new(),
+            programs: HashMap::new(),
+            verdicts: HashMap::new(),
+            evaluations: 0,
+        };
+        if look.wants(Code::SelectorFails) {
+            let lists = lists_are_read(look);
+            for pool in look.cluster.pools() {
+                for (slice, device) in pool.devices() {
+                    let input = if lists || !has_list(device) {
+                        input(slice, device)
+                    } else {
+                        input(slice, &without_lists(device))
+                    };
+                    check
+                        .devices
+                        .push((pool.device_id(&device.name), slice.metadata.name.clone(), input));
+                }
+            }
+        }
+        check
+    }
+
+    fn run(mut self, look: &mut Look<'a>) {
+        self.classes(look);
+        if look.is_hidden(Kind::DeviceClass, "") {
+            // Devices of a class that is not known are not known either, but what does not compile never does.
+            self.of_class.clear();
+        }
+        let askers: Vec<_> = askers(look).collect();
+        let mut given_up = 0;
+        for (kind, metadata, spec) in askers {
+            for (name, request) in requests_of(spec) {
+                if request.selectors.is_empty() {
+                    continue;
+                }
+                match self.verdict(request) {
+                    None => given_up += 1,
+                    Some(verdict) => report(
+                        look,
+                        kind,
+                        metadata,
+                        &format!("request {name}: "),
+                        request,
+                        verdict,
+                    ),
+                }
+            }
+        }
+        if given_up > 0 {
+            look.unknown.add(format!(
+                "{} of {MOST_EVALUATIONS} evaluations were not tried on all devices",
+                counted(given_up, "request beyond the limit", "requests beyond the limit")
+            ));
+        }
+    }
+
+    /// Looks at the classes, and finds out which devices belong to them.
+    fn classes(&mut self, look: &mut Look<'a>) {
+        let mut fails: BTreeMap<Str, (usize, usize, String)> = BTreeMap::new();
+        for (number, (_, _, device)) in self.devices.iter().enumerate() {
+            let classes = self.selectors.classes(device);
+            for name in classes.names {
+                self.of_class.entry(name).or_default().push(number as u32);
+            }
+            for (name, error) in classes.errors {
+                fails.entry(name).or_insert((number, 0, error)).1 += 1;
+            }
+        }
+        for class in look.cluster.classes() {
+            let about = || Subject::of(Kind::DeviceClass, &class.metadata);
+            let edit = format!("kubectl edit deviceclass {}", class.metadata.name);
+            if let Some(error) = self.compile_error(&class.spec.selectors) {
+                let message = format!("{error}; no device can be allocated by it");
+                look.add(Finding::new(Code::SelectorInvalid, about(), message).fix(edit));
+            } else if let Some((first, devices, error)) = fails.remove(&class.metadata.name) {
+                let (device, slice, _) = &self.devices[first];
+                let message = format!(
+                    "{error}, on {device}{}: a pod that asks for the class is not scheduled on any node once the scheduler looks at it",
+                    and_more(devices)
+                );
+                look.add(
+                    Finding::new(Code::SelectorFails, about(), message)
+                        .fix(edit)
+                        .joins([
+                            scoped_key(Kind::DeviceClass, &class.metadata.name),
+                            scoped_key(Kind::ResourceSlice, slice),
+                        ]),
+                );
+            }
+        }
+    }
+
+    fn program(&mut self, expression: &Str) -> Arc<Result<Program, String>> {
+        if let Some(program) = self.programs.get(expression) {
+            return Arc::clone(program);
+        }
+        let program = self
+            .selectors
+            .compile(expression)
+            .map_err(|error| error.to_string());
+        let program = Arc::new(program);
+        self.programs.insert(expression.clone(), Arc::clone(&program));
+        program
+    }
+
+    fn compile_error(&mut self, selectors: &[Selector]) -> Option<String> {
+        selectors.iter().enumerate().find_map(|(index, selector)| {
+            let Some(cel) = &selector.cel else {
+                return Some(format!("selector #{index} has no CEL expression"));
+            };
+            let program = self.program(&cel.expression);
+            let error = program.as_ref().as_ref().err()?;
+            Some(format!("selector #{index} does not compile: {}", one_line(error)))
+        })
+    }
+
+    /// Nothing where the work would be too much.
+    fn verdict(&mut self, request: &'a DeviceRequest) -> Option<Verdict> {
+        let expressions: Vec<&Str> = request
+            .selectors
+            .iter()
+            .filter_map(|selector| selector.cel.as_ref().map(|cel| &cel.expression))
+            .collect();
+        let complete = expressions.len() == request.selectors.len();
+        let key = (&request.device_class_name, expressions);
+        if let Some(verdict) = self.verdicts.get(&key).filter(|_| complete) {
+            return Some(verdict.clone());
+        }
+        let verdict = match self.compile_error(&request.selectors) {
+            Some(error) => Verdict::Invalid(error),
+            None => self.evaluate(&request.device_class_name, &key.1)?,
+        };
+        if complete {
+            self.verdicts.insert(key, verdict.clone());
+        }
+        Some(verdict)
+    }
+
+    /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1: the class decides first, then the selectors of the request in their
+    /// order, up to the first that does not match.
+    fn evaluate(&mut self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
+        let programs: Vec<_> = expressions
+            .iter()
+            .map(|expression| self.program(expression))
+            .collect();
+        let devices = self.of_class.get(class).map_or(&[][..], Vec::as_slice);
+        let mut first = None;
+        let mut failures = 0;
+        for number in devices {
+            let (id, slice, device) = &self.devices[*number as usize];
+            for (index, program) in programs.iter().enumerate() {
+                let Ok(program) = program.as_ref() else {
+                    break;
+                };
+                if self.evaluations >= MOST_EVALUATIONS {
+                    return None;
+                }
+                self.evaluations += 1;
+                match program.evaluate(device).result {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => {
+                        failures += 1;
+                        first.get_or_insert_with(|| {
+                            let error = format!("selector #{index} fails: {}", one_line(&error.to_string()));
+                            (id.clone(), slice.clone(), error)
+                        });
+                        break;
+                    }
+                }
+            }
+        }
+        Some(match first {
+            None => Verdict::Good,
+            Some((device, slice, error)) => Verdict::Fails {
+                device,
+                slice,
+                devices: failures,
+                error,
+            },
+        })
+    }
+}
+
+/// Whether expressions can be evaluated on a device with list attributes. Seen on a real control plane: before 1.37 every selector
+/// fails on such a device, unless the gate is on.
+fn lists_are_read(look: &Look<'_>) -> bool {
+    let environment = look.cluster.environment();
+    environment.emulated_minor >= 37 || environment.enabled(Component::Scheduler, Gate::DRAListTypeAttributes)
+}
+
+/// Whether an attribute of the device is a list.
+pub(super) fn has_list(device: &Device) -> bool {
+    device.attributes.iter().any(|(_, value)| is_list(value))
+}
+
+/// Whether the value is a list.
+pub(super) fn is_list(value: &AttributeValue) -> bool {
+    matches!(
+        value,
+        AttributeValue::Bools(_)
+            | AttributeValue::Ints(_)
+            | AttributeValue::Strings(_)
+            | AttributeValue::Versions(_)
+    )
+}
+
+/// The device as a release sees it that does not know lists: their values are of no known type.
+fn without_lists(device: &Device) -> Device {
+    let mut device = device.clone();
+    for (_, value) in &mut device.attributes {
+        if is_list(value) {
+            *value = AttributeValue::Unknown;
+        }
+    }
+    device
+}
+
+/// An error of several lines, which show where in the expression it is, in one.
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_end().to_owned()
+}
+
+fn and_more(devices: usize) -> String {
+    match devices.saturating_sub(1) {
+        0 => String::new(),
+        1 => " and one more device".to_owned(),
+        more => format!(" and {more} more devices"),
+    }
+}
+
+fn report(
+    look: &mut Look<'_>,
+    kind: Kind,
+    metadata: &Meta,
+    place: &str,
+    request: &DeviceRequest,
+    verdict: Verdict,
+) {
+    let about = Subject::of(kind, metadata);
+    // A claim's spec cannot be changed.
+    let fix = if kind == Kind::ResourceClaim {
+        "make the claim again with another selector".to_owned()
+    } else {
+        format!(
+            "kubectl edit resourceclaimtemplate -n {} {}",
+            metadata.namespace, metadata.name
+        )
+    };
+    match verdict {
+        Verdict::Good => {}
+        Verdict::Invalid(error) => {
+            let message = format!("{place}{error}; the scheduler ends every attempt with an error");
+            look.add(Finding::new(Code::SelectorInvalid, about, message).fix(fix));
+        }
+        Verdict::Fails {
+            device,
+            slice,
+            devices,
+            error,
+        } => {
+            let message = format!(
+                "{place}{error}, on {device}{}: the scheduler ends the attempt with an error when it looks at such a device",
+                and_more(devices)
+            );
+            look.add(Finding::new(Code::SelectorFails, about, message).fix(fix).joins([
+                evidence_of(kind, metadata),
+                scoped_key(Kind::DeviceClass, &request.device_class_name),
+                scoped_key(Kind::ResourceSlice, &slice),
+            ]));
+        }
+    }
+}
+
+/// Pods whose claims cannot be found or made.
+fn pods(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let mut quotas: BTreeMap<&Str, Vec<&Quota>> = BTreeMap::new();
+    for quota in cluster.quotas() {
+        quotas.entry(&quota.metadata.namespace).or_default().push(quota);
+    }
+    for pod in cluster.pods() {
+        if is_done(pod) {
+            continue;
+        }
+        for entry in &pod.spec.resource_claims {
+            let namespace = &pod.metadata.namespace;
+            match claim_name(pod, entry) {
+                Ok(ClaimName::Named(name) | ClaimName::Generated(name)) => {
+                    let key = Key {
+                        namespace: namespace.clone(),
+                        name: name.clone(),
+                    };
+                    if cluster.claim(&key).is_none() && !look.is_hidden(Kind::ResourceClaim, namespace) {
+                        missing(look, pod, claim_key(key));
+                    }
+                }
+                Ok(ClaimName::NotNeeded) | Err(ClaimNameError::Unsupported { .. }) => {}
+                Err(ClaimNameError::NotCreated { .. }) => {
+                    let Some(template) = &entry.resource_claim_template_name else {
+                        continue;
+                    };
+                    let key = Key {
+                        namespace: namespace.clone(),
+                        name: template.clone(),
+                    };
+                    match cluster.template(&key) {
+                        Some(template) => {
+                            let quotas = quotas.get(namespace).map_or(&[][..], Vec::as_slice);
+                            blocked(look, pod, &template.metadata, &template.spec.spec, quotas);
+                        }
+                        None if look.is_hidden(Kind::ResourceClaimTemplate, namespace) => {}
+                        None => missing(look, pod, (Kind::ResourceClaimTemplate, key)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
+    let (kind, key) = &object;
+    let waits = if pod.node().is_some() {
+        "its containers cannot be started again"
+    } else {
+        "it is not scheduled, and nobody tells why"
+    };
+    let message = format!(
+        "names {}/{key}, which does not exist: {waits}",
+        if *kind == Kind::ResourceClaim {
+            "claim"
+        } else {
+            "template"
+        },
+    );
+    look.add(
+        Finding::new(Code::ClaimMissing, Subject::of(Kind::Pod, &pod.metadata), message)
+            .fix(format!(
+                "kubectl get {}s -n {}",
+                kind.name().to_ascii_lowercase(),
+                key.namespace
+            ))
+            .joins([pod_key(pod.key()), object]),
+    );
+}
+
+/// A claim that cannot be made, as it asks for more than a quota leaves.
+fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, spec: &ClaimSpec, quotas: &[&Quota]) {
+    let usage = quota_usage(spec);
+    for quota in quotas {
+        for (resource, limit) in &quota.status.hard {
+            let Some(wanted) = usage.get(resource.as_str()) else {
+                continue;
+            };
+            let used = crate::model::lookup(&quota.status.used, resource)
+                .cloned()
+                .unwrap_or_else(|| Quantity::new(0, Format::DecimalSi));
+            let mut sum = used.clone();
+            sum.add(&Quantity::new(*wanted, Format::DecimalSi));
+            if sum <= *limit {
+                continue;
+            }
+            let message = format!(
+                "needs a claim from template/{}, which asks for {wanted} of {resource}, but of {limit} in quota/{} {used} are used",
+                template.key(),
+                quota.metadata.key(),
+            );
+            look.add(
+                Finding::new(
+                    Code::QuotaExceeded,
+                    Subject::of(Kind::Pod, &pod.metadata),
+                    message,
+                )
+                .fix(format!(
+                    "kubectl describe resourcequota -n {} {}",
+                    quota.metadata.namespace, quota.metadata.name
+                ))
+                .joins([
+                    pod_key(pod.key()),
+                    (Kind::ResourceClaimTemplate, template.key()),
+                    (Kind::ResourceQuota, quota.metadata.key()),
+                ]),
+            );
+            return;
+        }
+    }
+}
+
+/// What a claim with this spec counts for in quotas, by resource.
+///
+/// Mirrors `evaluator/core/resource_claims.go`, `Usage`, v1.37.1: `All` counts as the most that a claim can hold, and of alternatives
+/// each class counts with the most that one of them asks for. Quotas for extended resources are left out.
+fn quota_usage(spec: &ClaimSpec) -> BTreeMap<String, i64> {
+    const MOST_RESULTS: i64 = 32;
+    let number = |request: &DeviceRequest| match request.allocation_mode {
+        AllocationMode::ExactCount => request.count,
+        AllocationMode::All => MOST_RESULTS,
+        AllocationMode::Other(_) => 0,
+    };
+    let resource = |request: &DeviceRequest| {
+        format!(
+            "{}.deviceclass.resource.k8s.io/devices",
+            request.device_class_name
+        )
+    };
+    let mut usage: BTreeMap<String, i64> =
+        BTreeMap::from([("count/resourceclaims.resource.k8s.io".to_owned(), 1)]);
+    for request in &spec.devices.requests {
+        let mut most: BTreeMap<String, i64> = BTreeMap::new();
+        for alternative in request.exactly.iter().chain(&request.first_available) {
+            let known = most.entry(resource(alternative)).or_default();
+            *known = number(alternative).max(*known);
+        }
+        for (resource, number) in most {
+            let sum = usage.entry(resource).or_default();
+            *sum = sum.saturating_add(number);
+        }
+    }
+    usage
+}

@@ -1,0 +1,384 @@
+//! Entries of `status.reservedFor` that are wrong, missing or too many, and pods that run without what they need.
+
+use std::sync::Arc;
+
+use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
+use super::{Code, Finding, Look, Severity};
+use crate::inspect::Consumer;
+use crate::model::{Claim, Component, ConsumerReference, Key, Kind, Pod};
+use crate::reservation::{
+    EntryStatus, PodGroups, check_owner, claim_name, claim_names, is_done, is_reserved_for, judge, users,
+};
+
+/// Entries that a claim can have. Mirrors `types.go`, `ResourceClaimReservedForMaxSize`, v1.37.1.
+pub(super) const MOST_ENTRIES: usize = 256;
+
+/// From here on it is worth saying: nine tenths.
+const MANY_ENTRIES: usize = 230;
+
+const CODES: &[Code] = &[
+    Code::ReservationGone,
+    Code::ReservationEnded,
+    Code::ReservationReplaced,
+    Code::ReservationForeign,
+    Code::ReservationNone,
+    Code::ReservationLimit,
+    Code::ReservationFlapping,
+];
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    if look.wants_any(CODES) {
+        for claim in cluster.claims() {
+            of_claim(look, claim);
+        }
+    }
+    if look.wants_any(&[
+        Code::ReservationMissing,
+        Code::PodOnOtherNode,
+        Code::PodWithoutAllocation,
+    ]) {
+        for pod in cluster.pods() {
+            of_pod(look, pod);
+        }
+    }
+}
+
+fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
+    let flapping = flapping_pods(look, claim);
+    if !flapping.is_empty() {
+        look.add(flaps(claim, &flapping));
+    }
+    for entry in &claim.status.reserved_for {
+        if entry.is_pod() && flapping.iter().any(|pod| pod.metadata.uid == entry.uid) {
+            continue;
+        }
+        of_entry(look, claim, entry);
+    }
+    let entries = claim.status.reserved_for.len();
+    if entries >= MANY_ENTRIES {
+        let severity = if entries >= MOST_ENTRIES {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let message = format!(
+            "is reserved {entries} times; a pod beyond {MOST_ENTRIES} stays pending with a scheduler error"
+        );
+        look.add(
+            Finding::new(Code::ReservationLimit, subject(claim), message)
+                .severity(severity)
+                .fix("give further pods a claim of their own, by a ResourceClaimTemplate or a second claim"),
+        );
+    }
+    if claim
+        .status
+        .allocation
+        .as_ref()
+        .is_some_and(|allocation| !allocation.reserved_for_any_pod)
+        && claim.status.reserved_for.is_empty()
+        && !claim.metadata.is_deleting()
+        && users(look.cluster, claim).is_ok_and(|users| users.is_empty())
+    {
+        let message = format!(
+            "holds {} and is reserved for nobody; no pod on a node uses it, and no controller frees it",
+            counted(claim.results().len(), "device", "devices"),
+        );
+        look.add(
+            Finding::new(Code::ReservationNone, subject(claim), message)
+                .fix(release(claim))
+                .joins([claim_key(claim.key())]),
+        );
+    }
+}
+
+fn subject(claim: &Claim) -> Subject {
+    Subject::of(Kind::ResourceClaim, &claim.metadata)
+}
+
+/// The command that takes the devices from a claim which nobody uses.
+pub(super) fn release(claim: &Claim) -> String {
+    let reserved = if claim.status.reserved_for.is_empty() {
+        ""
+    } else {
+        r#"{"op":"remove","path":"/status/reservedFor"},"#
+    };
+    format!(
+        "kubectl patch resourceclaim -n {} {} --subresource=status --type=json -p \
+         '[{{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\"{}\"}},{reserved}\
+         {{\"op\":\"remove\",\"path\":\"/status/allocation\"}}]'",
+        claim.metadata.namespace, claim.metadata.name, claim.metadata.resource_version,
+    )
+}
+
+/// The command that makes the claim controller look at the claim again: any write does.
+fn nudge(claim: &Claim) -> String {
+    format!(
+        "kubectl label resourceclaim -n {} {} dra.kubectl.io/checked=again --overwrite",
+        claim.metadata.namespace, claim.metadata.name
+    )
+}
+
+fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
+    let who = Consumer(entry);
+    let key = Key {
+        namespace: claim.metadata.namespace.clone(),
+        name: entry.name.clone(),
+    };
+    let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
+    let evidence = [claim_key(claim.key()), (kind, key)];
+    let alone = claim.status.reserved_for.len() == 1;
+    let kept = if alone {
+        "the claim keeps its devices for nobody"
+    } else {
+        "the claim keeps its devices when the others end"
+    };
+    let (code, message) = match judge(look.cluster, claim, entry).status {
+        EntryStatus::Gone => (
+            Code::ReservationGone,
+            format!(
+                "is reserved for {who}, which does not exist: {kept} unless the claim controller removes the entry"
+            ),
+        ),
+        EntryStatus::Done => (
+            Code::ReservationEnded,
+            format!(
+                "is reserved for {who}, which has ended: {kept} unless the claim controller removes the entry"
+            ),
+        ),
+        EntryStatus::OtherUid => (
+            Code::ReservationReplaced,
+            format!(
+                "is reserved for an earlier {who} with UID {}: {kept} unless the claim controller removes the entry",
+                entry.uid
+            ),
+        ),
+        EntryStatus::UnknownKind => {
+            look.add(foreign(look, claim, entry));
+            return;
+        }
+        EntryStatus::Running | EntryStatus::Pending | EntryStatus::Group | EntryStatus::Unknown => return,
+    };
+    look.add(
+        Finding::new(code, subject(claim), message)
+            .fix(nudge(claim))
+            .joins(evidence),
+    );
+}
+
+/// An entry of a kind that no release acts on. Before 1.36 the claim controller gives up at it: `unsupported ReservedFor entry`.
+fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
+    let who = Consumer(entry);
+    let finding = |message| {
+        Finding::new(Code::ReservationForeign, subject(claim), message).fix(format!(
+            "kubectl dra convert claim/{}/{} --kind {}",
+            claim.metadata.namespace,
+            claim.metadata.name,
+            entry.group_resource()
+        ))
+    };
+    if look.cluster.environment().emulated_minor < 36 {
+        return finding(format!(
+            "is reserved for {who}, at which the claim controller of this release gives up: no entry of the claim is ever removed"
+        ))
+        .severity(Severity::Error);
+    }
+    finding(format!(
+        "is reserved for {who}, which no controller of Kubernetes removes: the claim keeps its devices until somebody else does"
+    ))
+}
+
+/// Pods whose entry the claim controller removes, as they have ended, and adds again, as they have a node.
+///
+/// Mirrors `resourceclaim/controller.go`, `syncClaim` and `podNeedsWork`, v1.37.1 (kubernetes/kubernetes#141274). It takes another
+/// entry: a list that becomes empty frees the claim, and that is the end of it.
+fn flapping_pods(look: &Look<'_>, claim: &Claim) -> Vec<Arc<Pod>> {
+    let environment = look.cluster.environment();
+    if claim.status.allocation.is_none() || claim.status.reserved_for.is_empty() {
+        return Vec::new();
+    }
+    let has_foreign = claim.status.reserved_for.iter().any(|entry| !entry.is_pod());
+    if has_foreign && environment.emulated_minor < 36 {
+        return Vec::new();
+    }
+    let groups = PodGroups::of(environment, Component::ControllerManager);
+    let pods: Vec<Arc<Pod>> = look
+        .cluster
+        .pods_of_claim(&claim.key())
+        .filter(|pod| is_added_again(pod, claim, groups, environment.emulated_minor))
+        .cloned()
+        .collect();
+    let stays = claim
+        .status
+        .reserved_for
+        .iter()
+        .any(|entry| !entry.is_pod() || judge(look.cluster, claim, entry).consumer != Some(false));
+    if stays { pods } else { Vec::new() }
+}
+
+fn is_added_again(pod: &Pod, claim: &Claim, groups: PodGroups, minor: u32) -> bool {
+    if !pod.is_terminal() || pod.metadata.is_deleting() || pod.node().is_none() {
+        return false;
+    }
+    let names_it = pod.spec.resource_claims.iter().any(|entry| {
+        claim_name(pod, entry).is_ok_and(|name| {
+            name.name() == Some(&claim.metadata.name)
+                && (!name.must_check_owner() || check_owner(pod, claim, groups).is_ok())
+        })
+    });
+    // From 1.37 on a member of a group is reserved for by its group, or not at all.
+    names_it
+        && match pod.pod_group() {
+            None => true,
+            Some(_) if minor >= 37 => false,
+            Some(group) => {
+                groups == PodGroups::Ignored
+                    || !claim
+                        .status
+                        .reserved_for
+                        .iter()
+                        .any(|entry| entry.is_pod_group() && entry.name == *group)
+            }
+        }
+}
+
+fn flaps(claim: &Claim, pods: &[Arc<Pod>]) -> Finding {
+    let names = || pods.iter().map(|pod| pod.metadata.name.as_str());
+    let message = format!(
+        "is used by {} which {} ended and {} still there, and by others: the claim controller removes and adds the reservation \
+         again and again, some twenty times a second (kubernetes/kubernetes#141274)",
+        some(names().map(|name| format!("pod/{name}"))),
+        if pods.len() == 1 { "has" } else { "have" },
+        if pods.len() == 1 { "is" } else { "are" },
+    );
+    let all: Vec<&str> = names().collect();
+    Finding::new(Code::ReservationFlapping, subject(claim), message)
+        .fix(format!(
+            "kubectl delete pod -n {} {}",
+            claim.metadata.namespace,
+            all.join(" ")
+        ))
+        .joins([claim_key(claim.key())])
+        .joins(pods.iter().map(|pod| pod_key(pod.key())))
+}
+
+/// A pod with a node, and each claim that it may use.
+fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
+    let Some(node) = pod.node() else {
+        return;
+    };
+    if is_done(pod) {
+        return;
+    }
+    for name in claim_names(pod) {
+        let Some(claim_name) = name.name() else {
+            continue;
+        };
+        let key = Key {
+            namespace: pod.metadata.namespace.clone(),
+            name: claim_name.clone(),
+        };
+        let Some(claim) = look.cluster.claim(&key) else {
+            continue;
+        };
+        // What was made for somebody else is told of that claim.
+        if name.must_check_owner() && check_owner(pod, claim, PodGroups::Accepted).is_err() {
+            continue;
+        }
+        let evidence = [claim_key(key.clone()), pod_key(pod.key())];
+        let about = Subject::of(Kind::Pod, &pod.metadata);
+        let Some(allocation) = &claim.status.allocation else {
+            look.add(without_allocation(look, pod, claim).joins(evidence));
+            continue;
+        };
+        if !allocation.reserved_for_any_pod && !is_reserved_for(pod, claim, PodGroups::Accepted) {
+            let message = format!(
+                "is on node {node} and uses claim/{key}, which is not reserved for it: the kubelet refuses to start its containers, and \
+                 the devices go to others as soon as the claim's own consumers end"
+            );
+            look.add(
+                Finding::new(Code::ReservationMissing, about.clone(), message)
+                    .fix(format!(
+                        "kubectl delete pod -n {} {}",
+                        key.namespace, pod.metadata.name
+                    ))
+                    .joins(evidence.clone()),
+            );
+        }
+        let elsewhere = allocation.node_selector.as_ref().is_some_and(|selector| {
+            let node = look.cluster.node(node);
+            node.is_some_and(|node| selector.matches(&node.metadata) == Ok(false))
+        });
+        if elsewhere {
+            let message = format!("is on node {node}, which does not reach the devices of claim/{key}");
+            look.add(
+                Finding::new(Code::PodOnOtherNode, about, message)
+                    .fix(format!(
+                        "kubectl delete pod -n {} {}",
+                        key.namespace, pod.metadata.name
+                    ))
+                    .joins([scoped_key(Kind::Node, node)])
+                    .joins(evidence),
+            );
+        }
+    }
+}
+
+/// A pod on a node with a claim that has nothing. Older claim controllers leave such pods behind: they make a claim anew for a pod
+/// whose claim belongs to its PodGroup.
+fn without_allocation(look: &Look<'_>, pod: &Pod, claim: &Claim) -> Finding {
+    let node = pod.node().map_or("", |node| node.as_str());
+    let made_for_pod = claim
+        .metadata
+        .controller()
+        .is_some_and(|owner| owner.kind == "Pod" && owner.uid == pod.metadata.uid);
+    let earlier = made_for_pod.then(|| earlier_claim(look, pod, claim)).flatten();
+    let message = match earlier {
+        Some(earlier) => format!(
+            "is on node {node}, and claim/{} holds no devices: it was made after claim/{}, whose devices the pod got. When its sandbox \
+             is made again, the pod does not start",
+            claim.key(),
+            earlier.key(),
+        ),
+        None => format!(
+            "is on node {node}, and claim/{} holds no devices: its containers cannot be started (again)",
+            claim.key(),
+        ),
+    };
+    Finding::new(
+        Code::PodWithoutAllocation,
+        Subject::of(Kind::Pod, &pod.metadata),
+        message,
+    )
+    .fix(format!(
+        "kubectl delete pod -n {} {}",
+        pod.metadata.namespace, pod.metadata.name
+    ))
+}
+
+/// The claim of the pod's group that was made for the same entry. A pod that lost its membership with the downgrade is told of the only
+/// one that there can be.
+fn earlier_claim<'a>(look: &Look<'a>, pod: &Pod, claim: &Claim) -> Option<&'a Arc<Claim>> {
+    let entry = pod
+        .status
+        .resource_claim_statuses
+        .iter()
+        .find(|status| status.resource_claim_name.as_ref() == Some(&claim.metadata.name))?;
+    let key = (pod.metadata.namespace.clone(), entry.name.clone());
+    let candidates = look.group_claims().get(&key)?;
+    match pod.pod_group() {
+        Some(group) => candidates
+            .iter()
+            .find(|claim| {
+                claim
+                    .metadata
+                    .controller()
+                    .is_some_and(|owner| owner.name == *group)
+            })
+            .copied(),
+        None => match candidates.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        },
+    }
+}
