@@ -110,7 +110,7 @@ impl Explainer<'_> {
             return None;
         }
         let mut parts = Vec::new();
-        self.collect_parts(term.expr, &term.binds, &mut parts);
+        collect_parts(term.expr, &term.binds, &mut parts);
         let mut seen: Vec<Seen> = Vec::new();
         for (part_text, part) in parts {
             if seen.iter().any(|seen| seen.text == part_text) {
@@ -151,56 +151,51 @@ impl Explainer<'_> {
         }
         plan_part(self.checked, self.scope, &expr).ok()
     }
+}
 
-    /// The longest chains of selections and indexes that begin with `device` or a given name.
-    fn collect_parts<'e>(
-        &self,
-        expr: &'e Expr,
-        binds: &[&Comprehension],
-        parts: &mut Vec<(String, &'e Expr)>,
-    ) {
-        if let Some(text) = chain_text(expr, binds) {
-            if text != "device" {
-                parts.push((text, expr));
-            }
-            return;
+/// The longest chains of selections and indexes that begin with `device` or a given name.
+fn collect_parts<'e>(expr: &'e Expr, binds: &[&Comprehension], parts: &mut Vec<(String, &'e Expr)>) {
+    if let Some(text) = chain_text(expr, binds) {
+        if text != "device" {
+            parts.push((text, expr));
         }
-        match &expr.kind {
-            ExprKind::Select { operand, .. } => self.collect_parts(operand, binds, parts),
-            ExprKind::Call { target, args, .. } => {
-                for operand in target.as_deref().into_iter().chain(args) {
-                    self.collect_parts(operand, binds, parts);
-                }
+        return;
+    }
+    match &expr.kind {
+        ExprKind::Select { operand, .. } => collect_parts(operand, binds, parts),
+        ExprKind::Call { target, args, .. } => {
+            for operand in target.as_deref().into_iter().chain(args) {
+                collect_parts(operand, binds, parts);
             }
-            ExprKind::List { elements, .. } => {
-                for element in elements {
-                    self.collect_parts(element, binds, parts);
-                }
-            }
-            ExprKind::Map { entries } => {
-                for entry in entries {
-                    self.collect_parts(&entry.key, binds, parts);
-                    self.collect_parts(&entry.value, binds, parts);
-                }
-            }
-            ExprKind::Comprehension(fold) => {
-                // Names of an inner scope can hide given ones, and their values change.
-                let outer: Vec<&Comprehension> = binds
-                    .iter()
-                    .copied()
-                    .filter(|bind| {
-                        bind.accumulator != fold.accumulator
-                            && bind.accumulator != fold.variable
-                            && Some(&bind.accumulator) != fold.variable2.as_ref()
-                    })
-                    .collect();
-                self.collect_parts(&fold.range, binds, parts);
-                for part in [&fold.init, &fold.condition, &fold.step, &fold.result] {
-                    self.collect_parts(part, &outer, parts);
-                }
-            }
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Struct { .. } | ExprKind::Unspecified => {}
         }
+        ExprKind::List { elements, .. } => {
+            for element in elements {
+                collect_parts(element, binds, parts);
+            }
+        }
+        ExprKind::Map { entries } => {
+            for entry in entries {
+                collect_parts(&entry.key, binds, parts);
+                collect_parts(&entry.value, binds, parts);
+            }
+        }
+        ExprKind::Comprehension(fold) => {
+            // Names of an inner scope can hide given ones, and their values change.
+            let outer: Vec<&Comprehension> = binds
+                .iter()
+                .copied()
+                .filter(|bind| {
+                    bind.accumulator != fold.accumulator
+                        && bind.accumulator != fold.variable
+                        && Some(&bind.accumulator) != fold.variable2.as_ref()
+                })
+                .collect();
+            collect_parts(&fold.range, binds, parts);
+            for part in [&fold.init, &fold.condition, &fold.step, &fold.result] {
+                collect_parts(part, &outer, parts);
+            }
+        }
+        ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Struct { .. } | ExprKind::Unspecified => {}
     }
 }
 

@@ -36,4 +36,4 @@ mod value;
 pub use check::{Features, Mode};
 pub use device::DeviceInput;
 pub use explain::{FailingTerm, Seen};
-pub use program::{CompileError, Environment, EvalError, Evaluation, Program, Refusal};
+pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};

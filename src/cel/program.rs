@@ -1,7 +1,7 @@
 //! Compiling and evaluating: the surface of the engine.
 //!
 //! Mirrors `compile.go`, `CompileCELExpression` and `DeviceMatches` (dynamic-resource-allocation v0.37.1), and `validation.go`,
-//! `validateCELSelector` (kubernetes v1.37.1).
+//! `validateCELExpression` (kubernetes v1.37.1).
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use super::value::{Fault, Value, convert};
 use crate::model::{AttributeValue, go_quote};
 
 /// What an evaluation may cost, and what a new expression may be estimated at.
-pub(super) const MAX_COST: u64 = 1_000_000;
+pub const MAX_COST: u64 = 1_000_000;
 
 /// Bytes that a new expression may have.
 const MAX_LENGTH: usize = 10 * 1_024;
@@ -35,13 +35,29 @@ enum Purpose {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Environment {
     minor: u32,
+    compatible_with: u32,
     features: Features,
 }
 
 impl Environment {
     /// Kubernetes 1.`minor`. Versions beyond those that are known are taken for the nearest.
+    ///
+    /// New expressions have what 1.`minor - 1` knows too, which is how API servers run unless told otherwise.
     pub fn new(minor: u32, features: Features) -> Self {
-        Self { minor, features }
+        Self {
+            minor,
+            compatible_with: minor.saturating_sub(1),
+            features,
+        }
+    }
+
+    /// The same with the minimum compatibility version 1.`minor`, which bounds what new expressions may use.
+    #[must_use]
+    pub fn compatible_with(self, minor: u32) -> Self {
+        Self {
+            compatible_with: minor,
+            ..self
+        }
     }
 
     /// Compiles a selector. Expressions that are in the cluster are [`Mode::Stored`].
@@ -61,7 +77,7 @@ impl Environment {
     }
 
     fn compile_for(&self, purpose: Purpose, expression: &str, mode: Mode) -> Result<Program, CompileError> {
-        let scope = Scope::new(self.minor, mode, self.features);
+        let scope = Scope::new(self.minor, self.compatible_with, mode, self.features);
         let checked = parse::parse(expression, scope.macros())
             .and_then(|ast| check::check(ast, &scope))
             .map_err(|issues| {
@@ -90,23 +106,26 @@ impl Environment {
         })
     }
 
-    /// Whether the API server takes a selector in an object that is being written.
+    /// The most that a selector can cost, if the API server takes it in an object that is being written.
+    ///
+    /// Mirrors `validation.go`, `validateCELExpression` (kubernetes v1.37.1).
     ///
     /// # Errors
     /// Why it does not.
-    pub fn admit(&self, expression: &str) -> Result<(), Refusal> {
+    pub fn admit(&self, expression: &str) -> Result<u64, Refusal> {
         self.admit_for(Purpose::Selector, expression)
     }
 
-    /// Whether the API server takes an expression that computes an attribute, in an object that is being written.
+    /// The most that an expression that computes an attribute can cost, if the API server takes it in an object that is being
+    /// written.
     ///
     /// # Errors
     /// Why it does not.
-    pub fn admit_attribute(&self, expression: &str) -> Result<(), Refusal> {
+    pub fn admit_attribute(&self, expression: &str) -> Result<u64, Refusal> {
         self.admit_for(Purpose::DerivedAttribute, expression)
     }
 
-    fn admit_for(&self, purpose: Purpose, expression: &str) -> Result<(), Refusal> {
+    fn admit_for(&self, purpose: Purpose, expression: &str) -> Result<u64, Refusal> {
         if expression.len() > MAX_LENGTH {
             return Err(Refusal::TooLong);
         }
@@ -116,10 +135,11 @@ impl Environment {
                 expression: expression.to_owned(),
                 error,
             })?;
-        if program.max_cost > MAX_COST {
-            Err(Refusal::TooComplex)
+        let max_cost = program.max_cost;
+        if max_cost > MAX_COST {
+            Err(Refusal::TooComplex { max_cost })
         } else {
-            Ok(())
+            Ok(max_cost)
         }
     }
 }
@@ -166,7 +186,10 @@ pub enum Refusal {
         error: CompileError,
     },
     /// Evaluating it might cost more than the limit.
-    TooComplex,
+    TooComplex {
+        /// What it might cost.
+        max_cost: u64,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -177,7 +200,7 @@ impl fmt::Display for Refusal {
             Self::Compile { expression, error } => {
                 write!(formatter, "Invalid value: {}: {error}", go_quote(expression))
             }
-            Self::TooComplex => formatter.write_str("Forbidden: too complex, exceeds cost limit"),
+            Self::TooComplex { .. } => formatter.write_str("Forbidden: too complex, exceeds cost limit"),
         }
     }
 }

@@ -11,6 +11,10 @@ pub(crate) type Name = Arc<str>;
 
 /// A CEL type.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::enum_variant_names,
+    reason = "the type of types is called `type` in CEL"
+)]
 pub(crate) enum Type {
     /// Anything, checked when evaluated.
     Dyn,
@@ -37,8 +41,6 @@ pub(crate) enum Type {
     /// A type variable. Those of declarations are letters, those of the checker are numbered.
     Param(Param),
     Uint,
-    /// A nullable primitive, made by the protocol buffer wrappers only.
-    Wrapper(&'static Type),
 }
 
 /// A type variable.
@@ -118,7 +120,6 @@ impl Type {
             Self::Type(_) => "type",
             Self::Param(_) => "",
             Self::Uint => "uint",
-            Self::Wrapper(inner) => inner.name(),
         }
     }
 
@@ -133,9 +134,6 @@ impl Type {
             Self::Error if checker_words => out.push_str("!error!"),
             Self::Null if checker_words => out.push_str("null"),
             Self::Timestamp if checker_words => out.push_str("timestamp"),
-            Self::Wrapper(inner) => {
-                let _ = write!(out, "wrapper({})", inner.name());
-            }
             _ => {
                 out.push_str(self.name());
                 let params = self.params();

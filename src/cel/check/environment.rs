@@ -34,13 +34,15 @@ const LAST_MINOR: u32 = 37;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
     pub(crate) minor: u32,
+    compatible_with: u32,
     mode: Mode,
     features: Features,
 }
 
 impl Scope {
-    pub(crate) fn new(minor: u32, mode: Mode, features: Features) -> Self {
+    pub(crate) fn new(minor: u32, compatible_with: u32, mode: Mode, features: Features) -> Self {
         Self {
+            compatible_with,
             minor: minor.clamp(FIRST_MINOR, LAST_MINOR),
             mode,
             features,
@@ -59,7 +61,7 @@ impl Scope {
     fn compatibility(&self) -> u32 {
         match self.mode {
             Mode::Stored => u32::MAX,
-            Mode::New => self.minor - 1,
+            Mode::New => self.compatible_with,
         }
     }
 
@@ -126,9 +128,7 @@ impl Scope {
     }
 
     /// The most elements or characters that an attribute can have.
-    pub(crate) fn attribute_size(&self) -> u64 {
-        64
-    }
+    pub(crate) const ATTRIBUTE_SIZE: u64 = 64;
 
     fn has_allow_multiple_allocations(&self) -> bool {
         match self.mode {

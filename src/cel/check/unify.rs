@@ -120,9 +120,6 @@ impl Unifier {
                         &right.iter().collect::<Vec<_>>(),
                     )
             }
-            (Type::Wrapper(left), Type::Wrapper(right)) => left == right,
-            // A wrapper takes what it wraps, and passes for it.
-            (wrapped, Type::Wrapper(inner)) | (Type::Wrapper(inner), wrapped) => *inner == wrapped,
             _ => left == right,
         }
     }
@@ -142,14 +139,14 @@ impl Unifier {
                 } else {
                     bound
                 };
-                if self.is_free_of(variable, param, &general) {
+                if self.is_free_of(variable, &general) {
                     self.bind(param, general);
                 }
                 return (true, true);
             }
             return (false, true);
         }
-        if self.is_free_of(variable, param, target) {
+        if self.is_free_of(variable, target) {
             self.bind(param, target.clone());
             return (true, false);
         }
@@ -215,19 +212,19 @@ impl Unifier {
     }
 
     /// Whether the variable does not occur within a type.
-    fn is_free_of(&self, variable: &Type, param: Param, within: &Type) -> bool {
+    fn is_free_of(&self, variable: &Type, within: &Type) -> bool {
         if !self.step() || variable == within {
             return false;
         }
         match within {
             Type::Param(other) => match self.find(*other) {
-                Some(bound) => self.is_free_of(variable, param, bound),
+                Some(bound) => self.is_free_of(variable, bound),
                 None => true,
             },
             Type::Opaque(..) | Type::List(_) | Type::Map(_) | Type::Type(_) => within
                 .params()
                 .into_iter()
-                .all(|inner| self.is_free_of(variable, param, inner)),
+                .all(|inner| self.is_free_of(variable, inner)),
             _ => true,
         }
     }
@@ -271,7 +268,6 @@ fn is_nullable(candidate: &Type) -> bool {
             | Type::Dyn
             | Type::Duration
             | Type::Timestamp
-            | Type::Wrapper(_)
     )
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn estimate(checked: &Checked, scope: &Scope) -> u64 {
     let mut estimator = Estimator {
         checked,
         limits: Limits {
-            attribute: scope.attribute_size(),
+            attribute: Scope::ATTRIBUTE_SIZE,
             minor: scope.minor,
         },
         paths: Paths::default(),

@@ -14,7 +14,6 @@ pub(crate) use context::Context;
 use super::cost::Rule;
 use super::library::dispatch_several;
 use super::plan::node::{Call, Callee, Node, OtherOperand, RegexCall, RegexFunction};
-use super::value::map::MapKey;
 use super::value::{Fault, Outcome, Value, equality};
 
 /// A local variable.
@@ -83,8 +82,8 @@ impl<'a> Context<'a> {
             },
             Node::Member(member) => {
                 let value = self.eval(&member.value)?;
-                match MapKey::of(&value) {
-                    Some(key) => Ok(Value::Bool(member.set.contains(&key))),
+                match member.contains(&value) {
+                    Some(found) => Ok(Value::Bool(found)),
                     None => Err(Fault::panic(format!(
                         "runtime error: hash of unhashable type {}",
                         value.go_type()

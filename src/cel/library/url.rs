@@ -173,7 +173,7 @@ fn parse(text: &str, request: bool) -> Result<Url, String> {
         return Err("empty url".to_owned());
     }
     if text == "*" {
-        url.path = text.to_owned();
+        text.clone_into(&mut url.path);
         return Ok(url);
     }
     let (scheme, mut rest) = split_scheme(text)?;

@@ -109,10 +109,12 @@ pub(super) fn fold_call(call: Call) -> Result<Node, String> {
     };
     if CONVERSIONS.contains(&function) {
         return match call.args.as_slice() {
-            [Node::Constant(value)] => match without_device(|ctx| apply(ctx, &call, &[value.clone()])) {
-                Ok(value) => Ok(Node::Constant(value)),
-                Err(fault) => Err(fault.message().to_owned()),
-            },
+            [Node::Constant(value)] => {
+                match without_device(|ctx| apply(ctx, &call, std::slice::from_ref(value))) {
+                    Ok(value) => Ok(Node::Constant(value)),
+                    Err(fault) => Err(fault.message().to_owned()),
+                }
+            }
             [Node::Broken(fault)] => Err(fault.message().to_owned()),
             _ => Ok(Node::Call(Box::new(call))),
         };
@@ -175,7 +177,7 @@ fn fold_membership(mut call: Call) -> Node {
     }
     call.args.truncate(1);
     match call.args.pop() {
-        Some(value) => Node::Member(Box::new(Member { value, set })),
+        Some(value) => Node::Member(Box::new(Member::new(value, set))),
         None => Node::Call(Box::new(call)),
     }
 }

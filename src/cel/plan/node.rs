@@ -120,7 +120,38 @@ pub(crate) struct Call {
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) value: Node,
-    pub(crate) set: HashSet<MapKey>,
+    /// The strings in the set, so that one can be looked up by a borrowed text.
+    strings: HashSet<Arc<str>>,
+    others: HashSet<MapKey>,
+}
+
+impl Member {
+    pub(super) fn new(value: Node, keys: HashSet<MapKey>) -> Self {
+        let (mut strings, mut others) = (HashSet::new(), HashSet::new());
+        for key in keys {
+            match key {
+                MapKey::String(text) => {
+                    strings.insert(text);
+                }
+                other => {
+                    others.insert(other);
+                }
+            }
+        }
+        Self {
+            value,
+            strings,
+            others,
+        }
+    }
+
+    /// Whether the set has `value`; nothing if Go cannot hash it.
+    pub(crate) fn contains(&self, value: &Value<'_>) -> Option<bool> {
+        match value {
+            Value::String(text) => Some(self.strings.contains(&**text)),
+            _ => MapKey::of(value).map(|key| self.others.contains(&key)),
+        }
+    }
 }
 
 /// Which function a constant regular expression is for.

@@ -1,9 +1,8 @@
 //! Arithmetic and order. Mirrors `overflow.go`, `compare.go` and the operators of `common/types` (cel-go v0.29).
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
-use super::{Fault, Outcome, Text, Value, time};
+use super::{Fault, Outcome, Value, time};
 use crate::cel::eval::Context;
 
 /// What a type can do, as far as operators ask the type of their left operand.
@@ -252,7 +251,7 @@ pub(crate) fn double_to_int(value: f64) -> Result<i64, Fault> {
 
 /// The integer part, if it fits.
 pub(crate) fn double_to_uint(value: f64) -> Result<u64, Fault> {
-    if value.is_nan() || value < 0.0 || value >= 2.0 * TWO_TO_63 {
+    if !(0.0..2.0 * TWO_TO_63).contains(&value) {
         return Err(uint_overflow());
     }
     Ok(value as u64)
@@ -274,12 +273,4 @@ pub(crate) fn int_to_uint(value: i64) -> Result<u64, Fault> {
 
 pub(crate) fn uint_to_int(value: u64) -> Result<i64, Fault> {
     i64::try_from(value).map_err(|_| int_overflow())
-}
-
-/// The text of a value that is a string, shared.
-pub(crate) fn shared(text: &Text<'_>) -> Arc<str> {
-    match text {
-        Text::Borrowed(text) => Arc::from(*text),
-        Text::Shared(text) => Arc::clone(text),
-    }
 }

@@ -277,12 +277,8 @@ impl Predictor {
         if token == Token::End {
             reached = self.stopped_only(reached);
         }
-        if !stopped.is_empty()
-            && !(full
-                && reached
-                    .iter()
-                    .any(|config| self.grammar.state(config.state).kind == Kind::RuleStop))
-        {
+        let mut kinds = reached.iter().map(|config| self.grammar.state(config.state).kind);
+        if !full || !kinds.any(|kind| kind == Kind::RuleStop) {
             reached.extend(stopped);
         }
         Ok(if reached.is_empty() { None } else { Some(reached) })
