@@ -11,6 +11,10 @@ SEED ?= $(shell date +%s)
 fuzz: ## Compare random allocator cases with the real allocator, CASES=n SEED=n
 	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) cargo test --locked --test allocator_fuzz
 
+.PHONY: fuzz-cel
+fuzz-cel: ## Compare random selectors with the real library, CASES=n SEED=n
+	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) cargo test --locked --test cel_fuzz
+
 # Go knows what has changed.
 .PHONY: target/oracle
 target/oracle:

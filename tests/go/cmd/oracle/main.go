@@ -28,6 +28,7 @@ var commands = []struct {
 	{"cel", command{"answer CEL cases", evaluateCEL}},
 	{"expect", command{"print allocator cases with their expectation filled in", expect}},
 	{"generate", command{"make up allocator cases", generateCases}},
+	{"generate-cel", command{"make up CEL cases", generateCEL}},
 	{"coverage", command{"print what allocator cases cover, fail when it is not enough", printCoverage}},
 	{"shrink", command{"make a case smaller while a command still finds a difference", shrinkCase}},
 	{"family", command{"print a problem that grows with a number", printFamily}},
@@ -66,7 +67,7 @@ func dispatch(args []string) error {
 	var usage strings.Builder
 	usage.WriteString("usage: oracle COMMAND [flags]\n")
 	for _, c := range commands {
-		fmt.Fprintf(&usage, "  %-10s %s\n", c.name, c.usage)
+		fmt.Fprintf(&usage, "  %-12s %s\n", c.name, c.usage)
 	}
 	fmt.Fprint(os.Stderr, usage.String())
 	os.Exit(2)

@@ -1,0 +1,223 @@
+//! Fresh random selectors: the Go library generates and answers, the engine answers, and every difference fails.
+//!
+//! `KUBECTL_DRA_FUZZ_CASES` says how many cases and `KUBECTL_DRA_FUZZ_SEED` which ones; `make fuzz-cel` sets both. Without, it is a
+//! few thousand cases of a seed made from the clock. The seed is printed. A difference is shrunk to a small case, which is kept in
+//! `tests/data/cases/cel-found.jsonl`, where `tests/cel.rs` finds it from then on.
+//!
+//! The program has no test harness, which would hide the seed of a run that ends well.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test program with an output of its own"
+)]
+
+mod cel_case;
+#[path = "it/support/go.rs"]
+mod go;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use cel_case::Case;
+use serde_json::Value;
+
+const NAME: &str = "random_selectors_have_the_result_of_the_go_library";
+
+/// Cases of an ordinary test run.
+const FEW: u64 = 3_000;
+
+/// Cases that are generated and compared at a time.
+const BATCH: u64 = 5_000;
+
+/// Differences that are shrunk and kept; more rarely have another reason.
+const KEPT: usize = 3;
+
+fn main() -> ExitCode {
+    if !selected() {
+        return ExitCode::SUCCESS;
+    }
+    let number = |name: &str| {
+        let text = std::env::var(name).ok()?;
+        Some(
+            text.parse::<u64>()
+                .unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
+        )
+    };
+    let count = number("KUBECTL_DRA_FUZZ_CASES").unwrap_or(FEW);
+    let seed = number("KUBECTL_DRA_FUZZ_SEED").unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.expect("a time after 1970").as_secs()
+    });
+    println!("{NAME}: {count} cases of seed {seed}");
+    if fuzz(count, seed) {
+        println!("{NAME}: ok");
+        ExitCode::SUCCESS
+    } else {
+        println!("{NAME}: FAILED; again with KUBECTL_DRA_FUZZ_CASES={count} KUBECTL_DRA_FUZZ_SEED={seed}");
+        ExitCode::FAILURE
+    }
+}
+
+/// Whether the arguments, which are those of a test harness, select this test.
+fn selected() -> bool {
+    let mut arguments = std::env::args().skip(1);
+    let mut filters = Vec::new();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--list" => return false,
+            "--skip" => {
+                if arguments.next().is_some_and(|text| NAME.contains(&text)) {
+                    return false;
+                }
+            }
+            "--test-threads" | "--format" | "--color" | "--logfile" => drop(arguments.next()),
+            option if option.starts_with('-') => {}
+            _ => filters.push(argument),
+        }
+    }
+    filters.is_empty() || filters.iter().any(|filter| NAME.contains(filter.as_str()))
+}
+
+/// Compares `count` cases and says whether all agree and enough of them compile.
+fn fuzz(count: u64, seed: u64) -> bool {
+    let oracle = go::build("oracle");
+    let (mut compared, mut compile, mut different) = (0, 0, 0);
+    for start in (0..count).step_by(BATCH as usize) {
+        let size = BATCH.min(count - start);
+        let output = Command::new(&oracle)
+            .arg("generate-cel")
+            .args(["--seed", &seed.to_string()])
+            .args(["--start", &start.to_string()])
+            .args(["--count", &size.to_string()])
+            .stderr(Stdio::null())
+            .output()
+            .expect("the oracle can be started");
+        assert!(output.status.success(), "the oracle failed: {}", output.status);
+        for line in lines(&output.stdout) {
+            compared += 1;
+            compile += u64::from(line["expect"]["compiles"] == true);
+            let problem = differences(&line);
+            if problem.is_empty() {
+                continue;
+            }
+            different += 1;
+            if different <= KEPT {
+                let small = shrink(&oracle, line);
+                let case = read(&small);
+                let problem = cel_case::differences(&case);
+                println!("{}: {}\n{problem}", case.name, case.expression);
+                keep(&small);
+            }
+        }
+    }
+    println!("{compared} compared, {compile} compile, {different} differ");
+    // Some are left out because their result varies, and a third is meant not to compile.
+    let enough = compared * 10 >= count * 9 && compile * 2 >= compared;
+    if !enough {
+        println!("too few cases could be compared, or too few compile");
+    }
+    enough && different == 0
+}
+
+fn lines(output: &[u8]) -> Vec<Value> {
+    output
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).expect("the oracle writes JSON"))
+        .collect()
+}
+
+fn read(case: &Value) -> Case {
+    serde_json::from_value(case.clone()).expect("the oracle writes cases")
+}
+
+fn differences(case: &Value) -> String {
+    cel_case::differences(&read(case))
+}
+
+/// The smallest case that still differs: tokens and attributes are left out as long as it does.
+fn shrink(oracle: &Path, mut case: Value) -> Value {
+    loop {
+        let candidates = smaller(&case);
+        let differing = answer(oracle, &candidates)
+            .into_iter()
+            .filter(|candidate| !differences(candidate).is_empty());
+        match differing.min_by_key(|candidate| candidate.to_string().len()) {
+            Some(smallest) => case = smallest,
+            None => return case,
+        }
+    }
+}
+
+/// Cases with something left out.
+fn smaller(case: &Value) -> Vec<Value> {
+    let mut found = Vec::new();
+    let expression = case["expression"].as_str().unwrap_or_default();
+    let tokens = tokens(expression);
+    let mut width = tokens.len();
+    while width > 0 && found.len() < 2_000 {
+        for start in 0..=tokens.len() - width {
+            let mut left = tokens[..start].concat();
+            left.push_str(&tokens[start + width..].concat());
+            let mut candidate = case.clone();
+            candidate["expression"] = left.into();
+            found.push(candidate);
+        }
+        width = if width > 8 { width / 2 } else { width - 1 };
+    }
+    for part in ["attributes", "capacity"] {
+        for name in case["device"][part].as_object().into_iter().flatten() {
+            let mut candidate = case.clone();
+            if let Some(entries) = candidate["device"][part].as_object_mut() {
+                entries.remove(name.0);
+            }
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+/// Words and signs.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut in_word = false;
+    for character in text.chars() {
+        let word = character.is_alphanumeric() || character == '_';
+        match tokens.last_mut() {
+            Some(last) if word && in_word => last.push(character),
+            _ => tokens.push(character.to_string()),
+        }
+        in_word = word;
+    }
+    tokens
+}
+
+/// The cases with the library's answer.
+fn answer(oracle: &Path, cases: &[Value]) -> Vec<Value> {
+    let mut process = Command::new(oracle)
+        .args(["cel", "--expect"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the oracle can be started");
+    let mut input = process.stdin.take().expect("a pipe");
+    let text: String = cases.iter().map(|case| format!("{case}\n")).collect();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = process.wait_with_output().expect("the oracle can be waited for");
+    // It may end early when a candidate is no case.
+    let _ = writer.join();
+    lines(&output.stdout)
+}
+
+fn keep(case: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cases/cel-found.jsonl");
+    let mut file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .unwrap_or_else(|error| panic!("cannot open {}: {error}", path.display()));
+    writeln!(file, "{case}").unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+}
