@@ -79,6 +79,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "devices" -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "snapshot" -d 'Write the state of the cluster into a file'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the versions of this program and of the server'
@@ -433,55 +434,218 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s q -l q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s f -l filename -d 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
 name\t'Names only, one per line'"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kubeconfig -d 'The kubeconfig file to use' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l context -d 'The context of the kubeconfig to use' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l cluster -d 'The cluster of the kubeconfig to use' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l user -d 'The user of the kubeconfig to use' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s s -l server -d 'The address of the API server' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l certificate-authority -d 'The certificate authority\'s file' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l client-certificate -d 'The client certificate\'s file' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l client-key -d 'The client key\'s file' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l token -d 'The bearer token to authenticate with' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l username -d 'The user name for basic authentication' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l password -d 'The password for basic authentication' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as -d 'The user or service account to impersonate' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as-uid -d 'The UID to impersonate' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as-group -d 'A group to impersonate; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l proxy-url -d 'The proxy that requests go through' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l no-headers -d 'Leave out the line of column names'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s w -l watch -d 'After the table, print what changes, until interrupted'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s q -l quiet -d 'Print nothing but the result and errors'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -l disable-compression -d 'Ask the server not to compress its answers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from eviction help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -f -a "allocation" -d 'Say whether claims and pods fit, on which nodes, and with which devices'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -f -a "fit" -d 'Say whether claims and pods fit, on which nodes, and with which devices'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s f -l filename -d 'Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l node -d 'Only on this node; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l release -d 'As if this claim were deallocated: `claim/NAME`; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l taint -d 'As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l untaint -d 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l add-node -d 'As if the nodes and resource slices of this file were there; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l remove-node -d 'As if this node and its slices were gone; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l max -d 'Say how many copies fit, and what runs out first; of several pods, of the first'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s f -l filename -d 'Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l node -d 'Only on this node; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l release -d 'As if this claim were deallocated: `claim/NAME`; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l taint -d 'As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l untaint -d 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l add-node -d 'As if the nodes and resource slices of this file were there; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l remove-node -d 'As if this node and its slices were gone; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l max -d 'Say how many copies fit, and what runs out first; of several pods, of the first'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l taint -d 'Let the driver taint this device too; may be given several times' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l rule -d 'Add the DeviceTaintRules of this file, or `-`; may be given several times' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l node -d 'Taint the devices that only this node reaches' -r
@@ -539,6 +703,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from help" -f -a "allocation" -d 'Say whether claims and pods fit, on which nodes, and with which devices'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from help" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l out -d 'The file to write; compressed if its name ends in .gz or .zst. Without it, standard output' -r -F
@@ -685,16 +850,18 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "completion" -d 'Print a completion script'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check simulate snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "completion" -d 'Print a completion script'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "allocation" -d 'Say whether claims and pods fit, on which nodes, and with which devices'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'

@@ -8,6 +8,8 @@ mod claims;
 mod completion;
 mod describe;
 mod devices;
+mod explain;
+mod judging;
 mod names;
 mod objects;
 mod reserved;
@@ -79,6 +81,7 @@ commands! {
     Taints => taints, waiting;
     Describe => describe, waiting;
     Check => check, waiting;
+    Explain => explain, waiting;
     Simulate => simulate, waiting;
     Snapshot => snapshot, waiting;
     Version => version, waiting;

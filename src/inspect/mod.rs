@@ -3,12 +3,14 @@
 //! A report is built from a [`Cluster`](crate::model::Cluster) and the time, and serialized as the JSON output promises. How it looks
 //! as a table is the command's business. What could not be read makes a value unknown, and a warning of the report says why.
 
+pub mod allocation;
 mod claim_filter;
 mod claim_item;
 mod claims;
 pub mod describe;
 mod device_item;
 mod devices;
+pub mod explanation;
 pub mod findings;
 mod health;
 mod inventory;

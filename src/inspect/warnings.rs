@@ -64,6 +64,11 @@ impl LeftOut {
     }
 }
 
+/// What is missing, as a sentence without a full stop.
+pub(super) fn missing(gap: &Gap) -> String {
+    Missing(gap).to_string()
+}
+
 /// A gap as a sentence without a full stop.
 struct Missing<'a>(&'a Gap);
 

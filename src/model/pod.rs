@@ -92,6 +92,9 @@ pub struct PodSpec {
     pub host_network: bool,
     /// Priority in scheduling.
     pub priority: Option<i32>,
+    /// `Never` keeps the scheduler from evicting others for the pod.
+    #[serde(deserialize_with = "interned_option")]
+    pub preemption_policy: Option<Str>,
     /// Time to end in, in seconds.
     pub termination_grace_period_seconds: Option<i64>,
     /// `Always`, `OnFailure` or `Never`.

@@ -1,8 +1,43 @@
 //! From a pod to the nodes that can take it: the plain filters of the scheduler in its order, and what its plugin for dynamic
 //! resources checks around the allocator.
+//!
+//! - `claims`, `extended`, `binding`: what the plugin knows of a pod's claims;
+//! - `plain`, `requests`: the filters before it;
+//! - `cycle`: a verdict for each node;
+//! - `message`: what the scheduler says when none fits;
+//! - `parallel`: many nodes on the caller's threads;
+//! - `locality`: the part of a cluster that decides about one node;
+//! - `placement`: what the cluster looks like afterwards;
+//! - `what_if`: changes that somebody considers;
+//! - `fixes`: the smallest changes that would help.
 
+mod binding;
+mod claims;
+mod cycle;
+mod extended;
+mod fixes;
+mod locality;
+mod message;
+mod parallel;
+mod placement;
 mod plain;
 mod requests;
+mod what_if;
 
-pub use plain::{Plain, PlainFilters, not_simulated};
-pub use requests::{Amounts, Usage, pod_requests};
+pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
+pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
+pub use cycle::{
+    Cycle, Granted, Judgment, MOST_CONSUMERS, Obstacle, Refusal, Scheduler, Stage, Start, Verdict,
+};
+pub use extended::IN_MEMORY_CLAIM;
+pub use fixes::{ClassOfFix, Effort, Fix, Fixes, Found, Subject, smallest};
+pub use locality::Localities;
+pub use message::{Message, message, message_of_obstacle, releasable};
+pub use parallel::{Run, in_order, judge_all};
+pub use placement::{GenerateError, allocate, generate_claims, place, release, with_defaults};
+pub use plain::{Plain, PlainFilters, Shortage, not_simulated};
+pub use requests::{Amounts, Usage, allocatable, pod_requests};
+pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The filters that the scheduler runs before the one for dynamic resources, in its order.
 
+use super::extended::class_of;
 use super::requests::{Amounts, Usage, amount, host_ports, pod_requests};
 use crate::model::{Cluster, Node, NodeToleration, Pod, Str, Taint, lookup};
 
@@ -17,8 +18,17 @@ pub enum Plain {
     NodeAffinity,
     /// A port of the node that the pod wants is in use.
     NodePorts,
-    /// There is not enough of some resources: their names, `pods` among them.
-    NodeResourcesFit(Vec<Str>),
+    /// There is not enough of some resources.
+    NodeResourcesFit(Vec<Shortage>),
+}
+
+/// A resource that a node has too little of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shortage {
+    /// Its name; `pods` for the number of pods.
+    pub resource: Str,
+    /// Whether the empty node has too little, too.
+    pub beyond_node: bool,
 }
 
 impl Plain {
@@ -34,6 +44,15 @@ impl Plain {
         }
     }
 
+    /// Whether the scheduler asks if evicting other pods from the node would help.
+    pub fn preemption_may_help(&self) -> bool {
+        match self {
+            Self::NodePorts => true,
+            Self::NodeResourcesFit(shortages) => !shortages.iter().any(|shortage| shortage.beyond_node),
+            _ => false,
+        }
+    }
+
     /// The scheduler's words, one for each reason it counts.
     pub fn reasons(&self) -> Vec<String> {
         let text = match self {
@@ -42,15 +61,15 @@ impl Plain {
             Self::TaintToleration(_) => "node(s) had untolerated taint(s)",
             Self::NodeAffinity => "node(s) didn't match Pod's node affinity/selector",
             Self::NodePorts => "node(s) didn't have free ports for the requested pod ports",
-            Self::NodeResourcesFit(names) => {
-                let reason = |name: &Str| {
-                    if name == "pods" {
+            Self::NodeResourcesFit(shortages) => {
+                let reason = |shortage: &Shortage| {
+                    if shortage.resource == "pods" {
                         "Too many pods".to_owned()
                     } else {
-                        format!("Insufficient {name}")
+                        format!("Insufficient {}", shortage.resource)
                     }
                 };
-                return names.iter().map(reason).collect();
+                return shortages.iter().map(reason).collect();
             }
         };
         vec![text.to_owned()]
@@ -93,9 +112,7 @@ impl<'a> PlainFilters<'a> {
         if node.spec.unschedulable && !tolerated(&pod.spec.tolerations, &unschedulable_taint()) {
             return Some(Plain::NodeUnschedulable);
         }
-        let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
-        let untolerated = |taint: &&Taint| !tolerated(&pod.spec.tolerations, taint);
-        if let Some(taint) = node.spec.taints.iter().filter(blocks).find(untolerated) {
+        if let Some(taint) = untolerated(pod, node).next() {
             return Some(Plain::TaintToleration(taint.clone()));
         }
         if !self.matches_affinity(node) {
@@ -133,12 +150,15 @@ impl<'a> PlainFilters<'a> {
     }
 
     /// Mirrors `noderesources/fit.go`, `fitsRequest`.
-    fn insufficient(&self, node: &Node, usage: &Usage) -> Vec<Str> {
+    fn insufficient(&self, node: &Node, usage: &Usage) -> Vec<Shortage> {
         let allocatable =
             |name: &str| lookup(&node.status.allocatable, name).map_or(0, |has| amount(name, has));
-        let mut names = Vec::new();
+        let mut shortages = Vec::new();
         if usage.pods as i64 + 1 > allocatable("pods") {
-            names.push(Str::from("pods"));
+            shortages.push(Shortage {
+                resource: "pods".into(),
+                beyond_node: false,
+            });
         }
         let standard = ["cpu", "memory", "ephemeral-storage"];
         let scalar = self
@@ -152,26 +172,27 @@ impl<'a> PlainFilters<'a> {
             let delegated = has == 0 && self.delegated.iter().any(|known| known == name);
             let used = usage.requested.get(name).copied().unwrap_or(0);
             if wanted > 0 && !delegated && wanted > has.saturating_sub(used) {
-                names.push(Str::from(name));
+                shortages.push(Shortage {
+                    resource: name.into(),
+                    beyond_node: wanted > has,
+                });
             }
         }
-        names
+        shortages
     }
 }
 
-/// Requested resources that some device class serves, by its own name or by the implicit one.
+/// Taints of the node that keep the pod off.
+pub(super) fn untolerated<'n>(pod: &Pod, node: &'n Node) -> impl Iterator<Item = &'n Taint> {
+    let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+    let taints = node.spec.taints.iter().filter(blocks);
+    taints.filter(|taint| !tolerated(&pod.spec.tolerations, taint))
+}
+
+/// Requested resources that some device class stands behind.
 fn delegated(cluster: &Cluster, requests: &Amounts) -> Vec<Str> {
-    let serves = |name: &str| {
-        cluster.classes().any(|class| {
-            class
-                .spec
-                .extended_resource_name
-                .as_ref()
-                .is_some_and(|served| served == name)
-                || name.strip_prefix("deviceclass.resource.kubernetes.io/") == Some(&*class.metadata.name)
-        })
-    };
-    requests.keys().filter(|name| serves(name)).cloned().collect()
+    let served = requests.keys().filter(|name| class_of(cluster, name).is_some());
+    served.cloned().collect()
 }
 
 fn unschedulable_taint() -> Taint {

@@ -1,8 +1,9 @@
 //! How much of a node's resources a pod asks for, and how much of them is taken.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::model::{Cluster, Container, Pod, Quantity, Str};
+use crate::model::{Cluster, Container, Node, Pod, Quantity, Str, lookup};
 
 /// Amounts by resource name: thousandths of a core for `cpu`, whole units for everything else, rounded up.
 pub type Amounts = BTreeMap<Str, i64>;
@@ -72,6 +73,11 @@ pub(super) fn amount(name: &str, quantity: &Quantity) -> i64 {
     }
 }
 
+/// How much a node has for pods of the resource `name`.
+pub fn allocatable(node: &Node, name: &str) -> Option<i64> {
+    lookup(&node.status.allocatable, name).map(|has| amount(name, has))
+}
+
 fn add(total: &mut Amounts, more: &Amounts) {
     for (name, amount) in more {
         let sum = total.entry(name.clone()).or_default();
@@ -100,8 +106,16 @@ pub struct Usage {
 impl Usage {
     /// What the pods bound to `node` take. Pods that have ended do not count: the scheduler does not watch them.
     pub fn of_node(cluster: &Cluster, node: &Str) -> Self {
+        Self::of_others(cluster, node, None)
+    }
+
+    /// The same without `pod`, should it be bound to the node.
+    pub fn of_others(cluster: &Cluster, node: &Str, pod: Option<&Pod>) -> Self {
         let mut usage = Self::default();
-        for pod in cluster.pods_of_node(node).filter(|pod| !pod.is_terminal()) {
+        let is_other = |other: &&Arc<Pod>| {
+            !other.is_terminal() && pod.is_none_or(|pod| pod.metadata.uid != other.metadata.uid)
+        };
+        for pod in cluster.pods_of_node(node).filter(is_other) {
             add(&mut usage.requested, &pod_requests(pod));
             usage.pods += 1;
             usage.ports.extend(host_ports(pod));

@@ -9,9 +9,11 @@ pub mod files;
 mod gates;
 pub mod live;
 mod load;
+mod manifests;
 mod needs;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
 pub use load::{LoadError, Request, load};
+pub use manifests::{Manifests, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

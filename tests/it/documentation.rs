@@ -8,8 +8,14 @@ use crate::support::command::dra;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Pages whose examples without output need a cluster or a terminal.
-const NEED_MORE: [&str; 3] = ["snapshot", "version", "completion"];
+/// Pages whose examples without output need a cluster or a terminal, files, or objects with a problem.
+const NEED_MORE: [&str; 5] = [
+    "snapshot",
+    "version",
+    "completion",
+    "simulate-allocation",
+    "explain",
+];
 
 /// One example.
 struct Shown {

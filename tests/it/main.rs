@@ -14,5 +14,6 @@ mod hostile;
 mod inspect;
 mod live;
 mod packaging;
+mod scheduling;
 mod simulate;
 mod support;

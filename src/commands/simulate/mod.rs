@@ -1,5 +1,6 @@
 //! `kubectl dra simulate`: what would happen, computed without changing anything.
 
+mod allocation;
 mod eviction;
 
 use crate::context::Ctx;
@@ -19,11 +20,14 @@ pub(crate) struct Args {
 /// What can be simulated.
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    #[command(visible_alias = "fit")]
+    Allocation(allocation::Args),
     Eviction(eviction::Args),
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     match args.what {
+        What::Allocation(args) => allocation::run(ctx, args).await,
         What::Eviction(args) => eviction::run(ctx, args).await,
     }
 }

@@ -1,0 +1,379 @@
+//! `kubectl dra simulate allocation`: does it fit, where, and with which devices.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clap::ValueHint;
+
+use super::super::{judging, objects};
+use crate::context::Ctx;
+use crate::error::{Outcome, UsageError};
+use crate::inspect::allocation::{
+    self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Settings, Target,
+    Units,
+};
+use crate::model::{Claim, Cluster, Kind, Object, Pod};
+use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
+use crate::scheduling::{TaintDevices, Untaint, WhatIf};
+use crate::sources::{Needs, manifests};
+
+/// Say whether claims and pods fit, on which nodes, and with which devices
+///
+/// Gives the answer of kube-scheduler for each node, device for device, from the cluster as it is now. Claims named together are
+/// allocated as if one pod used them. Several pods are placed one after the other: where the scheduler could choose between nodes,
+/// the first by name is assumed. With `-f` manifests are judged that need not exist; of Deployments, ReplicaSets, StatefulSets and
+/// Jobs the pods are judged. Nothing is changed.
+///
+/// Exit code 0: it fits. 1: it does not, or the scheduler would fail. 4: not known, since data is missing or the budget ran out.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What to judge: `claim/NAME`, `pod/NAME`, or with the namespace `claim/NAMESPACE/NAME`
+    #[arg(value_name = "OBJECT")]
+    targets: Vec<String>,
+
+    /// Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    files: Vec<String>,
+
+    /// Only on this node; may be repeated
+    #[arg(long, value_name = "NODE")]
+    node: Vec<String>,
+
+    /// Say how many copies fit, and what runs out first; of several pods, of the first
+    #[arg(long)]
+    max: bool,
+
+    /// As if this claim were deallocated: `claim/NAME`; may be repeated
+    #[arg(long, value_name = "CLAIM", help_heading = WHAT_IF)]
+    release: Vec<String>,
+
+    /// As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated
+    #[arg(long, value_name = "TAINT", help_heading = WHAT_IF)]
+    taint: Vec<TaintDevices>,
+
+    /// As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated
+    #[arg(long, value_name = "TAINT", help_heading = WHAT_IF)]
+    untaint: Vec<Untaint>,
+
+    /// As if the nodes and resource slices of this file were there; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WHAT_IF)]
+    add_node: Vec<String>,
+
+    /// As if this node and its slices were gone; may be repeated
+    #[arg(long, value_name = "NODE", help_heading = WHAT_IF)]
+    remove_node: Vec<String>,
+
+    /// Steps of the search after which an attempt on a node gives up
+    #[arg(long, value_name = "STEPS")]
+    budget: Option<u64>,
+}
+
+const WHAT_IF: &str = "What if";
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    if args.targets.is_empty() && args.files.is_empty() {
+        return Err(UsageError::new("nothing to judge")
+            .hint("name a claim or a pod, as in `claim/NAME`, or a manifest with `-f`")
+            .into());
+    }
+    let changes = what_ifs(ctx, &args)?;
+    let mut cluster = ctx.load(needs()).await?;
+    let manifest = judging::add_manifests(ctx, &mut cluster, &args.files)?;
+    for change in &changes {
+        change.apply(&mut cluster)?;
+    }
+    let units = units(ctx, &cluster, &args.targets, &manifest)?;
+    for name in &args.node {
+        anyhow::ensure!(
+            cluster.node(name).is_some() || cluster.gap(Kind::Node, "").is_some(),
+            "node/{name} not found"
+        );
+    }
+    ctx.printer().note("simulated; nothing is changed");
+    let settings = Settings {
+        nodes: args.node.iter().map(|name| name.as_str().into()).collect(),
+        now: ctx.now(),
+        limits: judging::limits(args.budget),
+        observer: &(),
+        run: &judging::on_threads,
+    };
+    let mut report = allocation::allocation(&cluster, &units, &settings);
+    if args.max && report.result != Fit::Unknown {
+        report.packing = Some(allocation::pack(&cluster, &units, &settings));
+    }
+    report.assumed = assumed(&args);
+    for missing in &report.unknown {
+        ctx.warn(missing.as_str());
+    }
+    let outcome = match report.result {
+        Fit::Fits => Outcome::Done,
+        Fit::DoesNotFit | Fit::Error | Fit::MayError => Outcome::Findings,
+        Fit::GaveUp | Fit::Unknown => Outcome::Unknown,
+    };
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+fn needs() -> Needs {
+    Needs::kinds(ALLOCATION_NEEDS).with_gates().pods_after_claims()
+}
+
+/// The changes that the flags ask for.
+fn what_ifs(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<WhatIf>> {
+    let mut changes = Vec::new();
+    for claim in &args.release {
+        changes.push(WhatIf::Release(objects::claim(ctx, claim)?));
+    }
+    changes.extend(args.untaint.iter().cloned().map(WhatIf::Untaint));
+    changes.extend(args.taint.iter().cloned().map(WhatIf::Taint));
+    changes.extend(
+        args.remove_node
+            .iter()
+            .map(|node| WhatIf::RemoveNode(node.as_str().into())),
+    );
+    if !args.add_node.is_empty() {
+        for object in manifests(&args.add_node, &ctx.current_namespace())?.objects {
+            match object.kind() {
+                Kind::Node | Kind::ResourceSlice => changes.push(WhatIf::Add(object)),
+                kind => ctx.warn(format!(
+                    "{kind} {} is neither node nor slice and is left out",
+                    object.metadata().key()
+                )),
+            }
+        }
+    }
+    Ok(changes)
+}
+
+fn assumed(args: &Args) -> Vec<String> {
+    let flags = [
+        ("release", args.release.clone()),
+        ("remove-node", args.remove_node.clone()),
+        ("add-node", args.add_node.clone()),
+    ];
+    let texts = flags
+        .into_iter()
+        .flat_map(|(flag, values)| values.into_iter().map(move |value| format!("--{flag} {value}")));
+    let taints = args
+        .taint
+        .iter()
+        .map(|taint| format!("--taint {}={}", taint.devices, taint.taint));
+    let untaints = args.untaint.iter().map(|untaint| format!("--untaint {untaint}"));
+    texts.chain(taints).chain(untaints).collect()
+}
+
+/// What is to be judged: what the command line names, else what the manifest holds.
+fn units(ctx: &Ctx, cluster: &Cluster, targets: &[String], manifest: &[Object]) -> anyhow::Result<Units> {
+    let mut claims: Vec<Arc<Claim>> = Vec::new();
+    let mut pods: Vec<Arc<Pod>> = Vec::new();
+    for target in targets {
+        let kind = target.split('/').next().unwrap_or_default();
+        if objects::is_called(Kind::Pod, "pod", kind) {
+            let key = objects::pod(ctx, target)?;
+            let pod = cluster
+                .pod(&key)
+                .ok_or_else(|| anyhow::anyhow!("pod/{key} not found"))?;
+            pods.push(unbound(ctx, pod));
+        } else {
+            let key = objects::claim(ctx, target)?;
+            let claim = cluster
+                .claim(&key)
+                .ok_or_else(|| anyhow::anyhow!("claim/{key} not found"))?;
+            claims.push(Arc::clone(claim));
+        }
+    }
+    if targets.is_empty() {
+        for object in manifest {
+            match object {
+                Object::Pod(pod) => pods.push(unbound(ctx, pod)),
+                Object::ResourceClaim(claim) => claims.push(Arc::clone(claim)),
+                _ => {}
+            }
+        }
+        if !pods.is_empty() {
+            // The claims of a manifest are those that its pods use.
+            claims.clear();
+        }
+    }
+    match (claims.is_empty(), pods.is_empty()) {
+        (false, true) => Ok(Units::Claims(claims)),
+        (true, false) => Ok(Units::Pods(pods)),
+        (false, false) => Err(UsageError::new("claims and pods cannot be judged together")
+            .hint("a pod is judged with the claims that it uses")
+            .into()),
+        (true, true) => Err(UsageError::new("the manifest has neither claims nor pods").into()),
+    }
+}
+
+/// A pod that runs is judged as if it were still to be placed, in addition to itself.
+fn unbound(ctx: &Ctx, pod: &Arc<Pod>) -> Arc<Pod> {
+    let Some(node) = pod.node() else {
+        return Arc::clone(pod);
+    };
+    ctx.warn(format!(
+        "pod/{} is bound to {node} already; only that node is looked at",
+        pod.key()
+    ));
+    Arc::clone(pod)
+}
+
+const NODES: &[Column] = &[
+    Column::new("NODE", ".nodes[0].node"),
+    Column::new("RESULT", ".nodes[0].result"),
+    Column::new("DEVICES", ".nodes[0].claims[0].name"),
+    Column::new("REASON", ".nodes[0].message"),
+];
+
+const PLACEMENTS: &[Column] = &[
+    Column::new("POD", ".placements[0].name"),
+    Column::new("RESULT", ".placements[0].result"),
+    Column::new("NODE", ".placements[0].node"),
+    Column::new("DEVICES", ".placements[0].claims[0].name"),
+    Column::new("REASON", ".placements[0].message"),
+];
+
+const REJECTED: &[Column] = &[
+    Column::new("NODES", ".nodes[0].node"),
+    Column::new("RESULT", ".nodes[0].result"),
+    Column::new("REASON", ".nodes[0].message"),
+];
+
+/// Up to this many nodes are listed one by one unless `-o wide` asks for all.
+const LISTED: usize = 20;
+
+impl Report for AllocationReport {
+    const KIND: &'static str = "AllocationReport";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut layout = Layout::new();
+        layout.list("Object", self.targets.iter().map(target));
+        if !self.assumed.is_empty() {
+            layout.list("As If", &self.assumed);
+        }
+        let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
+        let result = match self.result {
+            Fit::Fits if !self.nodes.is_empty() => format!("Fits on {fits} of {} nodes", self.nodes.len()),
+            result => words(result).to_owned(),
+        };
+        layout.toned("Result", tone(self.result), result);
+        if self.exactness == Exactness::FitOnly {
+            layout.field("Exactness", "whether it fits; the devices may be others");
+        }
+        if let Some(message) = &self.message {
+            layout.field("Message", message);
+        }
+        if !self.unknown.is_empty() {
+            layout.list("Unknown", &self.unknown);
+        }
+        if !self.not_simulated.is_empty() {
+            layout.field("Not Simulated", self.not_simulated.join(", "));
+        }
+        if !self.notes.is_empty() {
+            layout.list("Note", &self.notes);
+        }
+        if let Some(packing) = &self.packing {
+            let least = if packing.exact { "" } else { "at least " };
+            layout.field("Copies", format!("{least}{}", packing.copies));
+            layout.list(
+                "Runs Out First",
+                packing
+                    .runs_out
+                    .iter()
+                    .map(|one| format!("{} (nodes: {})", one.what, one.nodes)),
+            );
+            let placed = packing
+                .nodes
+                .iter()
+                .map(|placed| format!("{}: {}", placed.node, placed.copies));
+            layout.list("Copies By Node", placed);
+        }
+        nodes(&mut layout, &self.nodes, detail);
+        if !self.placements.is_empty() {
+            let mut table = Table::new(PLACEMENTS, detail);
+            for placement in &self.placements {
+                table.row(|row| {
+                    row.cell(format!("{}/{}", placement.namespace, placement.name));
+                    row.toned(tone(placement.result), words(placement.result));
+                    let others = if placement.other_nodes { " (or others)" } else { "" };
+                    match &placement.node {
+                        Some(node) => row.cell(format!("{node}{others}")),
+                        None => row.cell(NONE),
+                    };
+                    row.list(devices(&placement.claims));
+                    row.cell(placement.message.as_deref().unwrap_or(NONE));
+                });
+            }
+            layout.section("Pods", |section| {
+                section.table(table);
+            });
+        }
+        layout.into()
+    }
+}
+
+fn nodes(layout: &mut Layout, nodes: &[NodeResult], detail: Detail) {
+    let listed =
+        |node: &&NodeResult| detail == Detail::Wide || nodes.len() <= LISTED || node.result == Fit::Fits;
+    let mut table = Table::new(NODES, detail);
+    for node in nodes.iter().filter(listed) {
+        table.row(|row| {
+            row.cell(&node.node).toned(tone(node.result), words(node.result));
+            row.list(devices(&node.claims));
+            row.cell(node.message.as_deref().unwrap_or(NONE));
+        });
+    }
+    if !table.is_empty() {
+        layout.section("Nodes", |section| {
+            section.table(table);
+        });
+    }
+    let mut rest: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| !listed(node)) {
+        *rest
+            .entry((node.message.as_deref().unwrap_or(NONE), words(node.result)))
+            .or_default() += 1;
+    }
+    let mut table = Table::new(REJECTED, detail);
+    for ((reason, result), count) in rest {
+        table.row(|row| {
+            row.cell(count).cell(result).cell(reason);
+        });
+    }
+    if !table.is_empty() {
+        layout.section("Other Nodes", |section| {
+            section.table(table);
+        });
+    }
+}
+
+fn target(target: &Target) -> String {
+    let kind = if target.kind == "Pod" { "pod" } else { "claim" };
+    format!("{kind}/{}/{}", target.namespace, target.name)
+}
+
+/// `request:pool/device` of all claims.
+fn devices(claims: &[ClaimAllocation]) -> Vec<String> {
+    claims
+        .iter()
+        .flat_map(|claim| claim.devices.iter().cloned())
+        .collect()
+}
+
+fn words(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Fits => "Fits",
+        Fit::DoesNotFit => "DoesNotFit",
+        Fit::Error => "Error",
+        Fit::MayError => "MayError",
+        Fit::GaveUp => "GaveUp",
+        Fit::Unknown => "Unknown",
+    }
+}
+
+fn tone(fit: Fit) -> Tone {
+    match fit {
+        Fit::Fits => Tone::Good,
+        Fit::DoesNotFit | Fit::Error => Tone::Bad,
+        Fit::MayError | Fit::GaveUp | Fit::Unknown => Tone::Notice,
+    }
+}

@@ -1,0 +1,340 @@
+//! How many more copies of a pod or of claims there could be.
+//!
+//! Copies are packed greedily: each goes to the first node by name that takes it, until none does. That finds the most there can be
+//! unless a copy takes a device that a later one needs more. Where the number reaches what the nodes have at most, counted device by
+//! device and resource by resource, nothing can beat it, and it is exact; else it is a lower bound.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Settings, Units};
+use crate::allocator::RequestExplanation;
+use crate::model::{Change, Claim, Cluster, Key, Node, Object, Pod, Str};
+use crate::scheduling::{
+    Cycle, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict, allocatable,
+    allocate, generate_claims, place, pod_requests,
+};
+
+/// How many more there could be.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Packing {
+    /// The number of copies.
+    pub copies: u64,
+    /// Whether no arrangement has more.
+    pub exact: bool,
+    /// Where they go, by node.
+    pub nodes: Vec<Placed>,
+    /// What keeps the next copy from fitting, with the number of nodes, most first.
+    pub runs_out: Vec<Exhausted>,
+}
+
+/// Copies on one node.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Placed {
+    /// The node.
+    pub node: Str,
+    /// Their number.
+    pub copies: u64,
+}
+
+/// What is used up.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Exhausted {
+    /// `Insufficient cpu`, `devices of request gpu`.
+    pub what: String,
+    /// On how many nodes it stops the next copy.
+    pub nodes: u64,
+}
+
+/// Most copies that are packed: an absurd request should not take for ever.
+const MOST_COPIES: u64 = 100_000;
+
+/// Packs copies of `units` on `cluster`; of several pods, which are mostly replicas of each other, of the first.
+pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packing {
+    let first = match units {
+        Units::Pods(pods) => Units::Pods(pods.iter().take(1).cloned().collect()),
+        Units::Claims(claims) => Units::Claims(claims.clone()),
+    };
+    let units = &first;
+    let mut cluster = cluster.clone();
+    let names: Vec<Str> = cluster
+        .nodes()
+        .map(|node| node.metadata.name.clone())
+        .filter(|name| settings.nodes.is_empty() || settings.nodes.contains(name))
+        .collect();
+    let mut packing = Packing {
+        copies: 0,
+        exact: true,
+        nodes: Vec::new(),
+        runs_out: Vec::new(),
+    };
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    let localities = Localities::of(&cluster);
+    let (claims, pods) = match units {
+        Units::Claims(claims) => (claims.as_slice(), &[][..]),
+        Units::Pods(pods) => (&[][..], pods.as_slice()),
+    };
+    for name in &names {
+        let Some(node) = cluster.node(name).cloned() else {
+            continue;
+        };
+        let mut local = localities.around(&cluster, &node, claims, pods);
+        let most = most_on(&mut local.clone(), units, &node, settings);
+        let (copies, reason) = fill(&mut local, units, &node, packing.copies, settings);
+        for claim in local.claims().filter(|claim| claim.status.allocation.is_some()) {
+            cluster.apply(Change::Put(Object::ResourceClaim(Arc::clone(claim))));
+        }
+        packing.exact &= most.is_some_and(|most| copies >= most);
+        packing.copies += copies;
+        if copies > 0 {
+            packing.nodes.push(Placed {
+                node: name.clone(),
+                copies,
+            });
+        }
+        *reasons.entry(reason).or_default() += 1;
+    }
+    packing.runs_out = reasons
+        .into_iter()
+        .map(|(what, nodes)| Exhausted { what, nodes })
+        .collect();
+    packing
+        .runs_out
+        .sort_by(|a, b| b.nodes.cmp(&a.nodes).then_with(|| a.what.cmp(&b.what)));
+    packing
+}
+
+/// Puts copies on `node` until none fits. Returns their number and what stops the next one.
+fn fill(
+    cluster: &mut Cluster,
+    units: &Units,
+    node: &Arc<Node>,
+    before: u64,
+    settings: &Settings<'_>,
+) -> (u64, String) {
+    let mut copies = 0;
+    loop {
+        if settings.observer.cancelled() || before + copies >= MOST_COPIES {
+            return (copies, "the limit of the simulation".to_owned());
+        }
+        let mut next = cluster.clone();
+        match put(&mut next, units, node, before + copies, settings) {
+            Ok(()) => *cluster = next,
+            Err(reason) => return (copies, reason),
+        }
+        copies += 1;
+    }
+}
+
+/// Puts one copy of all units on `node`.
+fn put(
+    cluster: &mut Cluster,
+    units: &Units,
+    node: &Arc<Node>,
+    number: u64,
+    settings: &Settings<'_>,
+) -> Result<(), String> {
+    match units {
+        Units::Claims(claims) => {
+            let claims: Vec<_> = claims
+                .iter()
+                .map(|claim| copy_of_claim(cluster, claim, number))
+                .collect();
+            let scheduler = Scheduler::new(cluster, settings.now);
+            let granted = grant(&scheduler.claims(&claims), node, settings)?;
+            allocate(cluster, &granted);
+        }
+        Units::Pods(pods) => {
+            for pod in pods {
+                let copy = copy_of_pod(cluster, pod, number);
+                let made = generate_claims(cluster, &copy).map_err(|why| why.to_string())?;
+                let scheduler = Scheduler::new(cluster, settings.now);
+                let granted = grant(&scheduler.pod(&made), node, settings)?;
+                if let Some(full) = granted.iter().find(|grant| is_full(cluster, &grant.claim)) {
+                    return Err(format!("consumers of claim/{}", full.claim));
+                }
+                place(cluster, &made, &node.metadata.name, &granted);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether nobody else can be added to the claim's `status.reservedFor`.
+fn is_full(cluster: &Cluster, claim: &Key) -> bool {
+    cluster
+        .claim(claim)
+        .is_some_and(|claim| claim.status.reserved_for.len() >= MOST_CONSUMERS)
+}
+
+fn grant(
+    start: &Start<'_>,
+    node: &Node,
+    settings: &Settings<'_>,
+) -> Result<Vec<crate::scheduling::Granted>, String> {
+    match start {
+        Start::Unknown(_) => Err("unknown".to_owned()),
+        Start::Obstacle(obstacle) => Err(obstacle.text()),
+        Start::Cycle(cycle) => match cycle.judge(node, settings.limits, settings.observer).verdict {
+            Verdict::Fits(granted) => Ok(granted),
+            verdict => Err(reason(cycle, node, &verdict)),
+        },
+    }
+}
+
+/// What stops a copy, in few words.
+fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Plain(Plain::NodeResourcesFit(shortages)) => {
+            let names: Vec<&str> = shortages
+                .iter()
+                .map(|shortage| shortage.resource.as_str())
+                .collect();
+            names.join(", ")
+        }
+        Verdict::Plain(plain) => plain.reasons().join(", "),
+        Verdict::Refused(Refusal::CannotAllocate { invalid_pools: false }) => {
+            let short = |(_, request, explanation): &(Key, Str, RequestExplanation)| {
+                let enough = explanation
+                    .alternatives
+                    .iter()
+                    .any(|one| i64::try_from(one.free()).unwrap_or(i64::MAX) >= one.wanted.max(1));
+                (!enough).then(|| format!("devices for request {request}"))
+            };
+            let explained = cycle.explain(node).unwrap_or_default();
+            let names: Vec<String> = explained.iter().filter_map(short).collect();
+            if names.is_empty() {
+                "devices that fit together".to_owned()
+            } else {
+                names.join(", ")
+            }
+        }
+        Verdict::Refused(refusal) => refusal.text().to_owned(),
+        Verdict::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned(),
+        Verdict::Error(error) => error.clone(),
+        Verdict::GaveUp => "gave up".to_owned(),
+        Verdict::Fits(_) => String::new(),
+    }
+}
+
+/// More copies than this cannot be on `node`, counting each device and each resource by itself; nothing where no such count is known.
+fn most_on(cluster: &mut Cluster, units: &Units, node: &Arc<Node>, settings: &Settings<'_>) -> Option<u64> {
+    let mut most: Option<u64> = None;
+    let mut at_most = |bound: u64| most = Some(most.map_or(bound, |known| known.min(bound)));
+    match units {
+        Units::Claims(claims) => {
+            let claims: Vec<_> = claims
+                .iter()
+                .map(|claim| copy_of_claim(cluster, claim, u64::MAX))
+                .collect();
+            let scheduler = Scheduler::new(cluster, settings.now);
+            most_devices(&scheduler.claims(&claims), node, settings)
+                .into_iter()
+                .for_each(at_most);
+        }
+        Units::Pods(pods) => {
+            for pod in pods {
+                let copy = copy_of_pod(cluster, pod, u64::MAX);
+                let made = generate_claims(cluster, &copy).ok()?;
+                let scheduler = Scheduler::new(cluster, settings.now);
+                most_devices(&scheduler.pod(&made), node, settings)
+                    .into_iter()
+                    .for_each(&mut at_most);
+                let usage = Usage::of_node(cluster, &node.metadata.name);
+                most_resources(&made, node, &usage)
+                    .into_iter()
+                    .for_each(&mut at_most);
+            }
+        }
+    }
+    most
+}
+
+fn most_devices(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Option<u64> {
+    let Start::Cycle(cycle) = start else {
+        return Some(0);
+    };
+    match cycle.judge(node, settings.limits, settings.observer).verdict {
+        Verdict::Fits(_) => {}
+        Verdict::GaveUp => return None,
+        _ => return Some(0),
+    }
+    let explained = cycle.explain(node).ok()?;
+    let bounds = explained.iter().filter_map(|(_, _, request)| {
+        let [one] = request.alternatives.as_slice() else {
+            return None;
+        };
+        let wanted = u64::try_from(one.wanted).ok().filter(|wanted| *wanted > 0)?;
+        // A device that several claims share does not run out by being taken.
+        let shared = one.devices.iter().any(|(id, _)| cycle.is_shareable(id));
+        (!shared).then(|| one.free() as u64 / wanted)
+    });
+    bounds.min()
+}
+
+fn most_resources(pod: &Pod, node: &Node, usage: &Usage) -> Option<u64> {
+    let mut requests = pod_requests(pod);
+    requests.insert("pods".into(), 1);
+    let bounds = requests
+        .iter()
+        .filter(|(_, wanted)| **wanted > 0)
+        .filter_map(|(name, wanted)| {
+            // Where the node has none of it, the devices of a class may stand in.
+            let has = allocatable(node, name).filter(|has| *has > 0)?;
+            let used = if name == "pods" {
+                i64::try_from(usage.pods).unwrap_or(i64::MAX)
+            } else {
+                usage.requested.get(name).copied().unwrap_or(0)
+            };
+            u64::try_from(has.saturating_sub(used) / wanted).ok()
+        });
+    bounds.min()
+}
+
+/// A claim like `claim`, not allocated.
+fn copy_of_claim(cluster: &mut Cluster, claim: &Claim, number: u64) -> Arc<Claim> {
+    let mut copy = claim.clone();
+    copy.metadata.name = format!("{}-copy-{number}", claim.metadata.name).into();
+    copy.metadata.uid = format!("{}/copy/{number}", claim.metadata.uid).into();
+    copy.status = crate::model::ClaimStatus::default();
+    let copy = Arc::new(copy);
+    cluster.apply(Change::Put(Object::ResourceClaim(Arc::clone(&copy))));
+    copy
+}
+
+/// A pod like `pod`, without a node. Claims of its templates are its own; claims that it names are copied as long as nobody holds
+/// them, and shared otherwise.
+fn copy_of_pod(cluster: &mut Cluster, pod: &Pod, number: u64) -> Arc<Pod> {
+    let mut copy = pod.clone();
+    copy.metadata.name = format!("{}-copy-{number}", pod.metadata.name).into();
+    copy.metadata.uid = format!("{}/copy/{number}", pod.metadata.uid).into();
+    copy.spec.node_name = None;
+    let statuses = std::mem::take(&mut copy.status).resource_claim_statuses;
+    for entry in &mut copy.spec.resource_claims {
+        let key = |name: &Str| Key {
+            namespace: pod.metadata.namespace.clone(),
+            name: name.clone(),
+        };
+        // The claim of a template may be known while the template is not.
+        let template = entry.resource_claim_template_name.as_ref().map(key);
+        let made = statuses.iter().find(|status| status.name == entry.name);
+        let made = made
+            .and_then(|status| status.resource_claim_name.as_ref())
+            .map(key);
+        let source = match (template, made) {
+            (Some(template), _) if cluster.template(&template).is_some() => continue,
+            (Some(_), Some(made)) => made,
+            _ => continue,
+        };
+        if let Some(claim) = cluster.claim(&source).cloned() {
+            entry.resource_claim_name = Some(copy_of_claim(cluster, &claim, number).metadata.name.clone());
+            entry.resource_claim_template_name = None;
+        }
+    }
+    Arc::new(copy)
+}

@@ -1,0 +1,314 @@
+//! The report of a simulated allocation.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::packing::Packing;
+use super::{Judged, key_parts};
+use crate::model::{Allocation, Key, Str};
+use crate::scheduling::{Granted, Verdict};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AllocationReport {
+    /// What was judged.
+    pub targets: Vec<Target>,
+    /// The answer for all of it.
+    pub result: Fit,
+    /// How far the answer is the scheduler's own.
+    pub exactness: Exactness,
+    /// What the scheduler says where it does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The nodes, by name, where one pod or claims were judged.
+    pub nodes: Vec<NodeResult>,
+    /// The pods, in their order, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub placements: Vec<Placement>,
+    /// How many more there could be, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
+    /// Changes that were assumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+    /// Plugins of the scheduler that could still refuse, because of what the pod uses.
+    pub not_simulated: Vec<String>,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// What else is to be known of the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A pod or a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    /// `Pod` or `ResourceClaim`.
+    pub kind: &'static str,
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+}
+
+impl Target {
+    /// A claim.
+    pub fn claim(key: &Key) -> Self {
+        Self::new("ResourceClaim", key)
+    }
+
+    /// A pod.
+    pub fn pod(key: &Key) -> Self {
+        Self::new("Pod", key)
+    }
+
+    fn new(kind: &'static str, key: &Key) -> Self {
+        let (namespace, name) = key_parts(key);
+        Self {
+            kind,
+            namespace,
+            name,
+        }
+    }
+}
+
+/// Whether something fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Fit {
+    /// On at least one node.
+    Fits,
+    /// On none.
+    DoesNotFit,
+    /// The scheduler's attempt ends with an error.
+    Error,
+    /// It does if the scheduler looks at the wrong node before it has found enough others.
+    MayError,
+    /// Not decided within the limits.
+    GaveUp,
+    /// Not known, since data is missing.
+    Unknown,
+}
+
+/// How far an answer is the scheduler's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Exactness {
+    /// Per node, device for device.
+    Exact,
+    /// Whether something fits; the devices may be others.
+    FitOnly,
+}
+
+/// The answer for one node.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeResult {
+    /// The node.
+    pub node: Str,
+    /// The answer.
+    pub result: Fit,
+    /// The plugin of the scheduler that rejects the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<&'static str>,
+    /// Why, in the scheduler's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// kube-scheduler's own search takes longer than it gives itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub times_out: bool,
+    /// What each claim gets.
+    pub claims: Vec<ClaimAllocation>,
+}
+
+/// What a claim gets.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimAllocation {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name; `<extended-resources>` for the claim that the scheduler makes itself.
+    pub name: Str,
+    /// Its `status.allocation`.
+    pub allocation: Value,
+    /// Whether it was allocated before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
+    /// Share IDs in the allocation that the simulation made up: the scheduler takes random ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "simulatedShareIDs")]
+    pub simulated_share_ids: Vec<Str>,
+    /// For tables.
+    #[serde(skip)]
+    pub devices: Vec<String>,
+}
+
+impl From<&Granted> for ClaimAllocation {
+    fn from(granted: &Granted) -> Self {
+        let (namespace, name) = key_parts(&granted.claim);
+        let Allocation { devices, .. } = &granted.allocation;
+        let made_up = devices
+            .results
+            .iter()
+            .filter_map(|result| result.share_id.clone());
+        Self {
+            namespace,
+            name,
+            allocation: granted.allocation.to_json(),
+            existing: granted.existing,
+            simulated_share_ids: if granted.existing {
+                Vec::new()
+            } else {
+                made_up.collect()
+            },
+            devices: devices
+                .results
+                .iter()
+                .map(|result| result.id().to_string())
+                .collect(),
+        }
+    }
+}
+
+impl NodeResult {
+    /// What the verdict for a node looks like.
+    pub fn new(node: &Str, verdict: &Verdict) -> Self {
+        let mut result = Self {
+            node: node.clone(),
+            result: Fit::DoesNotFit,
+            plugin: Some("DynamicResources"),
+            message: None,
+            times_out: false,
+            claims: Vec::new(),
+        };
+        match verdict {
+            Verdict::Fits(granted) => {
+                result.result = Fit::Fits;
+                result.plugin = None;
+                result.claims = granted.iter().map(Into::into).collect();
+            }
+            Verdict::NotNamed => {
+                result.plugin = Some("NodeAffinity");
+                result.message = Some("node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned());
+            }
+            Verdict::Plain(plain) => {
+                result.plugin = Some(plain.plugin());
+                result.message = Some(plain.reasons().join(", "));
+            }
+            Verdict::Refused(refusal) => result.message = Some(refusal.text().to_owned()),
+            Verdict::Error(error) => {
+                result.result = Fit::Error;
+                result.message = Some(error.clone());
+            }
+            Verdict::GaveUp => {
+                result.result = Fit::GaveUp;
+                result.message = Some("gave up: not decided within the budget of the search".to_owned());
+            }
+        }
+        result
+    }
+}
+
+/// What becomes of one of several pods.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Placement {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Whether it fits on what the pods before it leave.
+    pub result: Fit,
+    /// The node that it is assumed to get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// Whether the scheduler could choose another one.
+    pub other_nodes: bool,
+    /// Why it does not fit, in the scheduler's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What its claims get.
+    pub claims: Vec<ClaimAllocation>,
+}
+
+impl Placement {
+    pub(super) fn new(pod: &Key, judged: Judged) -> Self {
+        let (namespace, name) = key_parts(pod);
+        let (node, claims, only) = match judged.first {
+            Some((node, granted, only)) if judged.fit == Fit::Fits => {
+                (Some(node), granted.iter().map(Into::into).collect(), only)
+            }
+            _ => (None, Vec::new(), true),
+        };
+        Self {
+            namespace,
+            name,
+            result: judged.fit,
+            node,
+            other_nodes: !only,
+            message: judged.message,
+            claims,
+        }
+    }
+}
+
+impl AllocationReport {
+    pub(super) fn of_one(targets: Vec<Target>, judged: Judged) -> Self {
+        Self {
+            targets,
+            result: judged.fit,
+            exactness: judged.exactness,
+            message: judged.message,
+            nodes: judged.nodes,
+            placements: Vec::new(),
+            packing: None,
+            assumed: Vec::new(),
+            not_simulated: judged.not_simulated,
+            unknown: judged.unknown,
+            notes: judged.notes,
+        }
+    }
+
+    pub(super) fn of_sequence(targets: Vec<Target>) -> Self {
+        Self {
+            targets,
+            result: Fit::Fits,
+            exactness: Exactness::Exact,
+            message: None,
+            nodes: Vec::new(),
+            placements: Vec::new(),
+            packing: None,
+            assumed: Vec::new(),
+            not_simulated: Vec::new(),
+            unknown: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Takes over what the judging of one of several pods says of the whole.
+    pub(super) fn note(&mut self, judged: &Judged) {
+        let badness = |fit: Fit| match fit {
+            Fit::Fits => 0,
+            Fit::MayError => 1,
+            Fit::GaveUp => 2,
+            Fit::Unknown => 3,
+            Fit::Error => 4,
+            Fit::DoesNotFit => 5,
+        };
+        if badness(judged.fit) > badness(self.result) {
+            self.result = judged.fit;
+        }
+        self.exactness = judged.exactness;
+        let add = |known: &mut Vec<String>, more: &[String]| {
+            for one in more {
+                if !known.contains(one) {
+                    known.push(one.clone());
+                }
+            }
+        };
+        add(&mut self.not_simulated, &judged.not_simulated);
+        add(&mut self.unknown, &judged.unknown);
+        add(&mut self.notes, &judged.notes);
+    }
+}

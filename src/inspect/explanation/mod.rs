@@ -1,0 +1,361 @@
+//! Why a pod, or a claim, does not get its devices, and what would help.
+
+mod fixes;
+mod reasons;
+mod report;
+
+use std::sync::Arc;
+
+use super::Selectors;
+use super::allocation::{Settings, Target};
+use super::warnings::missing;
+use crate::allocator::Limits;
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
+use crate::reservation::ClaimNameError;
+use crate::scheduling::{
+    ClaimProblem, Cycle, Effort, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
+    judge_all, message, message_of_obstacle, not_simulated, releasable, smallest,
+};
+
+pub use report::{ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, NodeExplanation, Reason};
+
+/// The kinds that an explanation reads.
+pub const EXPLAIN_NEEDS: [Kind; 10] = [
+    Kind::Node,
+    Kind::DeviceClass,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaimTemplate,
+    Kind::ResourceClaim,
+    Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceQuota,
+    Kind::Event,
+];
+
+/// Sets of changes that are tried. Enough for every pair on a node of a hundred changes.
+const TRIALS: u64 = 4_000;
+
+/// Most changes in a set that is tried; more are looked for greedily.
+const MOST_CHANGES: usize = 4;
+
+/// Sets that are told.
+const MOST_FOUND: usize = 6;
+
+/// Explains a pod, which is in `cluster`.
+pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+    let key = pod.key();
+    let mut report = Explanation::new(Target::pod(&key));
+    report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
+    report.events = events(cluster, "Pod", &key);
+    if pod.is_terminal() {
+        report.conclude(
+            ClusterVerdict::Ended,
+            format!("the pod has ended: {}", pod.status.phase),
+        );
+        return report;
+    }
+    if let Some(node) = pod.node() {
+        report.conclude(ClusterVerdict::Bound, format!("the pod is bound to {node}"));
+        bound(&mut report, cluster, pod);
+        return report;
+    }
+    let scheduler = Scheduler::new(cluster, settings.now);
+    let start = scheduler.pod(pod);
+    let explained = Explained {
+        cluster,
+        pod: Some(pod),
+        subject: Subject::Pod(Arc::clone(pod)),
+        settings,
+    };
+    explained.start(&mut report, &start);
+    quotas(&mut report, cluster, &key.namespace);
+    report
+}
+
+/// Explains claims, as if a pod used them together.
+pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Explanation {
+    let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
+    let mut report = Explanation::new(Target::claim(&target));
+    report.events = events(cluster, "ResourceClaim", &target);
+    let scheduler = Scheduler::new(cluster, settings.now);
+    let start = scheduler.claims(claims);
+    let explained = Explained {
+        cluster,
+        pod: None,
+        subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
+        settings,
+    };
+    if let [claim] = claims
+        && claim.status.allocation.is_some()
+    {
+        let state = crate::reservation::ClaimState::of(claim);
+        report.notes.push(format!("the claim is {state}"));
+    }
+    explained.start(&mut report, &start);
+    quotas(&mut report, cluster, &target.namespace);
+    report
+}
+
+/// What is explained, and on what.
+struct Explained<'e> {
+    cluster: &'e Cluster,
+    pod: Option<&'e Arc<Pod>>,
+    subject: Subject,
+    settings: &'e Settings<'e>,
+}
+
+impl Explained<'_> {
+    fn start(&self, report: &mut Explanation, start: &Start<'_>) {
+        match start {
+            Start::Unknown(gaps) => self.unknown(report, gaps),
+            Start::Obstacle(obstacle) => self.obstacle(report, obstacle),
+            Start::Cycle(cycle) => self.nodes(report, cycle),
+        }
+    }
+
+    fn unknown(&self, report: &mut Explanation, gaps: &[Gap]) {
+        report.unknown = gaps.iter().map(missing).collect();
+        let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+        report.conclude(
+            ClusterVerdict::Unknown,
+            format!("which node can take it is not known without {}", kinds.join(", ")),
+        );
+        // What the scheduler has said itself is still there.
+        let said = self.pod.and_then(|pod| {
+            let condition = pod
+                .status
+                .conditions
+                .iter()
+                .find(|condition| condition.type_ == "PodScheduled")?;
+            (condition.status == "False").then(|| condition.message.to_string())
+        });
+        report.message = said;
+    }
+
+    fn obstacle(&self, report: &mut Explanation, obstacle: &Obstacle) {
+        let verdict = match obstacle.stage() {
+            Stage::PreEnqueue => ClusterVerdict::Waits,
+            Stage::PreFilter => ClusterVerdict::DoesNotFit,
+            Stage::Error => ClusterVerdict::Error,
+        };
+        let message = message_of_obstacle(self.cluster, self.pod.map(|pod| &**pod), obstacle);
+        report.message = message.text().map(str::to_owned);
+        report.conclude(verdict, obstacle.text());
+        report.reasons.push(Reason::of_obstacle(obstacle));
+        self.unproven(report, obstacle);
+        if matches!(obstacle, Obstacle::Request(_)) {
+            self.fixes(report);
+        }
+    }
+
+    /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
+    fn unproven(&self, report: &mut Explanation, obstacle: &Obstacle) {
+        let fix = match obstacle {
+            Obstacle::Claim(ClaimProblem::Missing { claim }) => {
+                FixItem::unproven("CreateClaim", format!("claim/{claim}"), None)
+            }
+            Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) => {
+                let Some(template) = self.missing_template() else {
+                    report
+                        .notes
+                        .push("the claim controller is to make the claim from its template".to_owned());
+                    return;
+                };
+                report.reasons.push(Reason::plain(
+                    "TemplateMissing",
+                    format!("resource claim template {template} not found, from which claims of pod/{pod} are made"),
+                ));
+                FixItem::unproven(
+                    "CreateTemplate",
+                    format!("resourceclaimtemplate/{template}"),
+                    None,
+                )
+            }
+            Obstacle::Claim(ClaimProblem::Deleting { claim }) => {
+                FixItem::unproven("WaitForDeletion", format!("claim/{claim}"), None)
+            }
+            Obstacle::Claim(ClaimProblem::Owner { claim, .. }) => {
+                let command = format!(
+                    "kubectl delete resourceclaim {} -n {}",
+                    claim.name, claim.namespace
+                );
+                FixItem::unproven("DeleteClaim", format!("claim/{claim}"), Some(command))
+            }
+            Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
+                FixItem::unproven("CreateClass", format!("deviceclass/{class}"), None)
+            }
+            Obstacle::Gated(gates) => {
+                let names: Vec<&str> = gates.iter().map(Str::as_str).collect();
+                FixItem::unproven("RemoveGates", names.join(", "), None)
+            }
+            _ => return,
+        };
+        report.fixes.push(fix);
+    }
+
+    fn missing_template(&self) -> Option<Key> {
+        let pod = self.pod?;
+        if self
+            .cluster
+            .gap(Kind::ResourceClaimTemplate, &pod.metadata.namespace)
+            .is_some()
+        {
+            return None;
+        }
+        let names = pod.spec.resource_claims.iter();
+        let mut keys = names
+            .filter_map(|entry| entry.resource_claim_template_name.as_ref())
+            .map(|name| Key {
+                namespace: pod.metadata.namespace.clone(),
+                name: name.clone(),
+            });
+        keys.find(|key| self.cluster.template(key).is_none())
+    }
+
+    fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>) {
+        let nodes: Vec<&Arc<Node>> = self.cluster.nodes().collect();
+        let settings = self.settings;
+        let answers = judge_all(cycle, &nodes, settings.limits, settings.observer, settings.run);
+        let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
+            .into_iter()
+            .map(|(node, judgment)| (node, judgment.verdict))
+            .collect();
+        let selectors = Selectors::of(self.cluster);
+        let words = reasons::Words::new(&selectors);
+        report.nodes = verdicts
+            .iter()
+            .map(|(node, verdict)| NodeExplanation::new(cycle, node, verdict, &words))
+            .collect();
+        report.filters = FilterCount::of(&report.nodes);
+        for (claim, state) in cycle.not_ready() {
+            let code = if state.is_unavailable() {
+                "BindingFailed"
+            } else {
+                "BindingPending"
+            };
+            report.reasons.push(Reason::plain(
+                code,
+                format!("claim/{}: {}", claim.key(), state.text()),
+            ));
+        }
+        for claim in cycle.full_claims() {
+            let text = format!(
+                "claim/{} has 256 consumers, and no claim can have more",
+                claim.key()
+            );
+            report.reasons.push(Reason::plain("TooManyConsumers", text));
+        }
+        let fits = verdicts.iter().filter(|(_, verdict)| verdict.fits()).count();
+        let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+        if any(|verdict| matches!(verdict, Verdict::Error(_))) {
+            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
+            let text = "an error on one node ends the attempt for all".to_owned();
+            report.conclude(ClusterVerdict::Error, text);
+        } else if fits > 0 {
+            report.conclude(
+                ClusterVerdict::Fits,
+                format!("fits on {fits} of {} nodes", nodes.len()),
+            );
+            return;
+        } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
+            report.conclude(
+                ClusterVerdict::GaveUp,
+                "not decided within the budget of the search".to_owned(),
+            );
+            return;
+        } else {
+            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
+            report.conclude(
+                ClusterVerdict::DoesNotFit,
+                format!("fits on none of {} nodes", nodes.len()),
+            );
+        }
+        for place in releasable(cycle, &verdicts) {
+            let claim = cycle.user_claims()[place].key();
+            report.reasons.push(Reason::plain(
+                "ReleasedByScheduler",
+                format!("claim/{claim} is allocated elsewhere and idle: the scheduler takes it back by itself and tries again"),
+            ));
+        }
+        self.fixes(report);
+    }
+
+    fn fixes(&self, report: &mut Explanation) {
+        let effort = Effort {
+            now: self.settings.now,
+            trials: TRIALS,
+            most_changes: MOST_CHANGES,
+            most_found: MOST_FOUND,
+            limits: Limits::steps(200_000),
+            observer: self.settings.observer,
+            run: self.settings.run,
+        };
+        let fixes = smallest(self.cluster, &self.subject, &effort);
+        report.add_fixes(self.cluster, self.pod, &fixes);
+    }
+}
+
+/// Says of a pod that has its node what may still keep its devices from it.
+fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>) {
+    let scheduler_gate =
+        crate::reservation::PodGroups::of(cluster.environment(), crate::model::Component::Kubelet);
+    for name in crate::reservation::claim_names(pod).filter_map(|name| name.name().cloned()) {
+        let key = Key {
+            namespace: pod.metadata.namespace.clone(),
+            name,
+        };
+        let Some(claim) = cluster.claim(&key) else {
+            report
+                .reasons
+                .push(Reason::plain("ClaimMissing", format!("claim/{key} not found")));
+            continue;
+        };
+        if claim.status.allocation.is_none() {
+            report.reasons.push(Reason::plain(
+                "NotAllocated",
+                format!("claim/{key} is not allocated"),
+            ));
+        } else if !crate::reservation::is_reserved_for(pod, claim, scheduler_gate) {
+            let text =
+                format!("claim/{key} is not reserved for the pod, so the kubelet does not let it start");
+            report.reasons.push(Reason::plain("NotReserved", text));
+        }
+    }
+}
+
+/// Messages of warnings about an object, newest last, each once.
+fn events(cluster: &Cluster, kind: &str, key: &Key) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for event in cluster.events_of(kind, key) {
+        if event.type_ != "Warning" {
+            continue;
+        }
+        let text = format!("{}: {}", event.reason, event.message);
+        texts.retain(|known| *known != text);
+        texts.push(text);
+    }
+    texts
+}
+
+/// Quotas of the namespace that count devices of classes and are used up.
+fn quotas(report: &mut Explanation, cluster: &Cluster, namespace: &Str) {
+    const SUFFIX: &str = ".deviceclass.resource.k8s.io/devices";
+    for quota in cluster
+        .quotas()
+        .filter(|quota| quota.metadata.namespace == *namespace)
+    {
+        for (name, hard) in &quota.status.hard {
+            let Some(class) = name.strip_suffix(SUFFIX) else {
+                continue;
+            };
+            let used = crate::model::lookup(&quota.status.used, name);
+            if used.is_some_and(|used| used >= hard) {
+                report.notes.push(format!(
+                    "ResourceQuota {} is used up: no further claim for devices of class {class} can be created in {namespace} (limit {hard})",
+                    quota.metadata.name
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The report of an explanation.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::inspect::allocation::Target;
+use crate::model::Str;
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// What is explained.
+    pub target: Target,
+    /// The answer.
+    pub verdict: ClusterVerdict,
+    /// The answer in a sentence.
+    pub summary: String,
+    /// What the scheduler says; absent where it says nothing, or something that depends on what is not simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What holds for all nodes alike.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+    /// Nodes by the first filter of the scheduler that rejects them, in the scheduler's order.
+    pub filters: Vec<FilterCount>,
+    /// The nodes, by name.
+    pub nodes: Vec<NodeExplanation>,
+    /// What would help, cheapest first.
+    pub fixes: Vec<FixItem>,
+    /// Plugins of the scheduler that could still refuse, because of what the pod uses.
+    pub not_simulated: Vec<String>,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// Warnings that the cluster itself has about the object.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<String>,
+    /// What else is to be known of the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What becomes of the pod or the claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ClusterVerdict {
+    /// At least one node can take it.
+    Fits,
+    /// It has its node.
+    Bound,
+    /// It has ended.
+    Ended,
+    /// The scheduler does not look at it yet.
+    Waits,
+    /// No node can take it.
+    DoesNotFit,
+    /// The attempt ends with an error.
+    Error,
+    /// Not decided within the limits.
+    GaveUp,
+    /// Not known, since data is missing.
+    Unknown,
+}
+
+/// How many nodes a filter rejects before any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FilterCount {
+    /// The plugin.
+    pub plugin: &'static str,
+    /// The number of nodes.
+    pub nodes: u64,
+    /// What it says, with the number of nodes.
+    pub messages: Vec<String>,
+}
+
+/// The answer for one node.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeExplanation {
+    /// The node.
+    pub node: Str,
+    /// Whether it can take it.
+    pub fits: bool,
+    /// The first plugin of the scheduler that rejects the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<&'static str>,
+    /// What the plugin says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Why, down to each device.
+    pub reasons: Vec<Reason>,
+}
+
+/// A reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    /// The claim that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// `request` or `request/subrequest`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Str>,
+    /// `driver/pool/device`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// What kind of reason, in one word that stays.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+}
+
+/// Changes that would help together.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixItem {
+    /// Kind of the change; `Several` where it takes more than one.
+    pub kind: &'static str,
+    /// What is changed.
+    pub target: String,
+    /// For people.
+    pub message: String,
+    /// A command that does it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Whether a simulation of the changed cluster shows that it helps.
+    pub proven: bool,
+    /// Whether it is shown that fewer changes do not suffice.
+    pub minimal: bool,
+    /// The changes one by one, where there is more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FixChange>,
+    /// Where it fits then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+}
+
+/// A single change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixChange {
+    /// Kind of the change.
+    pub kind: &'static str,
+    /// What is changed.
+    pub target: String,
+    /// For people.
+    pub message: String,
+    /// A command that does it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+impl Explanation {
+    pub(super) fn new(target: Target) -> Self {
+        Self {
+            target,
+            verdict: ClusterVerdict::Unknown,
+            summary: String::new(),
+            message: None,
+            reasons: Vec::new(),
+            filters: Vec::new(),
+            nodes: Vec::new(),
+            fixes: Vec::new(),
+            not_simulated: Vec::new(),
+            unknown: Vec::new(),
+            events: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    pub(super) fn conclude(&mut self, verdict: ClusterVerdict, summary: String) {
+        self.verdict = verdict;
+        self.summary = summary;
+    }
+}
+
+/// The filters in the order in which the scheduler runs them.
+const ORDER: [&str; 7] = [
+    "NodeName",
+    "NodeUnschedulable",
+    "TaintToleration",
+    "NodeAffinity",
+    "NodePorts",
+    "NodeResourcesFit",
+    "DynamicResources",
+];
+
+impl FilterCount {
+    /// Counts each node under the first filter that rejects it.
+    pub(super) fn of(nodes: &[NodeExplanation]) -> Vec<Self> {
+        let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
+        for node in nodes {
+            let Some(plugin) = node.plugin else { continue };
+            let place = ORDER
+                .iter()
+                .position(|known| *known == plugin)
+                .unwrap_or(ORDER.len() - 1);
+            let message = node.message.as_deref().unwrap_or_default();
+            *counts.entry(place).or_default().entry(message).or_default() += 1;
+        }
+        counts
+            .into_iter()
+            .map(|(place, messages)| Self {
+                plugin: ORDER[place],
+                nodes: messages.values().sum(),
+                messages: messages
+                    .into_iter()
+                    .map(|(message, count)| format!("{count} {message}"))
+                    .collect(),
+            })
+            .collect()
+    }
+}
+
+impl FixItem {
+    /// What has to happen first, and cannot be simulated.
+    pub(super) fn unproven(kind: &'static str, target: String, command: Option<String>) -> Self {
+        let message = match kind {
+            "CreateClaim" | "CreateTemplate" | "CreateClass" => format!("create {target}"),
+            "WaitForDeletion" => format!("wait until {target} is gone, and create it again"),
+            "DeleteClaim" => {
+                format!("delete {target}, which belongs to somebody else, so that a new one is made")
+            }
+            _ => format!("remove the scheduling gates {target}"),
+        };
+        Self {
+            kind,
+            target,
+            message,
+            command,
+            proven: false,
+            minimal: false,
+            changes: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,652 @@
+//! One scheduling cycle: from a pod to a verdict for each node.
+//!
+//! A [`Scheduler`] prepares a cluster once. A [`Cycle`] of it belongs to one pod, or to claims without a pod, and judges nodes one by
+//! one: first the plain filters in the scheduler's order, then what the plugin for dynamic resources checks, then the allocator.
+//! Mirrors `dynamicresources.go`, `PreEnqueue`, `PreFilter` and `Filter`, v1.37.1. What only the scheduler itself knows, allocations
+//! that it has made but not written yet, cannot be seen from outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::binding::{Readiness, readiness};
+use super::claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
+use super::extended::{Extended, NodeShare, in_memory_key};
+use super::plain::{Plain, PlainFilters};
+use super::requests::{Usage, pod_requests};
+use crate::allocator::{
+    AttemptError, Demand, Features, INVALID_POOLS, Implementation, Inputs, Limits, Observer, Outcome,
+    RequestExplanation,
+};
+use crate::model::{
+    Allocation, Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Node, Pod, PoolId, Str, Time,
+    go_quote,
+};
+use crate::reservation::{PodGroups, bind_to, is_reserved_for};
+
+/// Most entries that `status.reservedFor` can have.
+pub const MOST_CONSUMERS: usize = 256;
+
+/// The scheduler's view of a cluster at one instant.
+pub struct Scheduler {
+    cluster: Cluster,
+    inputs: Inputs,
+    gates: Gates,
+    now: Time,
+}
+
+struct Gates {
+    extended_resources: bool,
+    prioritized_list: bool,
+    binding_conditions: bool,
+    generic_workload: bool,
+    groups: PodGroups,
+}
+
+/// Why the scheduler looks at no node at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Gates of the pod are to be removed first.
+    Gated(Vec<Str>),
+    /// The PodGroup, or enough of its members, is not there.
+    Group(String),
+    /// A claim cannot be used yet.
+    Claim(ClaimProblem),
+    /// A request cannot be served, whatever the node.
+    Request(RequestProblem),
+    /// For whom a claim is to be reserved cannot be told.
+    Binding(String),
+    /// The terms of the pod's affinity contradict each other.
+    AffinityConflict,
+}
+
+/// Where an obstacle shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The pod does not enter the queue: it has neither condition nor event.
+    PreEnqueue,
+    /// The pod is unschedulable on all nodes alike.
+    PreFilter,
+    /// The attempt ends with an error and is repeated.
+    Error,
+}
+
+impl Obstacle {
+    /// Where it shows.
+    pub fn stage(&self) -> Stage {
+        match self {
+            Self::Gated(_) | Self::Group(_) | Self::Claim(_) => Stage::PreEnqueue,
+            Self::Request(problem) if !problem.is_error() => Stage::PreFilter,
+            Self::Binding(_) | Self::AffinityConflict => Stage::PreFilter,
+            Self::Request(_) => Stage::Error,
+        }
+    }
+
+    /// The scheduler's words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Gated(names) => {
+                let names: Vec<&str> = names.iter().map(Str::as_str).collect();
+                format!("waiting for scheduling gates: [{}]", names.join(" "))
+            }
+            Self::Group(text) | Self::Binding(text) => text.clone(),
+            Self::Claim(problem) => problem.to_string(),
+            Self::Request(problem) => problem.to_string(),
+            Self::AffinityConflict => "pod affinity terms conflict".to_owned(),
+        }
+    }
+}
+
+/// How a cycle begins.
+pub enum Start<'a> {
+    /// It ends before any node is looked at.
+    Obstacle(Obstacle),
+    /// Nodes can be judged.
+    Cycle(Box<Cycle<'a>>),
+    /// Not known: objects could not be read.
+    Unknown(Vec<Gap>),
+}
+
+/// What a claim gets on a node.
+#[derive(Clone, Debug)]
+pub struct Granted {
+    /// The claim; [`super::IN_MEMORY_CLAIM`] for the extended resources of a pod.
+    pub claim: Key,
+    /// Its `status.allocation`.
+    pub allocation: Allocation,
+    /// Whether the claim was allocated before.
+    pub existing: bool,
+}
+
+/// Why the plugin for dynamic resources rejects a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Claims that are allocated, but not for this node, or whose devices failed to get ready: their places among the claims.
+    NotAvailable(Vec<usize>),
+    /// The allocator found nothing.
+    CannotAllocate {
+        /// A pool of the node contradicts itself.
+        invalid_pools: bool,
+    },
+    /// A claim for extended resources is left from an earlier attempt. The scheduler deletes it and tries again.
+    LeftBehind,
+    /// Neither the node nor a class has this extended resource.
+    NoSuchResource(Str),
+}
+
+impl Refusal {
+    /// The scheduler's words.
+    pub fn text(&self) -> &'static str {
+        match self {
+            Self::NotAvailable(_) => "resourceclaim not available on the node",
+            Self::CannotAllocate { invalid_pools: false } => "cannot allocate all claims",
+            Self::CannotAllocate { invalid_pools: true } => INVALID_POOLS,
+            Self::LeftBehind => "cannot schedule extended resource claim",
+            Self::NoSuchResource(_) => "cannot fit resource",
+        }
+    }
+}
+
+/// The answer for one node.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The pod can run there.
+    Fits(Vec<Granted>),
+    /// The pod's affinity names other nodes, so the scheduler does not look at this one.
+    NotNamed,
+    /// A plain filter rejects the node.
+    Plain(Plain),
+    /// The plugin for dynamic resources does.
+    Refused(Refusal),
+    /// The attempt ends here, for all nodes.
+    Error(String),
+    /// Not decided within the limits.
+    GaveUp,
+}
+
+impl Verdict {
+    /// Whether the pod can run there.
+    pub fn fits(&self) -> bool {
+        matches!(self, Self::Fits(_))
+    }
+}
+
+/// The verdict for a node and the work it took.
+#[derive(Clone, Debug)]
+pub struct Judgment {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Steps of the allocator's search.
+    pub steps: u64,
+}
+
+impl From<Verdict> for Judgment {
+    fn from(verdict: Verdict) -> Self {
+        Self { verdict, steps: 0 }
+    }
+}
+
+/// The attempt to find a node for one pod, or for claims without a pod.
+pub struct Cycle<'a> {
+    scheduler: &'a Scheduler,
+    pod: Option<(&'a Pod, PlainFilters<'a>)>,
+    /// The only nodes that the pod's affinity allows, where it names nodes.
+    named: Option<BTreeSet<Str>>,
+    claims: Vec<Arc<Claim>>,
+    extended: Option<Extended>,
+    /// What is to be allocated, by the extended resources that a node leaves to the plugin.
+    demands: Mutex<BTreeMap<Vec<Str>, Arc<Wanted>>>,
+}
+
+/// Claims to allocate together.
+struct Wanted {
+    keys: Vec<Key>,
+    demand: Demand,
+}
+
+impl Scheduler {
+    /// Prepares `cluster` as it is `now`.
+    pub fn new(cluster: &Cluster, now: Time) -> Self {
+        let environment = cluster.environment();
+        let on = |gate| environment.enabled(Component::Scheduler, gate);
+        Self {
+            inputs: Inputs::new(cluster, Features::of(environment)),
+            gates: Gates {
+                extended_resources: on(Gate::DRAExtendedResource),
+                prioritized_list: on(Gate::DRAPrioritizedList),
+                binding_conditions: on(Gate::DRADeviceBindingConditions)
+                    && on(Gate::DRAResourceClaimDeviceStatus),
+                generic_workload: on(Gate::GenericWorkload),
+                groups: PodGroups::of(environment, Component::Scheduler),
+            },
+            cluster: cluster.clone(),
+            now,
+        }
+    }
+
+    /// The cluster that this is the view of.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// Whether the answers are those of the cluster's scheduler device for device, rather than only whether something fits.
+    pub fn is_exact(&self) -> bool {
+        let environment = self.cluster.environment();
+        // With this gate a device takes CPU and memory of the node, which is not counted here.
+        let counts_nodes = environment.enabled(Component::Scheduler, Gate::DRANodeAllocatableResources);
+        environment.emulated_minor >= 37
+            && !counts_nodes
+            && Features::of(environment).implementation() != Implementation::Stable
+    }
+
+    /// Begins the cycle of `pod`.
+    pub fn pod<'a>(&'a self, pod: &'a Pod) -> Start<'a> {
+        let namespace = &pod.metadata.namespace;
+        if self.gates.generic_workload
+            && pod.pod_group().is_some()
+            && let Some(gap) = self.cluster.gap(Kind::PodGroup, namespace)
+        {
+            return Start::Unknown(vec![gap.clone()]);
+        }
+        if let Some(obstacle) = self.not_queued(pod) {
+            return Start::Obstacle(obstacle);
+        }
+        let claims = match pod_claims(&self.cluster, pod, self.gates.groups) {
+            PodClaims::Found(claims) => claims,
+            PodClaims::Problem(problem) => return Start::Obstacle(Obstacle::Claim(problem)),
+            PodClaims::Unknown => return Start::Unknown(self.gaps(&[Kind::ResourceClaim])),
+        };
+        let named = match named_nodes(pod) {
+            Some(names) if names.is_empty() => return Start::Obstacle(Obstacle::AffinityConflict),
+            named => named,
+        };
+        let gaps = self.gaps(&[Kind::DeviceClass]);
+        if !gaps.is_empty() {
+            return Start::Unknown(self.all_gaps(true));
+        }
+        let requests = pod_requests(pod);
+        let extended = if self.gates.extended_resources {
+            Extended::of(&self.cluster, pod, &requests)
+        } else {
+            None
+        };
+        if let Some(obstacle) = self.binding_problem(pod) {
+            return Start::Obstacle(obstacle);
+        }
+        let filters = PlainFilters::new(&self.cluster, pod, self.gates.extended_resources);
+        self.begin(Some((pod, filters)), named, claims, extended)
+    }
+
+    /// Begins a cycle of `claims` alone, as if a pod without other demands used them all.
+    pub fn claims<'a>(&'a self, claims: &[Arc<Claim>]) -> Start<'a> {
+        for claim in claims {
+            if claim.metadata.is_deleting() {
+                let problem = ClaimProblem::Deleting { claim: claim.key() };
+                return Start::Obstacle(Obstacle::Claim(problem));
+            }
+        }
+        self.begin(None, None, claims.to_vec(), None)
+    }
+
+    fn begin<'a>(
+        &'a self,
+        pod: Option<(&'a Pod, PlainFilters<'a>)>,
+        named: Option<BTreeSet<Str>>,
+        claims: Vec<Arc<Claim>>,
+        extended: Option<Extended>,
+    ) -> Start<'a> {
+        let gaps = self.all_gaps(pod.is_some());
+        for claim in &claims {
+            if claim.status.allocation.is_none()
+                && !gaps.iter().any(|gap| gap.kind == Kind::DeviceClass)
+                && let Err(problem) = check_requests(&self.cluster, claim, self.gates.prioritized_list)
+            {
+                return Start::Obstacle(Obstacle::Request(problem));
+            }
+        }
+        if !gaps.is_empty() {
+            return Start::Unknown(gaps);
+        }
+        Start::Cycle(Box::new(Cycle {
+            scheduler: self,
+            pod,
+            named,
+            claims,
+            extended,
+            demands: Mutex::default(),
+        }))
+    }
+
+    /// Mirrors `schedulinggates`, `PreEnqueue`, and `gangscheduling`, `preEnqueueHierarchiesDisabled`.
+    fn not_queued(&self, pod: &Pod) -> Option<Obstacle> {
+        if !pod.spec.scheduling_gates.is_empty() {
+            let names = pod.spec.scheduling_gates.iter().map(|gate| gate.name.clone());
+            return Some(Obstacle::Gated(names.collect()));
+        }
+        let group = pod.pod_group().filter(|_| self.gates.generic_workload)?;
+        let key = Key {
+            namespace: pod.metadata.namespace.clone(),
+            name: group.clone(),
+        };
+        let Some(found) = self.cluster.pod_group(&key) else {
+            return Some(Obstacle::Group(format!(
+                "waiting for pods's pod group {} to appear in scheduling queue",
+                go_quote(group)
+            )));
+        };
+        let gang = found.spec.scheduling_policy.gang.as_ref()?;
+        let members = self
+            .cluster
+            .pods_of_group(&key)
+            .filter(|member| !member.is_terminal())
+            .count();
+        (i64::try_from(members).unwrap_or(i64::MAX) < i64::from(gang.min_count)).then(|| {
+            Obstacle::Group("waiting for minCount pods from a gang to appear in scheduling queue".to_owned())
+        })
+    }
+
+    /// Mirrors `podResourceClaimBindings`.
+    fn binding_problem(&self, pod: &Pod) -> Option<Obstacle> {
+        if self.gates.groups == PodGroups::Ignored {
+            return None;
+        }
+        let group = pod.pod_group().and_then(|name| {
+            self.cluster.pod_group(&Key {
+                namespace: pod.metadata.namespace.clone(),
+                name: name.clone(),
+            })
+        });
+        let mut entries = pod.spec.resource_claims.iter();
+        entries.find_map(|entry| {
+            let problem = bind_to(pod, group.map(|group| &**group), entry).err()?;
+            Some(Obstacle::Binding(problem.to_string()))
+        })
+    }
+
+    fn gaps(&self, kinds: &[Kind]) -> Vec<Gap> {
+        let hidden = kinds.iter().filter_map(|kind| self.cluster.gap(*kind, ""));
+        hidden.cloned().collect()
+    }
+
+    /// What has to be known of the cluster before a node can be judged.
+    fn all_gaps(&self, with_pod: bool) -> Vec<Gap> {
+        let mut kinds = vec![
+            Kind::Node,
+            Kind::DeviceClass,
+            Kind::ResourceSlice,
+            Kind::ResourceClaim,
+        ];
+        let environment = self.cluster.environment();
+        if environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules)
+            && !environment.not_served.contains(&Kind::DeviceTaintRule)
+        {
+            kinds.push(Kind::DeviceTaintRule);
+        }
+        if with_pod {
+            kinds.push(Kind::Pod);
+        }
+        self.gaps(&kinds)
+    }
+}
+
+impl<'a> Cycle<'a> {
+    /// The claims that the pod names, without the one for extended resources.
+    pub fn user_claims(&self) -> &[Arc<Claim>] {
+        &self.claims
+    }
+
+    /// The pod, if the cycle has one.
+    pub fn pod(&self) -> Option<&'a Pod> {
+        self.pod.as_ref().map(|(pod, _)| *pod)
+    }
+
+    /// The scheduler's view that the cycle belongs to.
+    pub fn scheduler(&self) -> &'a Scheduler {
+        self.scheduler
+    }
+
+    /// Whether the scheduler runs the steps after failed filters for this pod by itself. For members of a PodGroup it does so for
+    /// the whole group.
+    pub fn is_grouped(&self) -> bool {
+        self.scheduler.gates.generic_workload && self.pod().is_some_and(|pod| pod.pod_group().is_some())
+    }
+
+    /// A claim for extended resources that an earlier attempt left behind.
+    pub fn left_behind(&self) -> Option<&Arc<Claim>> {
+        self.extended.as_ref()?.left_behind.as_ref()
+    }
+
+    /// Whether there is anything for the plugin for dynamic resources to do.
+    pub fn uses_devices(&self) -> bool {
+        !self.claims.is_empty() || self.extended.is_some()
+    }
+
+    /// How far the devices of the claims are that were allocated before, where they are not ready.
+    pub fn not_ready(&self) -> Vec<(&Arc<Claim>, Readiness)> {
+        if !self.scheduler.gates.binding_conditions {
+            return Vec::new();
+        }
+        let claims = self
+            .claims
+            .iter()
+            .map(|claim| (claim, readiness(claim, self.scheduler.now)));
+        claims.filter(|(_, state)| *state != Readiness::Ready).collect()
+    }
+
+    /// Claims that can take no further consumer: the scheduler finds out only when it writes, and tries again and again.
+    pub fn full_claims(&self) -> impl Iterator<Item = &Arc<Claim>> {
+        let groups = self.scheduler.gates.groups;
+        self.claims.iter().filter(move |claim| {
+            let reserved = self.pod().is_some_and(|pod| is_reserved_for(pod, claim, groups));
+            !reserved && claim.status.reserved_for.len() >= MOST_CONSUMERS
+        })
+    }
+
+    /// Whether several claims may hold shares of the device.
+    pub fn is_shareable(&self, id: &DeviceId) -> bool {
+        let pool = PoolId {
+            driver: id.driver.clone(),
+            pool: id.pool.clone(),
+        };
+        self.scheduler.cluster.pool(&pool).is_some_and(|pool| {
+            let found = pool.device(&id.device);
+            found.is_some_and(|(_, device)| device.allow_multiple_allocations)
+        })
+    }
+
+    /// Judges `node`.
+    pub fn judge(&self, node: &Node, limits: Limits, observer: &dyn Observer) -> Judgment {
+        if self
+            .named
+            .as_ref()
+            .is_some_and(|names| !names.contains(&node.metadata.name))
+        {
+            return Verdict::NotNamed.into();
+        }
+        if let Some((pod, filters)) = &self.pod {
+            let usage = Usage::of_others(&self.scheduler.cluster, &node.metadata.name, Some(pod));
+            if let Some(plain) = filters.reject(node, &usage) {
+                return Verdict::Plain(plain).into();
+            }
+        }
+        let wanted = match self.wanted(node) {
+            Ok(wanted) => wanted,
+            Err(refusal) => return Verdict::Refused(refusal).into(),
+        };
+        let unavailable = match self.unavailable(node) {
+            Ok(unavailable) => unavailable,
+            Err(error) => return Verdict::Error(error).into(),
+        };
+        let mut steps = 0;
+        let mut granted = self.existing();
+        if let Some(wanted) = wanted {
+            let attempt = self
+                .scheduler
+                .inputs
+                .allocate(node, &wanted.demand, limits, observer);
+            steps = attempt.steps;
+            let verdict = match attempt.outcome {
+                Outcome::Allocated(allocations) => {
+                    let new = wanted.keys.iter().zip(allocations);
+                    granted.extend(new.map(|(claim, allocation)| Granted {
+                        claim: claim.clone(),
+                        allocation,
+                        existing: false,
+                    }));
+                    None
+                }
+                Outcome::DoesNotFit { invalid_pools } => {
+                    Some(Verdict::Refused(Refusal::CannotAllocate { invalid_pools }))
+                }
+                Outcome::Error(error) => Some(Verdict::Error(error.to_string())),
+                Outcome::GaveUp => Some(Verdict::GaveUp),
+            };
+            if let Some(verdict) = verdict {
+                return Judgment { verdict, steps };
+            }
+        }
+        let verdict = if unavailable.is_empty() {
+            Verdict::Fits(granted)
+        } else {
+            Verdict::Refused(Refusal::NotAvailable(unavailable))
+        };
+        Judgment { verdict, steps }
+    }
+
+    /// Says for each device of `node` what rules it out for the requests that are to be allocated: claim, place of the request,
+    /// explanation.
+    ///
+    /// # Errors
+    /// The error with which an attempt on the node ends before any device is tried.
+    pub fn explain(&self, node: &Node) -> Result<Vec<(Key, Str, RequestExplanation)>, AttemptError> {
+        let Ok(Some(wanted)) = self.wanted(node) else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::new();
+        for (place, key) in wanted.keys.iter().enumerate() {
+            let mut request = 0;
+            while let Some(found) = self
+                .scheduler
+                .inputs
+                .explain(node, &wanted.demand, place, request)?
+            {
+                let name = found.alternatives.first().map_or_else(Str::default, |first| {
+                    first.name.split('/').next().unwrap_or_default().into()
+                });
+                all.push((key.clone(), name, found));
+                request += 1;
+            }
+        }
+        Ok(all)
+    }
+
+    /// What the claims got that are allocated already, in their order.
+    fn existing(&self) -> Vec<Granted> {
+        let existing = |claim: &Arc<Claim>| {
+            Some(Granted {
+                claim: claim.key(),
+                allocation: claim.status.allocation.clone()?,
+                existing: true,
+            })
+        };
+        self.claims.iter().filter_map(existing).collect()
+    }
+
+    /// The claims that are allocated, but of no use on `node`.
+    fn unavailable(&self, node: &Node) -> Result<Vec<usize>, String> {
+        let mut unavailable = Vec::new();
+        for (place, claim) in self.claims.iter().enumerate() {
+            let Some(allocation) = &claim.status.allocation else {
+                continue;
+            };
+            let elsewhere = match &allocation.node_selector {
+                Some(selector) => !selector.matches(&node.metadata).map_err(|why| why.to_string())?,
+                None => false,
+            };
+            let skips = allocation
+                .devices
+                .results
+                .iter()
+                .any(|result| !result.skip_node_operations.is_empty());
+            let declared = &node.status.declared_features;
+            let cannot_skip = skips
+                && !declared
+                    .iter()
+                    .any(|feature| *feature == Gate::DRAOptionalNodeOperations.name());
+            let failed = self.scheduler.gates.binding_conditions
+                && readiness(claim, self.scheduler.now).is_unavailable();
+            if elsewhere || cannot_skip || failed {
+                unavailable.push(place);
+            }
+        }
+        Ok(unavailable)
+    }
+
+    /// What is to be allocated on `node`; nothing where all claims are allocated.
+    fn wanted(&self, node: &Node) -> Result<Option<Arc<Wanted>>, Refusal> {
+        let mut share = None;
+        if let (Some(extended), Some((pod, _))) = (&self.extended, &self.pod) {
+            if extended
+                .left_behind
+                .as_ref()
+                .is_some_and(|claim| !claim.spec.devices.requests.is_empty())
+            {
+                return Err(Refusal::LeftBehind);
+            }
+            match extended.on_node(&node.status.allocatable) {
+                NodeShare::Nothing(name) => return Err(Refusal::NoSuchResource(name)),
+                NodeShare::Devices(names) if names.is_empty() && self.claims.is_empty() => return Ok(None),
+                NodeShare::Devices(names) => share = Some((extended, *pod, names)),
+            }
+        }
+        let unallocated = self
+            .claims
+            .iter()
+            .filter(|claim| claim.status.allocation.is_none());
+        let mut claims: Vec<Arc<Claim>> = unallocated.cloned().collect();
+        if claims.is_empty() && share.is_none() {
+            return Ok(None);
+        }
+        let key = share
+            .as_ref()
+            .map_or_else(Vec::new, |(_, _, names)| names.clone());
+        let mut demands = self.demands.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = demands.get(&key) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let mut keys: Vec<Key> = claims.iter().map(|claim| claim.key()).collect();
+        if let Some((extended, pod, names)) = share {
+            claims.push(Arc::new(extended.claim(pod, &names)));
+            keys.push(in_memory_key(pod));
+        }
+        let wanted = Arc::new(Wanted {
+            keys,
+            demand: self.scheduler.inputs.demand(&claims),
+        });
+        demands.insert(key, Arc::clone(&wanted));
+        Ok(Some(wanted))
+    }
+}
+
+/// The nodes that the pod's affinity names, if every term of it names some. Mirrors `node_affinity.go`, `PreFilter`.
+fn named_nodes(pod: &Pod) -> Option<BTreeSet<Str>> {
+    let affinity = pod.spec.affinity.as_ref()?.node_affinity.as_ref()?;
+    let terms = &affinity
+        .required_during_scheduling_ignored_during_execution
+        .as_ref()?
+        .node_selector_terms;
+    let mut all: Option<BTreeSet<Str>> = None;
+    for term in terms {
+        let mut of_term: Option<BTreeSet<Str>> = None;
+        for field in &term.match_fields {
+            if field.key == "metadata.name" && field.operator == "In" {
+                let names: BTreeSet<Str> = field.values.iter().cloned().collect();
+                of_term = Some(match of_term {
+                    Some(known) => known.intersection(&names).cloned().collect(),
+                    None => names,
+                });
+            }
+        }
+        all.get_or_insert_default().extend(of_term?);
+    }
+    all
+}

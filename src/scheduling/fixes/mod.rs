@@ -1,0 +1,14 @@
+//! The smallest changes that would let a pod run.
+//!
+//! `change` has the single changes and how each is made in a fork of the cluster, `candidates` finds those that can matter for a node,
+//! `search` tries sets of them, smallest first, and proves each by judging the changed cluster.
+
+mod candidates;
+mod change;
+mod search;
+
+pub use change::{ClassOfFix, Fix};
+pub use search::{Effort, Fixes, Found, Subject, smallest};
+
+#[cfg(test)]
+mod tests;

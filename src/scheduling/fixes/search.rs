@@ -1,0 +1,349 @@
+//! Trying sets of changes, smallest first.
+//!
+//! For each node, sets of the changes that can matter for it are made in the part of the cluster around the node and judged there. What
+//! helps is made in the whole cluster and judged once more on all nodes, since a change of a claim can raise an error on another
+//! node. Sets of one size are only tried once no smaller one helped, so nothing smaller suffices, and no part of what is found.
+
+use std::sync::Arc;
+
+use super::candidates::{all, rank};
+use super::change::Fix;
+use crate::allocator::{Limits, Observer};
+use crate::model::{Claim, Cluster, Key, Node, Pod, Str, Time};
+use crate::scheduling::cycle::{Scheduler, Start, Verdict};
+use crate::scheduling::locality::Localities;
+use crate::scheduling::parallel::{Run, judge_all};
+
+/// What is to be made fit.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A pod, which is in the cluster.
+    Pod(Arc<Pod>),
+    /// Claims, which are in the cluster.
+    Claims(Vec<Key>),
+}
+
+/// How much may be tried.
+pub struct Effort<'e> {
+    /// Time of the simulation.
+    pub now: Time,
+    /// Sets of changes that are judged around a node.
+    pub trials: u64,
+    /// Most changes in a set.
+    pub most_changes: usize,
+    /// Sets that are told.
+    pub most_found: usize,
+    /// Limits of one attempt.
+    pub limits: Limits,
+    /// Asked whether to go on.
+    pub observer: &'e (dyn Observer + Sync),
+    /// Runs the judging of all nodes.
+    pub run: Run<'e>,
+}
+
+/// A set of changes that suffices.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The changes.
+    pub changes: Vec<Fix>,
+    /// Nodes on which it fits then.
+    pub nodes: Vec<Str>,
+    /// Whether fewer changes cannot suffice.
+    pub smallest: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Fixes {
+    /// Sets of changes that suffice, cheapest first.
+    pub found: Vec<Found>,
+    /// Whether everything that could be smaller or as small was tried.
+    pub complete: bool,
+}
+
+/// The smallest sets of changes of `cluster` that make `subject` fit on a node.
+pub fn smallest(cluster: &Cluster, subject: &Subject, effort: &Effort<'_>) -> Fixes {
+    let mut search = Search {
+        cluster,
+        subject,
+        effort,
+        localities: Localities::of(cluster),
+        trials: 0,
+        found: Vec::new(),
+    };
+    let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+    // Looked at when its turn comes: what helps is often found on the first nodes.
+    let mut around: Vec<Option<Around>> = nodes.iter().map(|_| None).collect();
+    let mut exhausted = true;
+    for size in 1..=effort.most_changes {
+        for (node, around) in nodes.iter().zip(&mut around) {
+            let around = around.get_or_insert_with(|| search.around(node));
+            exhausted &= search.sets_of(around, size);
+            if search.found.len() >= effort.most_found || search.is_spent() {
+                // Nodes that had no turn may have as small a set.
+                exhausted = false;
+                break;
+            }
+        }
+        if !search.found.is_empty() || search.is_spent() {
+            break;
+        }
+    }
+    if search.found.is_empty() {
+        let seen: Vec<Around> = around.into_iter().flatten().collect();
+        search.greedy(&seen);
+        exhausted = false;
+    }
+    let complete = exhausted && !search.is_spent();
+    let all = search.found;
+    let is_best = |one: &Found| {
+        let better = |other: &&Found| other.changes != one.changes && is_dearer(&one.changes, &other.changes);
+        !all.iter().any(|other| better(&other))
+    };
+    let mut found: Vec<Found> = all.iter().filter(|one| is_best(one)).cloned().collect();
+    found.sort_by_key(|found| {
+        let ranks: Vec<_> = found.changes.iter().map(rank).collect();
+        (found.changes.len(), ranks.iter().map(|rank| rank.0).max(), ranks)
+    });
+    Fixes { found, complete }
+}
+
+struct Search<'s> {
+    cluster: &'s Cluster,
+    subject: &'s Subject,
+    effort: &'s Effort<'s>,
+    localities: Localities,
+    trials: u64,
+    found: Vec<Found>,
+}
+
+/// A node with the part of the cluster around it, and the changes that can matter there.
+struct Around {
+    node: Arc<Node>,
+    cluster: Cluster,
+    candidates: Vec<Fix>,
+}
+
+impl Search<'_> {
+    fn is_spent(&self) -> bool {
+        self.trials >= self.effort.trials || self.effort.observer.cancelled()
+    }
+
+    fn own_claims(&self) -> Vec<Arc<Claim>> {
+        match self.subject {
+            Subject::Claims(keys) => keys
+                .iter()
+                .filter_map(|key| self.cluster.claim(key).cloned())
+                .collect(),
+            Subject::Pod(pod) => {
+                let names = crate::reservation::claim_names(pod).filter_map(|name| name.name().cloned());
+                let keys = names.map(|name| Key {
+                    namespace: pod.metadata.namespace.clone(),
+                    name,
+                });
+                keys.filter_map(|key| self.cluster.claim(&key).cloned()).collect()
+            }
+        }
+    }
+
+    fn around(&self, node: &Arc<Node>) -> Around {
+        let own = self.own_claims();
+        let pod = match self.subject {
+            Subject::Pod(pod) => Some(pod),
+            Subject::Claims(_) => None,
+        };
+        let cluster = self
+            .localities
+            .around(self.cluster, node, &own, pod.map_or(&[], std::slice::from_ref));
+        let candidates = all(&cluster, &self.localities, node, pod.map(|pod| &**pod), &own);
+        Around {
+            node: Arc::clone(node),
+            cluster,
+            candidates,
+        }
+    }
+
+    /// Tries the sets of `size` changes for a node. Returns whether all were.
+    fn sets_of(&mut self, node: &Around, size: usize) -> bool {
+        let mut places: Vec<usize> = (0..size).collect();
+        if size > node.candidates.len() {
+            return true;
+        }
+        loop {
+            if self.found.len() >= self.effort.most_found || self.is_spent() {
+                return false;
+            }
+            let set: Vec<Fix> = places
+                .iter()
+                .map(|place| node.candidates[*place].clone())
+                .collect();
+            self.try_set(node, set);
+            // The next combination, in the order of the candidates.
+            let Some(moving) = (0..size)
+                .rev()
+                .find(|at| places[*at] < node.candidates.len() - size + at)
+            else {
+                return true;
+            };
+            places[moving] += 1;
+            for at in moving + 1..size {
+                places[at] = places[at - 1] + 1;
+            }
+        }
+    }
+
+    fn try_set(&mut self, node: &Around, set: Vec<Fix>) {
+        let clash = |a: &Fix, b: &Fix| a.excludes(b);
+        if set
+            .iter()
+            .enumerate()
+            .any(|(at, one)| set[at + 1..].iter().any(|other| clash(one, other)))
+        {
+            return;
+        }
+        if self
+            .found
+            .iter()
+            .any(|known| known.changes == set || is_dearer(&set, &known.changes))
+        {
+            return;
+        }
+        self.trials += 1;
+        if !self.fits_around(node, &set) {
+            return;
+        }
+        let nodes = self.fits(&set);
+        if !nodes.is_empty() {
+            self.found.push(Found {
+                changes: set,
+                nodes,
+                smallest: true,
+            });
+        }
+    }
+
+    /// Whether `set` makes the subject fit on the node.
+    fn fits_around(&self, node: &Around, set: &[Fix]) -> bool {
+        let mut cluster = node.cluster.clone();
+        let subject = self.changed(&mut cluster, set);
+        let scheduler = Scheduler::new(&cluster, self.effort.now);
+        let Some(node) = cluster.node(&node.node.metadata.name).cloned() else {
+            return false;
+        };
+        match &Self::start(&scheduler, &subject) {
+            Start::Cycle(cycle) => cycle
+                .judge(&node, self.effort.limits, self.effort.observer)
+                .verdict
+                .fits(),
+            _ => false,
+        }
+    }
+
+    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error.
+    fn fits(&self, set: &[Fix]) -> Vec<Str> {
+        let mut cluster = self.cluster.clone();
+        let subject = self.changed(&mut cluster, set);
+        let scheduler = Scheduler::new(&cluster, self.effort.now);
+        let start = Self::start(&scheduler, &subject);
+        let Start::Cycle(cycle) = &start else {
+            return Vec::new();
+        };
+        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+        let answers = judge_all(
+            cycle,
+            &nodes,
+            self.effort.limits,
+            self.effort.observer,
+            self.effort.run,
+        );
+        if answers
+            .iter()
+            .any(|(_, judgment)| matches!(judgment.verdict, Verdict::Error(_)))
+        {
+            return Vec::new();
+        }
+        let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
+        fits.map(|(node, _)| node.metadata.name.clone()).collect()
+    }
+
+    /// Makes the changes, and returns the subject as it is then.
+    fn changed(&self, cluster: &mut Cluster, set: &[Fix]) -> Subject {
+        let mut pod = match self.subject {
+            Subject::Pod(pod) => Some(Arc::clone(pod)),
+            Subject::Claims(_) => None,
+        };
+        // Terms of a selector are counted in the selector as it is, so later ones go first.
+        let mut ordered: Vec<&Fix> = set.iter().collect();
+        ordered.sort_by(|a, b| b.cmp(a));
+        for fix in ordered {
+            fix.apply(cluster, &mut pod);
+        }
+        pod.map_or_else(|| self.subject.clone(), Subject::Pod)
+    }
+
+    fn start<'a>(scheduler: &'a Scheduler, subject: &'a Subject) -> Start<'a> {
+        match subject {
+            Subject::Pod(pod) => scheduler.pod(pod),
+            Subject::Claims(keys) => {
+                let claims: Vec<Arc<Claim>> = keys
+                    .iter()
+                    .filter_map(|key| scheduler.cluster().claim(key).cloned())
+                    .collect();
+                scheduler.claims(&claims)
+            }
+        }
+    }
+
+    /// Makes every change that can be made together, and takes back one after the other what is not needed.
+    fn greedy(&mut self, nodes: &[Around]) {
+        for node in nodes {
+            if self.effort.observer.cancelled() {
+                return;
+            }
+            let mut set: Vec<Fix> = Vec::new();
+            for candidate in &node.candidates {
+                let is_release = matches!(candidate, Fix::Release { .. });
+                if is_release && !set.iter().any(|known| known.excludes(candidate)) {
+                    set.push(candidate.clone());
+                }
+            }
+            if set.is_empty() || !self.fits_around(node, &set) {
+                continue;
+            }
+            // The dearest goes first.
+            for candidate in set.clone().into_iter().rev() {
+                let less: Vec<Fix> = set.iter().filter(|known| **known != candidate).cloned().collect();
+                if self.fits_around(node, &less) {
+                    set = less;
+                }
+            }
+            let fits = self.fits(&set);
+            if !fits.is_empty() {
+                self.found.push(Found {
+                    changes: set,
+                    nodes: fits,
+                    smallest: false,
+                });
+                return;
+            }
+        }
+    }
+}
+
+/// Whether `set` is what is known already, only with fewer devices or less of a capacity.
+fn is_dearer(set: &[Fix], known: &[Fix]) -> bool {
+    let dearer = |one: &Fix, other: &Fix| {
+        one == other
+            || match (one, other) {
+                (Fix::LessCapacity { amount, .. }, Fix::LessCapacity { amount: more, .. }) => {
+                    amount <= more && one.excludes(other)
+                }
+                (Fix::Fewer { count, .. }, Fix::Fewer { count: more, .. })
+                | (Fix::FewerExtended { count, .. }, Fix::FewerExtended { count: more, .. }) => {
+                    count <= more && one.excludes(other)
+                }
+                _ => false,
+            }
+    };
+    set.len() == known.len() && set.iter().zip(known).all(|(one, other)| dearer(one, other))
+}

@@ -1,0 +1,343 @@
+//! Changes of a cluster that somebody considers: taints, nodes, claims that end.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::placement::release;
+use crate::model::{
+    Change, Cluster, DeviceId, Key, Kind, Meta, Object, Slice, Str, Taint, TaintRule, TaintRuleSpec,
+    TaintSelector,
+};
+
+/// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevicePattern {
+    driver: Option<Str>,
+    pool: Option<Str>,
+    device: Option<Str>,
+}
+
+/// A taint for devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaintDevices {
+    /// Which devices.
+    pub devices: DevicePattern,
+    /// The taint.
+    pub taint: Taint,
+}
+
+/// Taints to lift: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME` for a DeviceTaintRule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Untaint {
+    /// The rule goes.
+    Rule(Str),
+    /// Taints of slices and of rules that are about one of these devices go from the devices.
+    Devices {
+        /// Which devices.
+        devices: DevicePattern,
+        /// Key of the taint.
+        key: Str,
+        /// Its effect; empty for any.
+        effect: Str,
+    },
+}
+
+/// A considered change.
+#[derive(Clone, Debug)]
+pub enum WhatIf {
+    /// The claim is deallocated.
+    Release(Key),
+    /// Devices get a taint.
+    Taint(TaintDevices),
+    /// Devices lose one.
+    Untaint(Untaint),
+    /// An object, a node or a slice, is there.
+    Add(Object),
+    /// A node is not there, nor are its slices.
+    RemoveNode(Str),
+}
+
+/// Why a change cannot be considered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WhatIfError {
+    /// There is no such object.
+    #[error("{0} not found")]
+    NotFound(String),
+    /// The claim has no allocation.
+    #[error("claim/{0} is not allocated")]
+    NotAllocated(Key),
+    /// No device has the taint.
+    #[error("no device has a taint `{0}`")]
+    NoTaint(Str),
+}
+
+impl WhatIf {
+    /// Makes the change.
+    ///
+    /// # Errors
+    /// It would change nothing, which is not what whoever asked expects.
+    pub fn apply(&self, cluster: &mut Cluster) -> Result<(), WhatIfError> {
+        match self {
+            Self::Release(key) => {
+                if cluster.claim(key).is_none() {
+                    return Err(WhatIfError::NotFound(format!("claim/{key}")));
+                }
+                if !release(cluster, key) {
+                    return Err(WhatIfError::NotAllocated(key.clone()));
+                }
+            }
+            Self::Taint(taint) => {
+                let rule = taint.rule(cluster.rules().count());
+                cluster.apply(Change::Put(Object::DeviceTaintRule(Arc::new(rule))));
+            }
+            Self::Untaint(Untaint::Rule(name)) => {
+                let change = Change::Delete(Kind::DeviceTaintRule, Key::new("", name.clone()));
+                if cluster.apply(change).is_none() {
+                    return Err(WhatIfError::NotFound(format!("devicetaintrule/{name}")));
+                }
+            }
+            Self::Untaint(Untaint::Devices { devices, key, effect }) => {
+                if !lift(cluster, devices, key, effect) {
+                    return Err(WhatIfError::NoTaint(key.clone()));
+                }
+            }
+            Self::Add(object) => {
+                cluster.apply(Change::Put(object.clone()));
+            }
+            Self::RemoveNode(name) => {
+                if cluster
+                    .apply(Change::Delete(Kind::Node, Key::new("", name.clone())))
+                    .is_none()
+                {
+                    return Err(WhatIfError::NotFound(format!("node/{name}")));
+                }
+                let of_node = |slice: &&Arc<Slice>| slice.spec.node_name.as_ref() == Some(name);
+                let slices: Vec<Key> = cluster
+                    .slices()
+                    .filter(of_node)
+                    .map(|slice| slice.metadata.key())
+                    .collect();
+                for slice in slices {
+                    cluster.apply(Change::Delete(Kind::ResourceSlice, slice));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes a taint from all devices that `devices` describes. Rules that are about more devices stay for the others.
+fn lift(cluster: &mut Cluster, devices: &DevicePattern, key: &str, effect: &str) -> bool {
+    let is_meant = |taint: &Taint| taint.key == key && (effect.is_empty() || taint.effect == effect);
+    let mut found = false;
+    let rules: Vec<Arc<TaintRule>> = cluster
+        .rules()
+        .filter(|rule| is_meant(&rule.spec.taint))
+        .cloned()
+        .collect();
+    let slices: Vec<Arc<Slice>> = cluster.slices().cloned().collect();
+    for slice in slices {
+        let mut changed = Slice::clone(&slice);
+        let mut any = false;
+        for device in &mut changed.spec.devices {
+            let id = DeviceId {
+                driver: slice.spec.driver.clone(),
+                pool: slice.spec.pool.name.clone(),
+                device: device.name.clone(),
+            };
+            if devices.matches(&id) {
+                let before = device.taints.len();
+                device.taints.retain(|taint| !is_meant(taint));
+                any |= device.taints.len() != before;
+            } else {
+                // What a rule that goes meant for other devices becomes their own taint.
+                for rule in rules.iter().filter(|rule| concerns(rule, &id)) {
+                    device.taints.push(rule.spec.taint.clone());
+                    any = true;
+                }
+            }
+        }
+        if any {
+            cluster.apply(Change::Put(Object::ResourceSlice(Arc::new(changed))));
+            found = true;
+        }
+    }
+    for rule in rules {
+        cluster.apply(Change::Delete(Kind::DeviceTaintRule, rule.metadata.key()));
+        found = true;
+    }
+    found
+}
+
+fn concerns(rule: &TaintRule, id: &DeviceId) -> bool {
+    rule.spec.device_selector.as_ref().is_some_and(|selector| {
+        let pattern = DevicePattern {
+            driver: selector.driver.clone(),
+            pool: selector.pool.clone(),
+            device: selector.device.clone(),
+        };
+        pattern.matches(id)
+    })
+}
+
+impl TaintDevices {
+    /// The rule that gives the devices the taint.
+    fn rule(&self, number: usize) -> TaintRule {
+        let DevicePattern { driver, pool, device } = self.devices.clone();
+        TaintRule {
+            metadata: Meta {
+                name: format!("what-if-{number}").into(),
+                ..Meta::default()
+            },
+            spec: TaintRuleSpec {
+                device_selector: Some(TaintSelector { driver, pool, device }),
+                taint: self.taint.clone(),
+            },
+            ..TaintRule::default()
+        }
+    }
+}
+
+impl DevicePattern {
+    /// Whether the device is one of these.
+    pub fn matches(&self, id: &DeviceId) -> bool {
+        let agrees = |wanted: &Option<Str>, is: &Str| wanted.as_ref().is_none_or(|wanted| wanted == is);
+        agrees(&self.driver, &id.driver) && agrees(&self.pool, &id.pool) && agrees(&self.device, &id.device)
+    }
+}
+
+impl fmt::Display for DevicePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |part: &Option<Str>| part.clone().unwrap_or_else(|| "*".into());
+        write!(
+            f,
+            "{}/{}/{}",
+            part(&self.driver),
+            part(&self.pool),
+            part(&self.device)
+        )
+    }
+}
+
+impl fmt::Display for Untaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(name) => write!(f, "rule/{name}"),
+            Self::Devices { devices, key, effect } if effect.is_empty() => write!(f, "{devices}={key}"),
+            Self::Devices { devices, key, effect } => write!(f, "{devices}={key}:{effect}"),
+        }
+    }
+}
+
+impl FromStr for DevicePattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let [driver, pool @ .., device] = parts.as_slice() else {
+            return Err(format!("`{text}` is not DRIVER/POOL/DEVICE"));
+        };
+        // Names of pools may have slashes in them, those of drivers and devices not.
+        let pool = pool.join("/");
+        if [*driver, &pool, device].iter().any(|part| part.is_empty()) {
+            return Err(format!("`{text}` is not DRIVER/POOL/DEVICE"));
+        }
+        let part = |text: &str| (text != "*").then(|| Str::from(text));
+        Ok(Self {
+            driver: part(driver),
+            pool: part(&pool),
+            device: part(device),
+        })
+    }
+}
+
+impl FromStr for TaintDevices {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || format!("`{text}` is not DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT");
+        let (devices, taint) = text.split_once('=').ok_or_else(form)?;
+        let (taint, effect) = taint.rsplit_once(':').ok_or_else(form)?;
+        let (key, value) = taint.split_once('=').unwrap_or((taint, ""));
+        if key.is_empty() {
+            return Err(form());
+        }
+        Ok(Self {
+            devices: devices.parse()?,
+            taint: Taint {
+                key: key.into(),
+                value: value.into(),
+                effect: known_effect(effect)?,
+                ..Taint::default()
+            },
+        })
+    }
+}
+
+impl FromStr for Untaint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(name) = text.strip_prefix("rule/").filter(|name| !name.contains('=')) {
+            return Ok(Self::Rule(name.into()));
+        }
+        let form = || format!("`{text}` is neither DRIVER/POOL/DEVICE=KEY[:EFFECT] nor rule/NAME");
+        let (devices, taint) = text.split_once('=').ok_or_else(form)?;
+        let (key, effect) = match taint.rsplit_once(':') {
+            Some((key, effect)) => (key, known_effect(effect)?),
+            None => (taint, Str::default()),
+        };
+        if key.is_empty() {
+            return Err(form());
+        }
+        Ok(Self::Devices {
+            devices: devices.parse()?,
+            key: key.into(),
+            effect,
+        })
+    }
+}
+
+fn known_effect(effect: &str) -> Result<Str, String> {
+    match effect {
+        "NoSchedule" | "NoExecute" | "None" => Ok(effect.into()),
+        _ => Err(format!(
+            "`{effect}` is no effect of a device taint: NoSchedule, NoExecute or None"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taints_are_written_as_devices_and_taint() {
+        let taint: TaintDevices = "gpu.example.com/node-1/*=broken=yes:NoExecute".parse().unwrap();
+        assert_eq!(taint.devices.driver.as_deref(), Some("gpu.example.com"));
+        assert_eq!(taint.devices.device, None);
+        let Taint {
+            key, value, effect, ..
+        } = &taint.taint;
+        assert_eq!(
+            (key.as_str(), value.as_str(), effect.as_str()),
+            ("broken", "yes", "NoExecute")
+        );
+        for wrong in [
+            "d/p/x",
+            "d/p/x=k",
+            "d/x=k:NoSchedule",
+            "d/p/x=:NoSchedule",
+            "d/p/x=k:Never",
+            "//=k:None",
+        ] {
+            assert!(wrong.parse::<TaintDevices>().is_err(), "{wrong}");
+        }
+        assert_eq!("rule/drain".parse(), Ok(Untaint::Rule("drain".into())));
+        let Untaint::Devices { key, effect, .. } = "*/*/*=example.com/broken".parse().unwrap() else {
+            panic!("not devices");
+        };
+        assert_eq!((key.as_str(), effect.as_str()), ("example.com/broken", ""));
+    }
+}

@@ -1,0 +1,418 @@
+//! Why pods do not get their devices, and what would help.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Manifest, NOW, on};
+use crate::support::command::{dra, dra_snapshot};
+use crate::support::schema::assert_valid;
+
+fn explained(pod: &str, snapshot: &str, gates: &[&str]) -> Value {
+    let from = format!("tests/data/snapshots/{snapshot}.yaml");
+    let args = [
+        &["explain", pod, "-o", "json", "--from", &from, "--now", NOW],
+        gates,
+    ]
+    .concat();
+    assert_valid(&dra(&args).run().stdout)
+}
+
+/// `kind target` of each fix, with what is claimed of it.
+fn fixes(explanation: &Value) -> Vec<String> {
+    let fixes = explanation["fixes"].as_array().expect("fixes");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let word = |fix: &Value| match (fix["proven"].as_bool(), fix["minimal"].as_bool()) {
+        (Some(true), Some(true)) => "smallest",
+        (Some(true), _) => "sufficient",
+        _ => "unproven",
+    };
+    fixes
+        .iter()
+        .map(|fix| format!("{} ({})", text(&fix["message"]), word(fix)))
+        .collect()
+}
+
+#[test]
+fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
+    let mut all = String::new();
+    for (pod, snapshot) in [
+        ("cel-mismatch", "unschedulable-pods"),
+        ("cel-error", "unschedulable-pods"),
+        ("too-many", "unschedulable-pods"),
+        ("not-enough-free", "unschedulable-pods"),
+        ("tainted", "unschedulable-pods"),
+        ("constraint-conflict", "unschedulable-pods"),
+        ("two-requests", "unschedulable-pods"),
+        ("missing-class", "unschedulable-pods"),
+        ("missing-claim", "unschedulable-pods"),
+        ("missing-template", "unschedulable-pods"),
+        ("all-incomplete-pool", "unschedulable-pods"),
+        ("old-generation", "unschedulable-pods"),
+        ("wrong-node", "unschedulable-pods"),
+        ("nine", "consumable-capacity"),
+        ("six-2", "consumable-capacity"),
+        ("large", "partitionable"),
+        ("whole", "partitionable"),
+        ("too-many", "extended-resource"),
+    ] {
+        let explanation = explained(&format!("pod/{pod}"), snapshot, &[]);
+        all.push_str(&format!(
+            "{snapshot} {pod}: {}\n",
+            explanation["verdict"].as_str().unwrap()
+        ));
+        let mut codes: Vec<String> = Vec::new();
+        let nodes = explanation["nodes"].as_array().unwrap().iter();
+        let reasons = nodes.flat_map(|node| node["reasons"].as_array().unwrap());
+        for reason in explanation["reasons"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain(reasons)
+        {
+            let code = reason["code"].as_str().unwrap().to_owned();
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+        all.push_str(&format!("  {}\n", codes.join(" ")));
+        for fix in fixes(&explanation) {
+            all.push_str(&format!("  - {fix}\n"));
+        }
+    }
+    insta::assert_snapshot!(all, @r"
+    unschedulable-pods cel-mismatch: DoesNotFit
+      TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
+      - leave out `device.attributes['gpu.example.com'].model == 'B200'` in claim/default/cel-mismatch-gpu-kjdcc request gpu (smallest)
+    unschedulable-pods cel-error: Error
+      Error PoolIncomplete NoDevices
+      - leave out `device.attributes['gpu.example.com'].firmware == '1.2'` in claim/default/cel-error-gpu-jb8xb request gpu (smallest)
+    unschedulable-pods too-many: DoesNotFit
+      TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices
+      - ask for 1 in claim/default/too-many-gpu-g4ndh request gpu (smallest)
+    unschedulable-pods not-enough-free: DoesNotFit
+      TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
+      - tolerate the device taint example.com/unhealthy:NoExecute in claim/default/not-enough-free-gpu-x4fqs request gpu (smallest)
+      - tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/not-enough-free-gpu-x4fqs request gpu (smallest)
+      - ask for 1 in claim/default/not-enough-free-gpu-x4fqs request gpu (smallest)
+      - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+      - have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+      - end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
+    unschedulable-pods tainted: DoesNotFit
+      TooFewDevices InUse ClassSelector Tainted PoolIncomplete NoDevices RequestSelector
+      - tolerate the device taint example.com/unhealthy:NoExecute in claim/default/tainted-gpu-7t4c4 request gpu (smallest)
+      - ask for 4 in claim/default/tainted-gpu-7t4c4 request gpu (smallest)
+      - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+    unschedulable-pods constraint-conflict: DoesNotFit
+      TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
+      - ask for 1 in claim/default/constraint-conflict-gpu-5qjcg request gpu (smallest)
+    unschedulable-pods two-requests: DoesNotFit
+      NotTogether InUse RequestSelector ClassSelector TooFewDevices Tainted PoolIncomplete NoDevices
+      - tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/two-requests-gpu-lwk9c request a; leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a (smallest)
+      - tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/two-requests-gpu-lwk9c request b; leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request b (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request b; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a; end the pods that use claim/default/on-node-1: holder (smallest)
+    unschedulable-pods missing-class: DoesNotFit
+      ClassMissing
+      - create deviceclass/tpu.example.com (unproven)
+      - name class gpu.example.com in claim/default/missing-class-gpu-nwgjj request gpu (smallest)
+      - name class nic.example.com in claim/default/missing-class-gpu-nwgjj request gpu (smallest)
+    unschedulable-pods missing-claim: Waits
+      ClaimMissing
+      - create claim/default/nowhere (unproven)
+    unschedulable-pods missing-template: Waits
+      ClaimNotCreated TemplateMissing
+      - create resourceclaimtemplate/default/no (unproven)
+    unschedulable-pods all-incomplete-pool: Error
+      TooFewDevices InUse RequestSelector ClassSelector Error
+      - ask for 1 in claim/default/all-incomplete-pool-gpu-sgsh4 request gpu (smallest)
+    unschedulable-pods old-generation: DoesNotFit
+      TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
+      - ask for 1 in claim/default/old-generation-gpu-5m9g7 request gpu (smallest)
+    unschedulable-pods wrong-node: DoesNotFit
+      NodeAffinity AllocatedElsewhere
+      - leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node (smallest)
+    consumable-capacity nine: DoesNotFit
+      TooFewDevices CapacityPolicy
+      - ask for 2G of bandwidth in claim/default/nine-nic-zqrkq request nic (smallest)
+    consumable-capacity six-2: DoesNotFit
+      TooFewDevices CapacityExhausted
+      - ask for 2G of bandwidth in claim/default/six-2-nic-cwc67 request nic (smallest)
+      - end the pods that use claim/default/six-0-nic-j8kc9: six-0 (smallest)
+      - end the pods that use claim/default/six-1-nic-bl6l7: six-1 (smallest)
+    partitionable large: DoesNotFit
+      TooFewDevices RequestSelector InUse CounterExhausted
+      - leave out `device.attributes['gpu.example.com'].profile == '3g.40gb'` in claim/default/large-gpu-7vzfd request gpu (smallest)
+      - end the pods that use claim/default/best-0-gpu-zzrc5: best-0 (smallest)
+    partitionable whole: DoesNotFit
+      TooFewDevices CounterExhausted InUse RequestSelector
+      - leave out `device.attributes['gpu.example.com'].profile == 'full'` in claim/default/whole-gpu-7wjfb request gpu (smallest)
+    extended-resource too-many: DoesNotFit
+      TooFewDevices InUse ClassSelector
+      - ask for 5 of example.com/gpu in container main of pod/default/too-many (smallest)
+    ");
+}
+
+#[test]
+fn an_explanation_goes_down_to_each_device() {
+    dra_snapshot!(on(&["explain", "pod/cel-mismatch"], "unschedulable-pods"), @r#"
+    exit_code: 1
+    ----- stdout -----
+    Object:     pod/default/cel-mismatch
+    Verdict:    DoesNotFit: fits on none of 4 nodes
+    Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Filters:
+      FILTER             NODES   MESSAGES
+      DynamicResources   4       4 cannot allocate all claims
+    Nodes gpu-node-1:
+      REQUEST   CODE              DEVICES                        REASON
+      gpu       TooFewDevices     <none>                         wants 1, and 0 of 16 devices could be taken
+      gpu       InUse             gpu-0,gpu-1,gpu-2 and 2 more   in use by claim/default/fills-node-1-gpu-5c9lh
+      gpu       InUse             gpu-5                          in use by claim/default/on-node-1
+      gpu       RequestSelector   gpu-6,gpu-7                    selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "H100-SXM5-80GB")
+      gpu       ClassSelector     rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    Nodes gpu-node-2:
+      REQUEST   CODE              DEVICES                        REASON
+      gpu       TooFewDevices     <none>                         wants 1, and 0 of 16 devices could be taken
+      gpu       RequestSelector   gpu-0,gpu-1,gpu-2 and 5 more   selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "H100-SXM5-80GB")
+      gpu       ClassSelector     rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    Nodes gpu-node-3:
+      REQUEST   CODE             DEVICES   REASON
+      gpu       PoolIncomplete   <none>    pool gpu.example.com/gpu-node-3 is incomplete: 1 of 2 slices of generation 1
+      gpu       NoDevices        <none>    the node reaches no devices that can be used
+    Nodes gpu-node-4:
+      REQUEST   CODE              DEVICES   REASON
+      gpu       TooFewDevices     <none>    wants 1, and 0 of 1 devices could be taken
+      gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
+    What Would Help:
+      1:  leave out `device.attributes['gpu.example.com'].model == 'B200'` in claim/default/cel-mismatch-gpu-kjdcc request gpu
+          (proven; nothing smaller suffices; then on gpu-node-1,gpu-node-4)
+
+    ----- stderr -----
+    "#);
+    dra_snapshot!(on(&["explain", "pod/not-enough-free"], "unschedulable-pods"), @r#"
+    exit_code: 1
+    ----- stdout -----
+    Object:     pod/default/not-enough-free
+    Verdict:    DoesNotFit: fits on none of 4 nodes
+    Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Note:       there may be other changes that are as small
+    Filters:
+      FILTER             NODES   MESSAGES
+      DynamicResources   4       4 cannot allocate all claims
+    Nodes gpu-node-1:
+      REQUEST   CODE            DEVICES                        REASON
+      gpu       TooFewDevices   <none>                         wants 3, and 1 of 16 devices could be taken
+      gpu       InUse           gpu-0,gpu-1,gpu-2 and 2 more   in use by claim/default/fills-node-1-gpu-5c9lh
+      gpu       InUse           gpu-5                          in use by claim/default/on-node-1
+      gpu       Tainted         gpu-7                          untolerated taint example.com/unhealthy=xid-79:NoSchedule
+      gpu       ClassSelector   rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    Nodes gpu-node-2:
+      REQUEST   CODE            DEVICES                        REASON
+      gpu       TooFewDevices   <none>                         wants 3, and 0 of 16 devices could be taken
+      gpu       Tainted         gpu-0,gpu-1,gpu-2 and 1 more   untolerated taint example.com/unhealthy=xid-79:NoSchedule
+      gpu       Tainted         gpu-4,gpu-5,gpu-6 and 1 more   untolerated taint example.com/unhealthy=xid-79:NoExecute
+      gpu       ClassSelector   rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    Nodes gpu-node-3:
+      REQUEST   CODE             DEVICES   REASON
+      gpu       PoolIncomplete   <none>    pool gpu.example.com/gpu-node-3 is incomplete: 1 of 2 slices of generation 1
+      gpu       NoDevices        <none>    the node reaches no devices that can be used
+    Nodes gpu-node-4:
+      REQUEST   CODE              DEVICES   REASON
+      gpu       TooFewDevices     <none>    wants 3, and 0 of 1 devices could be taken
+      gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
+    What Would Help:
+      1:  tolerate the device taint example.com/unhealthy:NoExecute in claim/default/not-enough-free-gpu-x4fqs request gpu
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      2:  tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/not-enough-free-gpu-x4fqs request gpu
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      3:  ask for 1 in claim/default/not-enough-free-gpu-x4fqs request gpu
+          (proven; nothing smaller suffices; then on gpu-node-1)
+      4:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      5:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      6:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
+          kubectl delete pod fills-node-1 -n default
+          (proven; nothing smaller suffices; then on gpu-node-1)
+
+    ----- stderr -----
+    "#);
+    dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r"
+    exit_code: 1
+    ----- stdout -----
+    Object:     pod/default/wrong-node
+    Verdict:    DoesNotFit: fits on none of 4 nodes
+    Scheduler:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Filters:
+      FILTER             NODES   MESSAGES
+      NodeAffinity       3       3 node(s) didn't match Pod's node affinity/selector
+      DynamicResources   1       1 resourceclaim not available on the node
+    Nodes gpu-node-1,gpu-node-3,gpu-node-4:
+      REQUEST   CODE           DEVICES   REASON
+      <none>    NodeAffinity   <none>    node(s) didn't match Pod's node affinity/selector
+    Nodes gpu-node-2:
+      REQUEST   CODE                 DEVICES   REASON
+      <none>    AllocatedElsewhere   <none>    allocated for node gpu-node-1
+    What Would Help:
+      1:  leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node
+          (proven; nothing smaller suffices; then on gpu-node-1)
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(on(&["explain", "pod/missing-template"], "unschedulable-pods"), @r#"
+    exit_code: 1
+    ----- stdout -----
+    Object:   pod/default/missing-template
+    Verdict:  Waits: pod "default/missing-template": ResourceClaim not created yet
+    Reasons:  ClaimNotCreated: pod "default/missing-template": ResourceClaim not created yet
+              TemplateMissing: resource claim template default/no not found, from which claims of pod/default/missing-template are made
+    Events:   FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
+    What Would Help:
+      1:  create resourceclaimtemplate/default/no
+          (not proven)
+
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn what_has_its_node_or_could_have_one_is_told_so() {
+    dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Object:   pod/default/notebook
+    Verdict:  Bound: the pod is bound to gpu-node-2
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(on(&["explain", "claim/spare"], "bound-pods"), @r"
+    exit_code: 0
+    ----- stdout -----
+    Object:   claim/default/spare
+    Verdict:  Fits: fits on 3 of 3 nodes
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(on(&["explain", "spare"], "bound-pods"), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `spare` may be a pod or a claim
+
+    hint: write `pod/spare` or `claim/spare`
+    ");
+}
+
+#[test]
+fn a_manifest_is_explained_without_being_created() {
+    let manifest = Manifest::new(
+        r"
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: big}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com, count: 6}}]}}
+",
+    );
+    let path = manifest.path().display().to_string();
+    dra_snapshot!(on(&["explain", "-f", &path], "bound-pods"), @r#"
+    exit_code: 1
+    ----- stdout -----
+    Object:     claim/default/big
+    Verdict:    DoesNotFit: fits on none of 3 nodes
+    Scheduler:  0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
+    Filters:
+      FILTER             NODES   MESSAGES
+      DynamicResources   3       3 cannot allocate all claims
+    Nodes gpu-node-1:
+      REQUEST   CODE            DEVICES                        REASON
+      gpu       TooFewDevices   <none>                         wants 6, and 1 of 16 devices could be taken
+      gpu       InUse           gpu-0,gpu-1,gpu-2 and 1 more   in use by claim/training/trainer-1-extra-zp8bf
+      gpu       InUse           gpu-4,gpu-5,rdma4 and 1 more   in use by claim/training/trainer-1-devices-nkw6l
+      gpu       InUse           gpu-6                          in use by claim/inference/web-1-gpu-txq68
+      gpu       ClassSelector   rdma0,rdma1,rdma2 and 3 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    Nodes gpu-node-2:
+      REQUEST   CODE            DEVICES                        REASON
+      gpu       TooFewDevices   <none>                         wants 6, and 4 of 16 devices could be taken
+      gpu       InUse           gpu-0                          in use by claim/inference/web-0-gpu-bw6jz
+      gpu       InUse           gpu-1                          in use by claim/default/notebook-gpu
+      gpu       InUse           gpu-2,gpu-3,rdma2 and 1 more   in use by claim/training/sweep-glg98-devices-m9x2c
+      gpu       ClassSelector   rdma0,rdma1,rdma4 and 3 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    Nodes gpu-node-3:
+      REQUEST   CODE            DEVICES                        REASON
+      gpu       TooFewDevices   <none>                         wants 6, and 4 of 16 devices could be taken
+      gpu       InUse           gpu-0,gpu-1,rdma0 and 1 more   in use by claim/training/trainer-0-devices-w8cxl
+      gpu       InUse           gpu-2,gpu-3,rdma2 and 1 more   in use by claim/training/sweep-krgjp-devices-875gq
+      gpu       ClassSelector   rdma4,rdma5,rdma6 and 1 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
+    What Would Help:
+      1:  ask for 4 in claim/default/big request gpu
+          (proven; nothing smaller suffices; then on gpu-node-2,gpu-node-3)
+      2:  end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98
+          kubectl delete pod sweep-glg98 -n training
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      3:  end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp
+          kubectl delete pod sweep-krgjp -n training
+          (proven; nothing smaller suffices; then on gpu-node-3)
+      4:  end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0
+          kubectl delete pod trainer-0 -n training
+          (proven; nothing smaller suffices; then on gpu-node-3)
+
+    ----- stderr -----
+    "#);
+}
+
+/// A file as somebody sees it who may only look into one namespace: no nodes, classes and slices, other namespaces unknown.
+#[test]
+fn with_few_rights_the_unknown_is_named() {
+    let snapshots =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/snapshots/unschedulable-pods.yaml");
+    let text = std::fs::read_to_string(snapshots).expect("the snapshot is there");
+    let mut list: Value = serde_saphyr::from_str(&text).expect("the snapshot is YAML");
+    let items = list["items"].as_array_mut().expect("a list");
+    items.retain(|item| ["Pod", "ResourceClaim", "Event"].contains(&item["kind"].as_str().unwrap()));
+    // What is malformed could not be read, which leaves the same gap as what may not be read.
+    for (kind, version) in [
+        ("Node", "v1"),
+        ("DeviceClass", "resource.k8s.io/v1"),
+        ("ResourceSlice", "resource.k8s.io/v1"),
+    ] {
+        items.push(serde_json::json!({ "apiVersion": version, "kind": kind, "metadata": {} }));
+    }
+    let manifest = Manifest::new(&list.to_string());
+    let path = manifest.path().display().to_string();
+    let args = [
+        "explain",
+        "pod/too-many",
+        "--from",
+        &path,
+        "--now",
+        NOW,
+        "--kubernetes-version",
+        "1.37",
+    ];
+    let run = dra(&args).run().exits(4);
+    assert!(run.stderr.contains("kubectl-dra-viewer"), "{}", run.stderr);
+    insta::assert_snapshot!(run.stdout, @r"
+    Object:     pod/default/too-many
+    Verdict:    Unknown: which node can take it is not known without nodes, deviceclasses, resourceslices
+    Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Unknown:    nodes could not be read: 1 malformed object
+                deviceclasses could not be read: 1 malformed object
+                resourceslices could not be read: 1 malformed object
+    ");
+    // What shows in the namespace is told all the same.
+    let args = [
+        "explain",
+        "pod/missing-claim",
+        "--from",
+        &path,
+        "--now",
+        NOW,
+        "--kubernetes-version",
+        "1.37",
+    ];
+    dra(&args).run().exits(1);
+}
