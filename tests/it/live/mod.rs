@@ -3,7 +3,9 @@
 mod check;
 mod eviction;
 mod faults;
+mod placement;
 mod reading;
+mod remedies;
 mod scenarios;
 mod smoke;
 mod snapshot;
