@@ -3,6 +3,7 @@
 //! A command's file has its `Args`, whose doc comment is the command's help, what it `ACCEPTS` of the global flags about
 //! output, and `run`. A new command is that file, its `mod` line, and its line in `commands!` below.
 
+mod cel;
 mod check;
 mod claims;
 mod completion;
@@ -83,6 +84,7 @@ commands! {
     Check => check, waiting;
     Explain => explain, waiting;
     Simulate => simulate, waiting;
+    Cel => cel, waiting;
     Snapshot => snapshot, waiting;
     Version => version, waiting;
     Completion => completion, here;

@@ -4,6 +4,7 @@
 //! as a table is the command's business. What could not be read makes a value unknown, and a warning of the report says why.
 
 pub mod allocation;
+mod cel;
 mod claim_filter;
 mod claim_item;
 mod claims;
@@ -23,6 +24,10 @@ mod status;
 mod taints;
 mod warnings;
 
+pub use cel::{
+    CEL_NEEDS, FailingItem, NewObjects, SeenItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
+    cel,
+};
 pub use claim_filter::{ClaimFilter, PodFilter, StateFilter, StateFilterError};
 pub use claim_item::{ClaimItem, ClaimNode};
 pub use claims::{ClaimList, claims};

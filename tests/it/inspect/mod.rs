@@ -2,6 +2,7 @@
 //!
 //! Inline snapshots show what people see. `recompute` checks every cell of every snapshot file with a script of its own.
 
+mod cel;
 mod claims;
 mod describe_devices;
 mod describe_objects;

@@ -19,6 +19,13 @@ fn reports_are_valid_under_their_schemas() {
         "unschedulable-pods",
     ] {
         let from = objects(snapshot);
+        for expression in [
+            "device.attributes['gpu.example.com'].index == 1",
+            "true",
+            "device.nothing",
+        ] {
+            assert_schema!(["cel", expression, "-o", "json", "--from", &from, "--now", NOW]);
+        }
         for command in ["status", "claims", "reserved", "devices", "taints"] {
             assert_schema!([command, "-A", "-o", "json", "--from", &from, "--now", NOW]);
         }

@@ -1,0 +1,197 @@
+//! `kubectl dra cel`: try a CEL selector on the devices of a cluster.
+
+use std::fmt::Write;
+
+use crate::cel::MAX_COST;
+use crate::context::Ctx;
+use crate::error::Outcome;
+use crate::inspect::{
+    self, CEL_NEEDS, FailingItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
+};
+use crate::model::Kind;
+use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
+use crate::sources::Needs;
+
+use super::Accepts;
+use super::devices::node;
+
+pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+
+/// Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match
+///
+/// Answers with the words of Kubernetes: what the API server says to the expression in a new object, where it estimates what the
+/// expression can cost at most; whether the scheduler can compile it; and for each device whether it matches and what that cost. An
+/// expression that fails on a device does not skip the device: it ends the scheduling of the claim. Exits with 1 if the
+/// expression is refused, does not compile, or fails on a device.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The expression, as in a device class or in a request of a claim
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    expression: String,
+
+    /// Only these devices: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
+    #[arg(value_name = "DEVICE")]
+    names: Vec<String>,
+
+    /// Only devices of this class
+    #[arg(long, value_name = "CLASS")]
+    class: Option<String>,
+
+    /// Only devices of this driver
+    #[arg(long, value_name = "DRIVER")]
+    driver: Option<String>,
+
+    /// Only devices that this node reaches
+    #[arg(long, value_name = "NODE")]
+    node: Option<String>,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NODE", ".node"),
+    Column::new("DEVICE", ".device"),
+    Column::new("RESULT", ".result"),
+    Column::new("COST", ".cost"),
+    Column::new("WHY", ".failing[0].expression"),
+];
+
+impl Report for SelectorReport {
+    const KIND: &'static str = "SelectorReport";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut layout = Layout::new();
+        match (&self.new_objects.error, self.new_objects.max_cost) {
+            (None, Some(max_cost)) => layout.toned(
+                "New Objects",
+                Tone::Good,
+                format_args!("accepted, costs {max_cost} of {MAX_COST} at most"),
+            ),
+            (None, None) => layout.toned("New Objects", Tone::Good, "accepted"),
+            (Some(error), Some(max_cost)) => layout.toned(
+                "New Objects",
+                Tone::Bad,
+                format_args!("refused, may cost {max_cost} of {MAX_COST}: {error}"),
+            ),
+            // The scheduler's answer shows the details.
+            (Some(_), None) if self.compile_error.is_some() => {
+                layout.toned("New Objects", Tone::Bad, "refused")
+            }
+            (Some(error), None) => layout.toned("New Objects", Tone::Bad, "refused").text(error),
+        };
+        if let Some(error) = &self.compile_error {
+            layout
+                .toned("Scheduler", Tone::Bad, "does not compile")
+                .text(error);
+            return layout.into();
+        }
+        layout.toned("Scheduler", Tone::Good, "compiles");
+        let count = |result| {
+            self.devices
+                .iter()
+                .filter(|device| device.result == result)
+                .count()
+        };
+        let mut summary = format!("{} of {} match", count(Selected::Match), self.devices.len());
+        if count(Selected::Error) > 0 {
+            let _ = write!(summary, ", {} fail", count(Selected::Error));
+        }
+        layout.field("Devices", summary);
+        let mut table = Table::new(COLUMNS, detail);
+        for device in &self.devices {
+            add_row(&mut table, device, detail);
+        }
+        layout.table(table);
+        layout.into()
+    }
+}
+
+fn add_row(table: &mut Table, item: &SelectedDevice, detail: Detail) {
+    table.row(|row| {
+        let (tone, result) = match item.result {
+            Selected::Match => (Tone::Good, "Match"),
+            Selected::NoMatch => (Tone::Plain, "NoMatch"),
+            Selected::Error => (Tone::Bad, "Error"),
+        };
+        row.cell(node(item.node.as_ref(), item.nodes))
+            .cell(item.id())
+            .toned(tone, result)
+            .cell(item.cost);
+        match why(item, detail) {
+            Some(why) => row.cell(why),
+            None => row.cell(NONE),
+        };
+    });
+}
+
+/// The error, or the first term that is not true with what it saw; all of them in a wide table.
+fn why(item: &SelectedDevice, detail: Detail) -> Option<String> {
+    if detail == Detail::Normal
+        && let Some(error) = &item.error
+    {
+        return Some(error.clone());
+    }
+    let shown = if detail == Detail::Wide { usize::MAX } else { 1 };
+    let mut terms: Vec<String> = item.failing.iter().take(shown).map(term).collect();
+    if item.failing.len() > shown {
+        terms.push(format!("+ {} more", item.failing.len() - shown));
+    }
+    if terms.is_empty() {
+        item.error.clone()
+    } else {
+        Some(terms.join("; "))
+    }
+}
+
+/// `a == b (a is 1)`.
+fn term(item: &FailingItem) -> String {
+    let mut text = item.expression.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut notes: Vec<String> = item.error.iter().cloned().collect();
+    notes.extend(item.seen.iter().filter_map(|seen| {
+        let value = seen.value.as_ref()?;
+        Some(format!("{} is {value}", seen.expression))
+    }));
+    if !notes.is_empty() {
+        let _ = write!(text, " ({})", notes.join(", "));
+    }
+    text
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args {
+        expression,
+        names,
+        class,
+        driver,
+        node,
+    } = args;
+    let further = [
+        class.is_some().then_some(Kind::DeviceClass),
+        node.is_some().then_some(Kind::Node),
+    ];
+    let needs = Needs::kinds(CEL_NEEDS.into_iter().chain(further.into_iter().flatten())).with_gates();
+    let cluster = ctx.load(needs).await?;
+    let filter = SelectorFilter {
+        names,
+        driver: driver.map(Into::into),
+        class: class.map(Into::into),
+        node: node.map(Into::into),
+    };
+    let report = inspect::cel(&cluster, &expression, &filter);
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    let outcome = outcome(&report);
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+fn outcome(report: &SelectorReport) -> Outcome {
+    let fails = report
+        .devices
+        .iter()
+        .any(|device| device.result == Selected::Error);
+    if report.compile_error.is_some() || !report.new_objects.accepted || fails {
+        Outcome::Findings
+    } else if report.incomplete {
+        Outcome::Unknown
+    } else {
+        Outcome::Done
+    }
+}

@@ -1,0 +1,393 @@
+//! `kubectl dra cel`: what becomes of a selector, in new objects and on the devices that there are.
+
+use serde::Serialize;
+
+use super::claim_filter::names_device;
+use super::nodes::{WantedNode, node_of};
+use super::{DeviceNode, Match, Selectors, Warnings, input};
+use crate::cel::{Environment, FailingTerm, Features, Mode, Program, Refusal};
+use crate::model::{Cluster, Component, DeviceId, Gate, Kind, Str};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectorReport {
+    /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compile_error: Option<String>,
+    /// What the API server says to it in an object that is being written.
+    pub new_objects: NewObjects,
+    /// The devices that were asked for, by driver and pool, in a pool in the order in which the scheduler tries them. None if the
+    /// expression does not compile.
+    pub devices: Vec<SelectedDevice>,
+    /// Whether devices could not be read.
+    #[serde(skip)]
+    pub incomplete: bool,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// The verdict of the API server.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewObjects {
+    /// Whether it takes the expression.
+    pub accepted: bool,
+    /// Why not, without the path of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The worst case that it estimates; absent if the expression does not compile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<u64>,
+}
+
+/// What the expression says of a device.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectedDevice {
+    /// The driver.
+    pub driver: Str,
+    /// The pool.
+    pub pool: Str,
+    /// The device.
+    pub device: Str,
+    /// The node, if there is one for the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// Which nodes reach the device.
+    #[serde(skip)]
+    pub nodes: DeviceNode,
+    /// What came out.
+    pub result: Selected,
+    /// Why nothing came out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What the evaluation cost.
+    pub cost: u64,
+    /// The terms that are not true, unless the device matches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<FailingItem>,
+}
+
+/// What comes of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Selected {
+    /// True.
+    Match,
+    /// False.
+    NoMatch,
+    /// Nothing, which ends the scheduling of a claim that meets the device.
+    Error,
+}
+
+/// A term of the expression, as joined by `&&`, that is not true.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailingItem {
+    /// The term.
+    pub expression: String,
+    /// Why it has no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What of the device it looks at.
+    pub seen: Vec<SeenItem>,
+}
+
+/// A part of the device.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenItem {
+    /// How the expression gets there.
+    pub expression: String,
+    /// The value, as CEL writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl SelectedDevice {
+    /// The device.
+    pub fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+            device: self.device.clone(),
+        }
+    }
+}
+
+/// On which devices to evaluate. The default takes all that are published.
+#[derive(Clone, Debug, Default)]
+pub struct SelectorFilter {
+    /// These: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`; empty means all.
+    pub names: Vec<String>,
+    /// Of this driver.
+    pub driver: Option<Str>,
+    /// Of this class.
+    pub class: Option<Str>,
+    /// That this node reaches.
+    pub node: Option<Str>,
+}
+
+/// Kinds that the report is made from. With a class or a node in the filter, those too.
+pub const CEL_NEEDS: [Kind; 1] = [Kind::ResourceSlice];
+
+/// What `expression` comes to in `cluster`.
+pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> SelectorReport {
+    let known = cluster.environment();
+    let features = |component: Component| Features {
+        consumable_capacity: known.enabled(component, Gate::DRAConsumableCapacity),
+        list_type_attributes: known.enabled(component, Gate::DRAListTypeAttributes),
+    };
+    let server = Environment::new(known.emulated_minor, features(Component::ApiServer))
+        .compatible_with(known.min_compatibility_minor);
+    let scheduler = Environment::new(known.emulated_minor, features(Component::Scheduler));
+    let mut warnings = Warnings::default();
+    let gap = cluster.gap(Kind::ResourceSlice, "");
+    if let Some(gap) = gap {
+        warnings.unknown("devices are unknown", gap);
+    }
+    let (compile_error, devices) = match scheduler.compile(expression, Mode::Stored) {
+        Ok(program) => (None, evaluate(cluster, &program, filter, &mut warnings)),
+        Err(error) => (Some(error.to_string()), Vec::new()),
+    };
+    SelectorReport {
+        compile_error,
+        new_objects: new_objects(&server, expression),
+        devices,
+        incomplete: gap.is_some(),
+        warnings,
+    }
+}
+
+fn new_objects(server: &Environment, expression: &str) -> NewObjects {
+    match server.admit(expression) {
+        Ok(max_cost) => NewObjects {
+            accepted: true,
+            error: None,
+            max_cost: Some(max_cost),
+        },
+        Err(refusal) => NewObjects {
+            accepted: false,
+            error: Some(refusal.to_string()),
+            max_cost: match refusal {
+                Refusal::TooComplex { max_cost } => Some(max_cost),
+                Refusal::TooLong | Refusal::Compile { .. } => None,
+            },
+        },
+    }
+}
+
+fn evaluate(
+    cluster: &Cluster,
+    program: &Program,
+    filter: &SelectorFilter,
+    warnings: &mut Warnings,
+) -> Vec<SelectedDevice> {
+    let classes = filter.class.as_ref().map(|class| (class, Selectors::of(cluster)));
+    if let Some(class) = &filter.class {
+        if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
+            warnings.unknown("devices of the class are unknown", gap);
+        } else if cluster.class(class).is_none() {
+            warnings.add(format!("there is no device class `{class}`"));
+        }
+    }
+    let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
+    let mut found = Vec::new();
+    for pool in cluster.pools() {
+        if filter
+            .driver
+            .as_ref()
+            .is_some_and(|driver| *driver != pool.id.driver)
+        {
+            continue;
+        }
+        for (slice, device) in pool.devices() {
+            let id = pool.device_id(&device.name);
+            let named = filter.names.is_empty() || filter.names.iter().any(|name| names_device(name, &id));
+            if !named {
+                continue;
+            }
+            match node.as_ref().map(|node| node.reaches(slice, device)) {
+                None | Some(Ok(true)) => {}
+                Some(Ok(false)) => continue,
+                Some(Err(why)) => {
+                    warnings.add(format!("whether the node reaches {id} is unknown: {why}"));
+                    continue;
+                }
+            }
+            let seen = input(slice, device);
+            if let Some((class, selectors)) = &classes {
+                match selectors.matches(class, &seen) {
+                    Match::Yes => {}
+                    Match::No => continue,
+                    Match::Error(why) => {
+                        warnings.add(format!("whether {id} is of class {class} is unknown: {why}"));
+                        continue;
+                    }
+                }
+            }
+            let evaluation = program.evaluate(&seen);
+            let (result, error) = match evaluation.result {
+                Ok(true) => (Selected::Match, None),
+                Ok(false) => (Selected::NoMatch, None),
+                Err(error) => (Selected::Error, Some(error.to_string())),
+            };
+            let failing = match result {
+                Selected::Match => Vec::new(),
+                Selected::NoMatch | Selected::Error => program.explain(&seen),
+            };
+            let DeviceId {
+                driver,
+                pool,
+                device: name,
+            } = id;
+            let (node, nodes) = node_of(slice, device);
+            found.push(SelectedDevice {
+                driver,
+                pool,
+                device: name,
+                node,
+                nodes,
+                result,
+                error,
+                cost: evaluation.cost,
+                failing: failing.into_iter().map(failing_item).collect(),
+            });
+        }
+    }
+    found
+}
+
+fn failing_item(term: FailingTerm) -> FailingItem {
+    FailingItem {
+        expression: term.text,
+        error: term.result.err().map(|error| error.to_string()),
+        seen: term
+            .seen
+            .into_iter()
+            .map(|seen| {
+                let (value, error) = match seen.value {
+                    Ok(value) => (Some(value), None),
+                    Err(error) => (None, Some(error.to_string())),
+                };
+                SeenItem {
+                    expression: seen.text,
+                    value,
+                    error,
+                }
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{World, json_of};
+    use super::*;
+
+    fn world() -> Cluster {
+        World::default()
+            .class_with(
+                "big",
+                &json!([{"cel": {"expression": "device.attributes['d'].size > 1"}}]),
+            )
+            .slice(
+                "node-1",
+                &json!([
+                    {"name": "a", "attributes": {"size": {"int": 1}}},
+                    {"name": "b", "attributes": {"size": {"int": 2}}},
+                    {"name": "c"},
+                ]),
+            )
+            .build()
+    }
+
+    fn results(report: &SelectorReport) -> Vec<(&str, Selected)> {
+        report
+            .devices
+            .iter()
+            .map(|device| (device.device.as_str(), device.result))
+            .collect()
+    }
+
+    #[test]
+    fn each_device_matches_or_not_or_fails() {
+        let report = cel(
+            &world(),
+            "device.attributes['d'].size == 2",
+            &SelectorFilter::default(),
+        );
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "newObjects": {"accepted": true, "maxCost": 5},
+                "devices": [
+                    {"driver": "d", "pool": "node-1", "device": "a", "node": "node-1", "result": "NoMatch", "cost": 5,
+                     "failing": [{"expression": "device.attributes['d'].size == 2",
+                                  "seen": [{"expression": "device.attributes[\"d\"].size", "value": "1"}]}]},
+                    {"driver": "d", "pool": "node-1", "device": "b", "node": "node-1", "result": "Match", "cost": 5},
+                    {"driver": "d", "pool": "node-1", "device": "c", "node": "node-1", "result": "Error",
+                     "error": "no such key: size", "cost": 5,
+                     "failing": [{"expression": "device.attributes['d'].size == 2", "error": "no such key: size",
+                                  "seen": [{"expression": "device.attributes[\"d\"].size", "error": "no such key: size"}]}]},
+                ],
+            })
+        );
+    }
+
+    #[test]
+    fn devices_are_chosen_by_name_class_driver_and_node() {
+        let chosen = |filter: SelectorFilter| {
+            let report = cel(&world(), "true", &filter);
+            results(&report)
+                .into_iter()
+                .map(|(name, _)| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let filter = SelectorFilter::default;
+        assert_eq!(chosen(filter()), ["a", "b", "c"]);
+        let names = vec!["node-1/a".to_owned(), "c".to_owned()];
+        assert_eq!(chosen(SelectorFilter { names, ..filter() }), ["a", "c"]);
+        let class = Some("big".into());
+        assert_eq!(chosen(SelectorFilter { class, ..filter() }), ["b"]);
+        let driver = Some("other".into());
+        assert_eq!(chosen(SelectorFilter { driver, ..filter() }), [""; 0]);
+        let node = Some("node-2".into());
+        assert_eq!(chosen(SelectorFilter { node, ..filter() }), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_refused_says_why() {
+        let cluster = world();
+        let refused = |expression: &str| cel(&cluster, expression, &SelectorFilter::default());
+        let report = refused("device.nothing");
+        let text = "compilation failed: ERROR: <input>:1:7: undefined field 'nothing'";
+        assert!(
+            report
+                .compile_error
+                .as_ref()
+                .is_some_and(|error| error.starts_with(text))
+        );
+        assert!(report.devices.is_empty());
+        let error = report.new_objects.error.unwrap_or_default();
+        assert!(
+            error.starts_with(&format!("Invalid value: \"device.nothing\": {text}")),
+            "{error}"
+        );
+        assert_eq!(report.new_objects.max_cost, None);
+
+        let report = refused("lists.range(1000).all(x, lists.range(1000).all(y, x * y >= 0))");
+        assert_eq!(report.compile_error, None);
+        assert_eq!(
+            report.new_objects.error.as_deref(),
+            Some("Forbidden: too complex, exceeds cost limit")
+        );
+        assert!(report.new_objects.max_cost > Some(1_000_000));
+    }
+}

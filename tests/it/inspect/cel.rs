@@ -1,0 +1,158 @@
+//! `kubectl dra cel` on real objects.
+
+use super::look;
+use crate::support::command::dra_snapshot;
+
+#[test]
+fn devices_match_or_not_and_say_why() {
+    dra_snapshot!(
+        look(
+            &[
+                "cel",
+                "device.driver == 'gpu.example.com' && device.attributes['gpu.example.com'].index < 2",
+                "--node",
+                "gpu-node-1",
+                "--driver",
+                "gpu.example.com"
+            ],
+            "bound-pods"
+        ),
+        @r#"
+        exit_code: 0
+        ----- stdout -----
+        New Objects:  accepted, costs 9 of 1000000 at most
+        Scheduler:    compiles
+        Devices:      2 of 8 match
+        NODE         DEVICE                             RESULT    COST   WHY
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Match     9      <none>
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-1   Match     9      <none>
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-2   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 2)
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-3   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 3)
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-4   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 4)
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-5   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 5)
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-6   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 6)
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-7   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 7)
+
+        ----- stderr -----
+        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+        "#
+    );
+    dra_snapshot!(
+        look(
+            &["cel", "device.attributes['gpu.example.com'].index < 1", "gpu-node-1/gpu-0", "gpu-node-1/gpu-1", "-o", "json"],
+            "bound-pods"
+        ),
+        @r#"
+        exit_code: 0
+        ----- stdout -----
+        {
+            "apiVersion": "dra.kubectl.io/v1",
+            "kind": "SelectorReport",
+            "kubernetesVersion": "1.37.1",
+            "featureGates": [],
+            "source": {
+                "type": "Files",
+                "names": [
+                    "tests/data/snapshots/bound-pods.yaml"
+                ]
+            },
+            "warnings": [
+                "tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)"
+            ],
+            "newObjects": {
+                "accepted": true,
+                "maxCost": 5
+            },
+            "devices": [
+                {
+                    "driver": "gpu.example.com",
+                    "pool": "gpu-node-1",
+                    "device": "gpu-0",
+                    "node": "gpu-node-1",
+                    "result": "Match",
+                    "cost": 5
+                },
+                {
+                    "driver": "gpu.example.com",
+                    "pool": "gpu-node-1",
+                    "device": "gpu-1",
+                    "node": "gpu-node-1",
+                    "result": "NoMatch",
+                    "cost": 5,
+                    "failing": [
+                        {
+                            "expression": "device.attributes['gpu.example.com'].index < 1",
+                            "seen": [
+                                {
+                                    "expression": "device.attributes[\"gpu.example.com\"].index",
+                                    "value": "1"
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ]
+        }
+
+        ----- stderr -----
+        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+        "#
+    );
+}
+
+#[test]
+fn an_error_on_a_device_is_a_bad_verdict() {
+    dra_snapshot!(
+        look(&["cel", "device.attributes['gpu.example.com'].nothing == 1", "gpu-node-1/gpu-0"], "bound-pods"),
+        @r"
+        exit_code: 1
+        ----- stdout -----
+        New Objects:  accepted, costs 5 of 1000000 at most
+        Scheduler:    compiles
+        Devices:      0 of 1 match, 1 fail
+        NODE         DEVICE                             RESULT   COST   WHY
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Error    5      no such key: nothing
+
+        ----- stderr -----
+        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+        "
+    );
+}
+
+#[test]
+fn an_expression_that_does_not_compile_is_a_bad_verdict() {
+    dra_snapshot!(look(&["cel", "device.nothing"], "bound-pods"), @r"
+    exit_code: 1
+    ----- stdout -----
+    New Objects:  refused
+    Scheduler:    does not compile
+    compilation failed: ERROR: <input>:1:7: undefined field 'nothing'
+     | device.nothing
+     | ......^
+
+    ----- stderr -----
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    ");
+}
+
+#[test]
+fn what_costs_too_much_is_refused_in_new_objects_only() {
+    dra_snapshot!(
+        look(
+            &["cel", "lists.range(1000).all(x, lists.range(1000).all(y, x * y >= 0))", "gpu-node-1/gpu-0"],
+            "bound-pods"
+        ),
+        @r"
+        exit_code: 1
+        ----- stdout -----
+        New Objects:  refused, may cost 8016012 of 1000000: Forbidden: too complex, exceeds cost limit
+        Scheduler:    compiles
+        Devices:      0 of 1 match, 1 fail
+        NODE         DEVICE                             RESULT   COST      WHY
+        gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Error    1000001   operation cancelled: actual cost limit exceeded
+
+        ----- stderr -----
+        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+        "
+    );
+}
