@@ -9,6 +9,7 @@
 
 mod api;
 mod budgets;
+mod dry_run;
 mod hypothesis;
 mod missed;
 mod owners;
@@ -16,6 +17,7 @@ mod report;
 mod timeline;
 mod world;
 
+pub use dry_run::DryRun;
 pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any, taint_device};
 pub use missed::MissedPod;
 pub use owners::Replacing;

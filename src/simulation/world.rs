@@ -145,7 +145,8 @@ impl<'s> World<'s> {
         let before = self.cluster.apply(change);
         let observed = Observed { before, after };
         self.idle_retries = 0;
-        self.stirred = true;
+        // What a rule's status says moves no pod.
+        self.stirred |= !matches!(observed.after, Some(Object::DeviceTaintRule(_)));
         for pod in self.eviction.observe(&self.cluster, &observed, self.now) {
             self.note(&pod.key, &pod.uid, What::EvictionCancelled);
         }

@@ -175,11 +175,11 @@ fn owners_and_extended_resources_are_told() {
     ----- stdout -----
     Start:                     2026-11-21T10:13:20Z
     Evicted:
-      AFTER   POD                    NODE         GRACE   OWNER                REPLACEMENT   REASONS
-      0s      training/sweep-glg98   gpu-node-2   30s     job/sweep (2 of 2)   made          rule/kubectl-dra-simulated
-      0s      training/sweep-krgjp   gpu-node-3   30s     job/sweep (2 of 2)   made          rule/kubectl-dra-simulated
-      0s      training/trainer-0     gpu-node-3   30s     <none>               none          rule/kubectl-dra-simulated
-      0s      training/trainer-1     gpu-node-1   30s     <none>               none          rule/kubectl-dra-simulated
+      AFTER   POD                    NODE         GRACE   OWNER                REPLACEMENT    REASONS
+      0s      training/sweep-glg98   gpu-node-2   30s     job/sweep (2 of 2)   does not fit   rule/kubectl-dra-simulated
+      0s      training/sweep-krgjp   gpu-node-3   30s     job/sweep (2 of 2)   does not fit   rule/kubectl-dra-simulated
+      0s      training/trainer-0     gpu-node-3   30s     <none>               none           rule/kubectl-dra-simulated
+      0s      training/trainer-1     gpu-node-1   30s     <none>               none           rule/kubectl-dra-simulated
     Timeline:
       AFTER   DELETED   GONE   RELEASED   LEFT
       0s      4         0      0          0
@@ -229,6 +229,45 @@ fn owners_and_extended_resources_are_told() {
       RULE                    AFTER   STATUS   REASON                MESSAGE
       kubectl-dra-simulated   0s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace.
       kubectl-dra-simulated   10s     False    Completed             1 pod evicted since starting the controller.
+
+    ----- stderr -----
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn replacements_go_where_the_dry_run_lets_them() {
+    let args = ["--node", "gpu-node-2", "-n", "training", "-o", "wide"];
+    dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   AT                     POD                    NODE         GRACE   OWNER                PRIORITY   REPLACEMENT          REASONS
+      0s      2026-11-21T10:13:20Z   training/sweep-glg98   gpu-node-2   30s     job/sweep (1 of 2)   0          fits on gpu-node-3   rule/kubectl-dra-simulated-1,rule/kubectl-dra-simulated-2
+    Timeline:
+      AFTER   EVENT           OBJECT                               DETAIL
+      0s      RuleStatus      kubectl-dra-simulated-1              True PodsPendingEviction 3 pods need to be evicted in 3 different namespaces.
+      0s      PodDeleted      training/sweep-glg98                 rule/kubectl-dra-simulated-1, rule/kubectl-dra-simulated-2, grace period 30s
+      0s      PodReplaced     training/sweep-sim-1                 in place of sweep-glg98
+      0s      RuleStatus      kubectl-dra-simulated-2              False Completed 1 pod evicted since starting the controller.
+      0s      ClaimCreated    training/sweep-sim-1-devices-sim-2   for sweep-sim-1
+      0s      PodScheduled    training/sweep-sim-1                 gpu-node-3
+      10s     RuleStatus      kubectl-dra-simulated-1              False Completed 3 pods evicted since starting the controller.
+      30s     PodGone         training/sweep-glg98                 <none>
+      30s     ClaimReleased   training/sweep-glg98-devices-m9x2c   gpu.example.com/gpu-node-2/gpu-2, nic.example.com/gpu-node-2/rdma2, gpu.example.com/gpu-node-2/gpu-3, nic.example.com/gpu-node-2/rdma3
+      30s     ClaimDeleted    training/sweep-glg98-devices-m9x2c   <none>
+    Claims released:
+      AFTER   CLAIM                                DEVICES                                                                                                                               REMOVED
+      30s     training/sweep-glg98-devices-m9x2c   gpu.example.com/gpu-node-2/gpu-2,nic.example.com/gpu-node-2/rdma2,gpu.example.com/gpu-node-2/gpu-3,nic.example.com/gpu-node-2/rdma3   yes
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                      AFTER   STATUS   REASON                MESSAGE
+      kubectl-dra-simulated-1   0s      True     PodsPendingEviction   3 pods need to be evicted in 3 different namespaces.
+      kubectl-dra-simulated-1   10s     False    Completed             3 pods evicted since starting the controller.
+      kubectl-dra-simulated-2   0s      False    Completed             1 pod evicted since starting the controller.
 
     ----- stderr -----
     this is a simulation: nothing was changed

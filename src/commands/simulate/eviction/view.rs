@@ -77,6 +77,9 @@ const STEPS: &[Column] = &[
     Column::new("LEFT", ""),
 ];
 
+/// How many nodes a cell names.
+const NODES: usize = 3;
+
 /// Longest bar of the graph.
 const BAR: usize = 40;
 
@@ -338,8 +341,9 @@ fn replacement(pod: &PodItem) -> String {
         .to_owned();
     };
     match replacement.fits {
+        Fit::Fits if replacement.nodes.len() > NODES => format!("fits on {} nodes", replacement.nodes.len()),
         Fit::Fits => format!("fits on {}", list_or_none(&replacement.nodes)),
         Fit::DoesNotFit => "does not fit".to_owned(),
-        Fit::Unknown => "made".to_owned(),
+        Fit::Unknown => "unknown".to_owned(),
     }
 }
