@@ -383,6 +383,7 @@ mod tests {
                     {"state": "allocated", "count": 2},
                     {"state": "allocated,reserved", "count": 1}]},
                 "kubelets": [],
+                "findings": {"errors": 1, "warnings": 5, "infos": 0},
             })
         );
         assert!(report.version_is_assumed);
