@@ -82,6 +82,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain why a pod or a claim does not get its devices, and what would help')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate what would happen; nothing is changed')
+            [CompletionResult]::new('cel', 'cel', [CompletionResultType]::ParameterValue, 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the state of the cluster into a file')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the versions of this program and of the server')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a completion script')
@@ -792,6 +793,62 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         'kubectl-dra;simulate;help;help' {
             break
         }
+        'kubectl-dra;cel' {
+            [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Only devices of this class')
+            [CompletionResult]::new('--driver', '--driver', [CompletionResultType]::ParameterName, 'Only devices of this driver')
+            [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only devices that this node reaches')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read objects from here instead of a cluster; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock''s')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file to use')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name in the server''s certificate, if it is not the host of its address')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'The certificate authority''s file')
+            [CompletionResult]::new('--client-certificate', '--client-certificate', [CompletionResultType]::ParameterName, 'The client certificate''s file')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The client key''s file')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--username', '--username', [CompletionResultType]::ParameterName, 'The user name for basic authentication')
+            [CompletionResult]::new('--password', '--password', [CompletionResultType]::ParameterName, 'The password for basic authentication')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user or service account to impersonate')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The UID to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-user-extra', '--as-user-extra', [CompletionResultType]::ParameterName, 'Extra information to impersonate; may be repeated, also with the same key')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever')
+            [CompletionResult]::new('--proxy-url', '--proxy-url', [CompletionResultType]::ParameterName, 'The proxy that requests go through')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Accepted because kubectl has it; nothing is cached')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'Apply the rules of this release instead of the server''s or the file''s')
+            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`')
+            [CompletionResult]::new('--scheduler-feature-gates', '--scheduler-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-scheduler')
+            [CompletionResult]::new('--kcm-feature-gates', '--kcm-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-controller-manager')
+            [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
+            [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the line of column names')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End at the first malformed object instead of warning and leaving it out')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate, which makes the connection insecure')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask the server not to compress its answers')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'kubectl-dra;snapshot' {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'The file to write; compressed if its name ends in .gz or .zst. Without it, standard output')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
@@ -964,6 +1021,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain why a pod or a claim does not get its devices, and what would help')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate what would happen; nothing is changed')
+            [CompletionResult]::new('cel', 'cel', [CompletionResultType]::ParameterValue, 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the state of the cluster into a file')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the versions of this program and of the server')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a completion script')
@@ -1003,6 +1061,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;help;simulate;eviction' {
+            break
+        }
+        'kubectl-dra;help;cel' {
             break
         }
         'kubectl-dra;help;snapshot' {
