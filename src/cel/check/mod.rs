@@ -182,7 +182,12 @@ impl Checker<'_> {
         }
     }
 
+    /// The variable of that name in the innermost scope. A name with a leading dot is looked up among the global ones only, even
+    /// where a macro declared it just so.
     fn local(&self, name: &str) -> Option<&Local> {
+        if name.starts_with('.') {
+            return None;
+        }
         self.locals.iter().rev().find(|local| &*local.name == name)
     }
 
