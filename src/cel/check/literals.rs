@@ -46,7 +46,7 @@ impl Checker<'_> {
         self.set_type(id, Type::map(key, value));
     }
 
-    /// The type of both; dynamic if they have nothing in common, which [`validate`] then looks at.
+    /// The type of both; dynamic if they have nothing in common, which `validate` then looks at.
     fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         match previous {
             None => current,
