@@ -139,15 +139,22 @@ pub const STATUS_NEEDS: [Kind; 9] = [
 pub fn status(cluster: &Cluster, selection: &Selection, now: Time) -> ClusterStatus {
     let environment = cluster.environment();
     let mut warnings = Warnings::default();
-    for (kind, what) in [
+    let shown = [
         (Kind::ResourceSlice, "devices are unknown"),
         (Kind::ResourceClaim, "claims and free devices are unknown"),
         (Kind::Pod, "the health of devices in use is unknown"),
         (Kind::DeviceTaintRule, "taints of rules are unknown"),
         (Kind::Node, "nodes are known only as far as slices name them"),
-    ] {
+    ];
+    for (kind, what) in shown {
         if let Some(gap) = cluster.gap(kind, "") {
             warnings.unknown(what, gap);
+        }
+    }
+    // The other kinds are read for the findings alone.
+    for gap in &environment.gaps {
+        if !shown.iter().any(|(kind, _)| *kind == gap.kind) {
+            warnings.unknown("there may be more findings", gap);
         }
     }
     let mut gates = Vec::new();
