@@ -32,7 +32,7 @@ pub fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result<(), No
     }
     match pod.pod_group() {
         Some(group) if groups == PodGroups::Accepted => {
-            if is_made_for_group(claim, group) {
+            if owning_group(claim) == Some(group) {
                 Ok(())
             } else {
                 not_owner(NotOwnerReason::NeitherPodNorGroup { group: group.clone() })
@@ -42,13 +42,12 @@ pub fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result<(), No
     }
 }
 
-/// Mirrors `resourceclaim.go`, `isForPodGroupByPod`: the version of the owner's API may change, its group may not.
-fn is_made_for_group(claim: &Claim, group: &Str) -> bool {
-    claim.metadata.controller().is_some_and(|owner| {
-        owner.name == *group
-            && owner.kind == "PodGroup"
-            && owner.api_version.starts_with("scheduling.k8s.io/")
-    })
+/// The name of the PodGroup that the claim was made for, if it was made for one.
+///
+/// Mirrors `resourceclaim.go`, `isForPodGroupByPod`, v1.37.1: the version of the owner's API may change, its group may not.
+pub fn owning_group(claim: &Claim) -> Option<&Str> {
+    let owner = claim.metadata.controller()?;
+    (owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/")).then_some(&owner.name)
 }
 
 /// Checks that the claim was made for the group itself. Mirrors `resourceclaim.go`, `IsForPodGroup`, v1.37.1.

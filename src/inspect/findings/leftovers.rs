@@ -8,7 +8,9 @@ use std::sync::Arc;
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::{Code, Finding, Look};
 use crate::model::{Claim, Component, Evidence, Gate, Kind, Pod, Str};
-use crate::reservation::{GroupsKnown, PodGroups, consumers_of_entry, groups_are_known, is_reserved_for};
+use crate::reservation::{
+    GroupsKnown, PodGroups, consumers_of_entry, groups_are_known, is_reserved_for, owning_group,
+};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if !look.wants_any(&[Code::LeftoverGroupReservation, Code::LeftoverGroupClaim]) {
@@ -22,7 +24,7 @@ pub(super) fn look(look: &mut Look<'_>) {
             _ if gate_is_off => "the gate DRAWorkloadResourceClaims is off in kube-controller-manager",
             _ => continue,
         };
-        match group_of(claim) {
+        match owning_group(claim) {
             Some(group) => generated(look, claim, group, why),
             None => reservation(look, claim, why),
         }
@@ -36,15 +38,6 @@ fn claim_gate_is_off(look: &Look<'_>) -> bool {
         .environment()
         .gate(Component::ControllerManager, Gate::DRAWorkloadResourceClaims);
     !state.enabled && state.evidence != Evidence::Assumed
-}
-
-/// The PodGroup that the claim was made for.
-pub(super) fn group_of(claim: &Claim) -> Option<&Str> {
-    claim
-        .metadata
-        .controller()
-        .filter(|owner| owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/"))
-        .map(|owner| &owner.name)
 }
 
 fn subject(claim: &Claim) -> Subject {

@@ -30,6 +30,7 @@ pub use finding::{Certainty, Finding, Subject};
 
 use super::{Inventory, Selection, Warnings};
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
+use crate::reservation::owning_group;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -274,7 +275,7 @@ impl<'a> Look<'a> {
                 .claims()
                 .filter(|claim| claim.status.allocation.is_some());
             for claim in allocated {
-                if let Some(entry) = leftovers::group_of(claim).and_then(|group| entry_of(claim, group)) {
+                if let Some(entry) = owning_group(claim).and_then(|group| entry_of(claim, group)) {
                     let key = (claim.metadata.namespace.clone(), entry.into());
                     claims.entry(key).or_default().push(claim);
                 }

@@ -6,12 +6,10 @@ use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::inspect::Consumer;
 use crate::model::{Claim, Component, ConsumerReference, Key, Kind, Pod};
+use crate::reservation::conversion::MAX_CONSUMERS;
 use crate::reservation::{
     EntryStatus, PodGroups, check_owner, claim_name, claim_names, is_done, is_reserved_for, judge, users,
 };
-
-/// Entries that a claim can have. Mirrors `types.go`, `ResourceClaimReservedForMaxSize`, v1.37.1.
-pub(super) const MOST_ENTRIES: usize = 256;
 
 /// From here on it is worth saying: nine tenths.
 const MANY_ENTRIES: usize = 230;
@@ -57,13 +55,13 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
     }
     let entries = claim.status.reserved_for.len();
     if entries >= MANY_ENTRIES {
-        let severity = if entries >= MOST_ENTRIES {
+        let severity = if entries >= MAX_CONSUMERS {
             Severity::Error
         } else {
             Severity::Warning
         };
         let message = format!(
-            "is reserved {entries} times; a pod beyond {MOST_ENTRIES} stays pending with a scheduler error"
+            "is reserved {entries} times; a pod beyond {MAX_CONSUMERS} stays pending with a scheduler error"
         );
         look.add(
             Finding::new(Code::ReservationLimit, subject(claim), message)

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{
     Action, ClaimGate, ClaimPlan, MAX_CONSUMERS, NewEntry, Options, Refusal, Release, foreign_entries,
-    is_for_any_pod, is_made_for_a_group, patch,
+    is_for_any_pod, patch,
 };
 use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 use crate::reservation::{
     ClaimNameError, EntryStatus, GroupsKnown, PodGroups, claim_name, claim_names, consumers_of_entry,
-    groups_are_known, is_consumer, is_done, judge,
+    groups_are_known, is_consumer, is_done, judge, owning_group,
 };
 
 /// What is to be done with `claim`; nothing at all for most.
@@ -21,7 +21,7 @@ pub(super) fn decide<'a>(
     gate: ClaimGate,
 ) -> Result<Option<ClaimPlan>, &'a Gap> {
     let repoints = options.target.is_some_and(super::Target::repoints_pods);
-    let doomed = repoints && is_made_for_a_group(claim);
+    let doomed = repoints && owning_group(claim).is_some();
     let for_any_pod = is_for_any_pod(claim);
     if !doomed && !for_any_pod && foreign_entries(claim).next().is_none() {
         return Ok(None);
@@ -116,10 +116,11 @@ impl<'a, 'c> Question<'a, 'c> {
         if self.may_be_released()? {
             return Ok(Action::Release(patch::release(self.claim)));
         }
-        if is_made_for_a_group(self.claim) && (doomed || !self.options.include_generated) {
-            let group = self.claim.metadata.controller().map(|owner| owner.name.clone());
+        if let Some(group) = owning_group(self.claim)
+            && (doomed || !self.options.include_generated)
+        {
             return Ok(Action::Refuse(Refusal::GeneratedForPodGroup {
-                group: group.unwrap_or_default(),
+                group: group.clone(),
                 repointed: doomed,
             }));
         }

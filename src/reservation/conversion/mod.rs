@@ -232,11 +232,3 @@ fn is_for_any_pod(claim: &Claim) -> bool {
         .as_ref()
         .is_some_and(|allocation| allocation.reserved_for_any_pod)
 }
-
-/// Whether the claim was made for a PodGroup.
-pub fn is_made_for_a_group(claim: &Claim) -> bool {
-    claim
-        .metadata
-        .controller()
-        .is_some_and(|owner| owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/"))
-}

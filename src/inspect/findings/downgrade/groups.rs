@@ -6,12 +6,11 @@ use std::sync::Arc;
 use super::Target;
 use crate::inspect::Consumer;
 use crate::inspect::findings::finding::{Subject, claim_key, counted, pod_key, some};
-use crate::inspect::findings::leftovers::group_of;
-use crate::inspect::findings::reservations::MOST_ENTRIES;
 use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{Claim, Gate, Kind, Meta, Pod, Str};
+use crate::reservation::conversion::MAX_CONSUMERS;
 use crate::reservation::{
-    ClaimName, GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done,
+    ClaimName, GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
 };
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
@@ -21,7 +20,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let groups_gone = target.is_at_most(36) || target.lacks(Gate::GenericWorkload);
     for claim in cluster.claims() {
         if claims_gone {
-            match group_of(claim) {
+            match owning_group(claim) {
                 Some(group) => generated(look, target, claim, group),
                 None => reserved(look, target, claim),
             }
@@ -152,11 +151,11 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
             format!("is reserved for {who}, of which no member runs: it is never freed afterwards"),
             format!("with the gate on: {delete_groups}"),
         ),
-        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MOST_ENTRIES => (
+        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MAX_CONSUMERS => (
             Code::GroupReservationTooMany,
             1,
             format!(
-                "is reserved for {who}, whose {} members and the other entries are more than the {MOST_ENTRIES} that a claim can have",
+                "is reserved for {who}, whose {} members and the other entries are more than the {MAX_CONSUMERS} that a claim can have",
                 members.len()
             ),
             format!("shrink podgroup/{}", first.name),
@@ -253,7 +252,7 @@ fn pending(
         };
         look.cluster
             .claim(&key)
-            .is_some_and(|claim| group_of(claim).is_some())
+            .is_some_and(|claim| owning_group(claim).is_some())
     });
     let message = if groups_gone {
         let member = if target.is_at_most(35) {
