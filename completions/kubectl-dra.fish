@@ -79,6 +79,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "devices" -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "convert" -d 'Turn reservations that are not pods into lists of pods, before a downgrade'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
@@ -435,6 +436,163 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s q -l q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -f -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kind -d 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l entry -d 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l to-version -d 'The release that the control plane goes back to' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l disable-gate -d 'The feature gate that is turned off; may be repeated' -r -f -a "DRAWorkloadResourceClaims\t'Claims of PodGroups; PodGroups stay'
+GenericWorkload\t'PodGroups altogether'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l all-kinds -d 'Entries of every kind'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l include-generated -d 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l release-unused -d 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kind -d 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l all-kinds -d 'Entries of every kind'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s f -l filename -d 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
@@ -901,19 +1059,22 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "completion" -d 'Print a completion script'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check explain simulate cel snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "convert" -d 'Turn reservations that are not pods into lists of pods, before a downgrade'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "completion" -d 'Print a completion script'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "allocation" -d 'Say whether claims and pods fit, on which nodes, and with which devices'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'

@@ -7,6 +7,7 @@ mod cel;
 mod check;
 mod claims;
 mod completion;
+mod convert;
 mod describe;
 mod devices;
 mod explain;
@@ -82,6 +83,7 @@ commands! {
     Taints => taints, waiting;
     Describe => describe, waiting;
     Check => check, waiting;
+    Convert => convert, waiting;
     Explain => explain, waiting;
     Simulate => simulate, waiting;
     Cel => cel, waiting;

@@ -8,6 +8,7 @@ mod cel;
 mod claim_filter;
 mod claim_item;
 mod claims;
+pub mod conversion;
 pub mod describe;
 mod device_item;
 mod devices;

@@ -9,6 +9,7 @@
 mod architecture;
 mod check;
 mod cli;
+mod convert;
 mod documentation;
 mod hostile;
 mod inspect;

@@ -22,6 +22,7 @@ use serde_json::Value;
 use crate::model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str};
 
 pub use self::patch::{entry_json, finalizer_patch};
+use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
 pub use self::restore::{Difference, Restoration, Saved, restore};
 pub use self::verify::{Defect, verify};
@@ -101,7 +102,8 @@ pub enum Release {
 /// What is to be done with all claims that were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Claims with an entry that is not a pod, and with a target below 1.37 those made for a PodGroup; by namespace and name.
+    /// Claims with an entry that is not a pod, and with a target below 1.37 those made for a PodGroup; by namespace and name. None
+    /// while anything is unknown.
     pub claims: Vec<ClaimPlan>,
     /// What could not be read. Nothing may be written while there is any.
     pub unknown: Vec<Gap>,
@@ -195,7 +197,57 @@ pub struct NewEntry {
     pub uid: Str,
 }
 
-/// Plans the conversion of `claims`, which should be in order.
+impl ClaimPlan {
+    /// The stable name of what is to be done, or of why nothing can be.
+    pub fn code(&self) -> Code {
+        match &self.action {
+            Action::Convert(_) if !self.unreserved.is_empty() => Code::UnreservedConsumer,
+            Action::Convert(_) => Code::Convertible,
+            Action::Release(_) => Code::Releasable,
+            Action::Keep => Code::KindNotSelected,
+            Action::Refuse(refusal) => refusal.code(),
+        }
+    }
+
+    /// What the code does not say.
+    pub fn reason(&self) -> Option<String> {
+        match &self.action {
+            Action::Convert(_) if !self.unreserved.is_empty() => Some(format!(
+                "no entry covers {} so far",
+                Names("pod", &self.unreserved)
+            )),
+            Action::Convert(_) if self.unverified => {
+                Some("PodGroups are not served, so every pod that uses the claim counts".to_owned())
+            }
+            Action::Convert(_) => None,
+            Action::Release(_) => Some("no pod uses it or could begin to".to_owned()),
+            Action::Keep if self.kept.is_empty() => Some("every pod may use it".to_owned()),
+            Action::Keep => Some(format!("reserved for {} only", self.kept_kinds().join(", "))),
+            Action::Refuse(refusal) => Some(refusal.to_string()),
+        }
+    }
+
+    /// What can be done where nothing is planned.
+    pub fn way_out(&self) -> Option<String> {
+        match &self.action {
+            Action::Convert(_) | Action::Release(_) => None,
+            Action::Keep if self.kept.is_empty() => Some("select it with --all-kinds".to_owned()),
+            Action::Keep => Some(format!(
+                "its owner removes the entry; or select it with --kind {}",
+                self.kept_kinds().join(" --kind ")
+            )),
+            Action::Refuse(refusal) => Some(refusal.way_out()),
+        }
+    }
+
+    /// Kinds of the entries that stay, each once.
+    fn kept_kinds(&self) -> Vec<String> {
+        let kinds: BTreeSet<_> = self.kept.iter().map(ConsumerReference::group_resource).collect();
+        kinds.into_iter().collect()
+    }
+}
+
+/// Plans the conversion of `claims`, which should be in order. While anything is unknown nothing is planned.
 pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, options: &Options) -> Plan {
     let gate = ClaimGate::of(cluster);
     let mut plan = Plan {
@@ -210,12 +262,18 @@ pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, 
             Err(gap) => plan.unknown.push(gap.clone()),
         }
     }
+    if !plan.unknown.is_empty() {
+        plan.claims.clear();
+    }
     plan
 }
 
-/// What the claim is reserved for besides pods: entries, and what KEP-5194 proposes.
+/// What the claim is reserved for besides pods: entries, and what KEP-5194 proposes for the spec. That cannot be changed, so it
+/// counts only until pods are listed instead.
 fn foreign_entries(claim: &Claim) -> impl Iterator<Item = &ConsumerReference> {
-    let in_spec = claim.spec.reserved_for.as_ref();
+    let in_force =
+        claim.status.allocation.is_some() && (is_for_any_pod(claim) || claim.status.reserved_for.is_empty());
+    let in_spec = claim.spec.reserved_for.as_ref().filter(|_| in_force);
     claim
         .status
         .reserved_for

@@ -212,7 +212,7 @@ impl fmt::Display for Refusal {
 }
 
 /// `pod a`, `pods a, b and 3 more`.
-struct Names<'a>(&'static str, &'a [Str]);
+pub(super) struct Names<'a>(pub(super) &'static str, pub(super) &'a [Str]);
 
 impl fmt::Display for Names<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{foreign_entries, is_for_any_pod};
-use crate::model::{Claim, Cluster, ConsumerReference, Gap, Kind, Str};
-use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, judge};
+use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Str};
+use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, judge, resolves_to};
 
 /// Something that is wrong with the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,15 @@ pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'
     }
     for entry in claim.status.reserved_for.iter().filter(|entry| entry.is_pod()) {
         let judged = judge(cluster, claim, entry);
-        if judged.consumer == Some(false) {
+        // The claim controller of an older release gives pods of a group other claims, and their entries stay.
+        let key = Key {
+            namespace: claim.metadata.namespace.clone(),
+            name: entry.name.clone(),
+        };
+        let means_another = cluster
+            .pod(&key)
+            .is_some_and(|pod| !resolves_to(pod, claim, PodGroups::Accepted));
+        if judged.consumer == Some(false) || means_another {
             defects.push(Defect::NoConsumer(entry.clone(), judged.status));
         }
     }

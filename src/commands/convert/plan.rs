@@ -1,0 +1,155 @@
+//! `kubectl dra convert plan`: what is to be done with every claim, and why.
+
+use crate::context::Ctx;
+use crate::error::Outcome;
+use crate::inspect::conversion::{ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, planned};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none};
+
+use super::args::{PlanningArgs, SelectionArgs, needs};
+
+/// Say what is to be done with each claim that is reserved for something else than pods
+///
+/// Lists claims with an entry that is not a pod, and with `--to-version` below 1.37 those that were made for a PodGroup. ACTION is `Convert`
+/// or `Release` where one write mends it, `Keep` where its kinds were not selected, `Refuse` where it cannot be converted; CODE and REASON
+/// say why, WAY OUT in `-o wide` what helps. Looks at all namespaces unless `-n` says otherwise. Nothing is changed. The JSON is the file
+/// that `convert apply --plan` takes.
+///
+/// Exit code 1: something stays that is not a pod. 4: something could not be read, and nothing is planned.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    #[command(flatten)]
+    planning: PlanningArgs,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NAMESPACE", ".namespace"),
+    Column::new("CLAIM", ".name"),
+    Column::new("ACTION", ".action"),
+    Column::new("CODE", ".code"),
+    Column::new("REMOVE", ".remove[0].name"),
+    Column::new("ADD", ".add[0].name"),
+    Column::new("REASON", ".reason"),
+    Column::wide("KEPT", ".kept[0].name"),
+    Column::wide("UID", ".uid"),
+    Column::wide("VERSION", ".resourceVersion"),
+    Column::wide("WAY OUT", ".wayOut"),
+];
+
+impl Report for ConversionPlan {
+    const KIND: &'static str = "ConversionPlan";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for claim in &self.claims {
+            add_row(&mut table, claim);
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let name = |claim: &PlannedClaim| format!("resourceclaim.resource.k8s.io/{}", claim.name);
+        self.claims.iter().map(name).collect()
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.claims, COLUMNS)
+    }
+}
+
+fn add_row(table: &mut Table, claim: &PlannedClaim) {
+    let tone = match claim.action {
+        PlannedAction::Convert | PlannedAction::Release => Tone::Good,
+        PlannedAction::Keep => Tone::Notice,
+        PlannedAction::Refuse => Tone::Bad,
+    };
+    let added: Vec<&str> = claim.add.iter().map(|pod| pod.name.as_str()).collect();
+    table.row(|row| {
+        row.cell(&claim.namespace)
+            .cell(&claim.name)
+            .toned(tone, claim.action.text())
+            .cell(&claim.code)
+            .cell(list_or_none(&claim.remove))
+            .cell(few(&added))
+            .option(claim.reason.as_deref())
+            .cell(list_or_none(&claim.kept))
+            .cell(&claim.uid)
+            .cell(&claim.resource_version)
+            .option(claim.way_out.as_deref());
+    });
+}
+
+/// The pods, or the first ones and how many more there are: a group can have hundreds.
+fn few(names: &[&str]) -> String {
+    const SHOWN: usize = 4;
+    match names.len().saturating_sub(SHOWN) {
+        0 => list_or_none(names),
+        more => format!("{} and {more} more", names[..SHOWN].join(",")),
+    }
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args { selection, planning } = args;
+    let kinds = selection.kinds();
+    let selection = selection.selection(ctx)?;
+    let cluster = ctx.load(needs(&selection)).await?;
+    crate::commands::objects::check_found(&selection, &cluster)?;
+    let options = planning.options(kinds, cluster.environment())?;
+    let plan = planned(&cluster, &selection, &options);
+    let outcome = outcome(&plan);
+    for unknown in &plan.unknown {
+        ctx.warn(format!("nothing is planned: {unknown}"));
+    }
+    // To claims of other kinds the gate does not matter.
+    if plan.claim_gate == "Assumed" && plan.claims.len() > plan.summary.keep {
+        ctx.warn(
+            "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
+             say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
+        );
+    }
+    let (verdict, empty) = (verdict(&plan.summary), plan.claims.is_empty());
+    let known = plan.unknown.is_empty();
+    ctx.print(plan)?;
+    if known {
+        ctx.printer().note(if empty {
+            "No claims are reserved for anything else than pods"
+        } else {
+            &verdict
+        });
+    }
+    Ok(outcome)
+}
+
+/// What the plan comes to: bad when something stays that is not a pod.
+pub(super) fn outcome(plan: &ConversionPlan) -> Outcome {
+    if !plan.unknown.is_empty() {
+        Outcome::Unknown
+    } else if plan.leaves_something() {
+        Outcome::Findings
+    } else {
+        Outcome::Done
+    }
+}
+
+/// `3 claims to convert, 1 refused`.
+pub(super) fn verdict(summary: &PlanSummary) -> String {
+    let PlanSummary {
+        convert,
+        release,
+        keep,
+        refuse,
+    } = *summary;
+    let parts: Vec<String> = [
+        (convert, "to convert"),
+        (release, "to release"),
+        (keep, "kept"),
+        (refuse, "refused"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{} {what}", counted(count, "claim", "claims")))
+    .collect();
+    parts.join(", ")
+}

@@ -1,0 +1,138 @@
+//! `kubectl dra convert verify`: whether every list of consumers is what components that know pods only can work with.
+
+use std::collections::BTreeSet;
+
+use crate::context::{Ctx, SourceSetting};
+use crate::error::Outcome;
+use crate::inspect::Selection;
+use crate::inspect::conversion::{ConversionVerification, VerificationItem, verification};
+use crate::model::{Cluster, Key, Kind};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
+use crate::reservation::conversion::Kinds;
+
+use super::args::{SelectionArgs, needs};
+
+/// Verify that claims are reserved for the pods that use them and for nothing else
+///
+/// One row for each defect: `NonPodEntry` and `ReservedForAnyPod` for a reservation that is not a pod, of whatever kind;
+/// `ConsumerNotListed` for a pod on a node that uses the claim and has no entry of its own; `EntryWithoutConsumer` for an entry of a pod that
+/// does not exist, has ended or uses another claim. Looks at all namespaces unless `-n` says otherwise.
+///
+/// Exit code 1: there are defects. 4: there are none but something could not be read.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NAMESPACE", ".namespace"),
+    Column::new("CLAIM", ".name"),
+    Column::new("CODE", ".code"),
+    Column::new("MESSAGE", ".message"),
+    Column::wide("UID", ".uid"),
+];
+
+impl Report for ConversionVerification {
+    const KIND: &'static str = "ConversionVerification";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for item in &self.items {
+            add_row(&mut table, item);
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for item in &self.items {
+            let name = format!("resourceclaim.resource.k8s.io/{}", item.name);
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.items, COLUMNS)
+    }
+}
+
+fn add_row(table: &mut Table, item: &VerificationItem) {
+    table.row(|row| {
+        row.cell(&item.namespace)
+            .cell(&item.name)
+            .toned(Tone::Bad, item.code)
+            .cell(&item.message)
+            .cell(&item.uid);
+    });
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args { selection } = args;
+    let kinds = selection.kinds();
+    let selection = selection.selection(ctx)?;
+    let cluster = ctx.load(needs(&selection)).await?;
+    crate::commands::objects::check_found(&selection, &cluster)?;
+    let mut report = verification(&cluster, &selection, &kinds);
+    if let SourceSetting::Cluster(_) = ctx.settings().source {
+        report = confirm(ctx, cluster, &selection, &kinds, report).await?;
+    }
+    for unknown in &report.unknown {
+        ctx.warn(format!("unknown: {unknown}"));
+    }
+    let outcome = if !report.items.is_empty() {
+        Outcome::Findings
+    } else if report.unknown.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Unknown
+    };
+    let looked_at = counted(report.claims, "claim", "claims");
+    let verdict = match outcome {
+        Outcome::Done => format!("{looked_at} verified"),
+        _ => format!(
+            "{} in {looked_at}",
+            counted(report.items.len(), "defect", "defects")
+        ),
+    };
+    ctx.print(report)?;
+    ctx.printer().note(&verdict);
+    Ok(outcome)
+}
+
+/// Reads claims with defects again, and the pods that these are about: claims and pods were listed one after the other, and a pod
+/// that got its entry and its node in between only seems to lack the entry.
+async fn confirm(
+    ctx: &Ctx,
+    mut cluster: Cluster,
+    selection: &Selection,
+    kinds: &Kinds,
+    report: ConversionVerification,
+) -> anyhow::Result<ConversionVerification> {
+    let objects: BTreeSet<(Kind, Key)> = report.items.iter().flat_map(VerificationItem::evidence).collect();
+    if objects.is_empty() {
+        return Ok(report);
+    }
+    let again = ctx.live().await?.read_again(objects).await?;
+    for change in again.changes {
+        cluster.apply(change);
+    }
+    for warning in again.warnings {
+        ctx.warn(warning);
+    }
+    let mut confirmed = verification(&cluster, selection, kinds);
+    if !again.unread.is_empty() {
+        let objects = counted(again.unread.len(), "object", "objects");
+        confirmed
+            .unknown
+            .push(format!("{objects} could not be read again"));
+    }
+    // What could not be read again accuses nobody.
+    confirmed
+        .items
+        .retain(|item| !item.evidence().any(|object| again.unread.contains(&object)));
+    Ok(confirmed)
+}

@@ -1,0 +1,22 @@
+//! Reports about turning reservations into lists of pods: what is to be done with each claim, and whether it has been done.
+//!
+//! The plan is also a file: what `convert plan` prints as JSON is what `convert apply` reads. The decisions are made in
+//! `reservation::conversion`; here they get the shape that readers and scripts rely on.
+
+mod options;
+mod plan;
+mod verification;
+
+pub use options::{PlanOptions, PlanScope, UnknownTarget};
+pub use plan::{
+    ConversionPlan, Entry, PlanFileError, PlanSummary, PlannedAction, PlannedClaim, Pod, planned, read_plan,
+};
+pub use verification::{ConversionVerification, VerificationItem, verification};
+
+use crate::model::Kind;
+
+/// Kinds that both reports are made from.
+pub const CONVERSION_NEEDS: [Kind; 3] = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
+
+#[cfg(test)]
+mod tests;
