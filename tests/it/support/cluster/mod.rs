@@ -20,6 +20,7 @@ pub(crate) mod kubelet;
 pub(crate) mod objects;
 mod options;
 pub(crate) mod scenario;
+mod tunnel;
 mod user;
 
 use std::cell::Cell;

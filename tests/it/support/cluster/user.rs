@@ -109,11 +109,14 @@ impl User {
 
     /// A bearer token of a service account, which is created if need be.
     pub(crate) fn service_account_token(&self, namespace: &str, name: &str) -> String {
-        let account = format!("serviceaccount/{namespace}/{name}");
-        if self.find(&account).is_none() {
-            self.create(&json!({"apiVersion": "v1", "kind": "ServiceAccount",
-                "metadata": {"name": name, "namespace": namespace}}));
-        }
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}});
+        let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
+        // Other tests may want the same one at the same time.
+        let created = self.request(&Method::POST, &accounts, &account);
+        assert!(
+            created.is_success() || created.status == 409,
+            "{accounts}: {created:?}"
+        );
         let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
         let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
         let answer = self.request(&Method::POST, &path, &request);
