@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::model::{LabelSelector, Time};
+use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use crate::sources::live::Live;
 
@@ -90,6 +90,8 @@ pub(crate) struct Ctx {
     live: tokio::sync::OnceCell<Live>,
     /// Filled while objects are loaded, printed with the report.
     envelope: Mutex<Envelope>,
+    /// What was loaded, see [`Self::keep`].
+    kept: Mutex<Vec<Cluster>>,
     /// The whole command line, for those who print it. A function, since most commands do not need it built again.
     command_line: fn() -> clap::Command,
 }
@@ -119,8 +121,18 @@ impl Ctx {
             recorded: OnceLock::new(),
             live: tokio::sync::OnceCell::new(),
             envelope: Mutex::default(),
+            kept: Mutex::default(),
             command_line,
         }
+    }
+
+    /// Shares what was loaded for as long as this lives, which is to the end of the process: giving back the memory of a large
+    /// cluster object by object takes a noticeable part of a run, and nobody needs it.
+    fn keep(&self, cluster: Cluster) {
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(cluster);
     }
 
     pub(crate) fn settings(&self) -> &Settings {

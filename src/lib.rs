@@ -82,7 +82,10 @@ mod shell {
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(settings, command)) => {
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
-                end(run(*command, &ctx), ctx.printer())
+                let code = end(run(*command, &ctx), ctx.printer());
+                // The process ends: what was loaded need not be taken apart before.
+                std::mem::forget(ctx);
+                code
             }
             Ok(Invocation::Show(text)) => {
                 let printer = printer();

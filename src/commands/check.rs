@@ -16,7 +16,7 @@ use crate::model::{Cluster, Gate, Kind, Version};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View};
 use crate::sources::{GateSetting, Needs};
 
-use super::{Accepts, objects};
+use super::{Accepts, objects, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
@@ -193,7 +193,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         selection,
         now: ctx.now(),
     };
-    let mut report = findings::check(&cluster, &request);
+    let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     if let SourceSetting::Cluster(_) = ctx.settings().source {
         report = confirm(ctx, cluster, &request, report).await?;
     }
@@ -253,7 +253,7 @@ async fn confirm(
         ctx.warn(warning);
     }
     Ok(findings::confirmed(
-        findings::check(&cluster, request),
+        findings::check_by(&cluster, request, &threads::on_all),
         &report,
         &again.unread,
     ))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
-use super::{Accepts, judging, objects};
+use super::{Accepts, judging, objects, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::allocation::Settings;
@@ -64,7 +64,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         now: ctx.now(),
         limits: judging::limits(budget),
         observer: &(),
-        run: &judging::on_threads,
+        run: &threads::each_node,
     };
     let report = match &target {
         Some(target) => existing(ctx, &cluster, target, &settings)?,

@@ -19,6 +19,7 @@ mod simulate;
 mod snapshot;
 mod status;
 mod taints;
+mod threads;
 mod version;
 mod watching;
 

@@ -6,7 +6,7 @@ use crate::inspect::findings::Counts;
 use crate::inspect::{self, ClusterStatus, GateLine, STATUS_NEEDS};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View};
 
-use super::{Accepts, objects};
+use super::{Accepts, objects, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -182,7 +182,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = crate::sources::Needs::kinds(STATUS_NEEDS).with_gates();
     let cluster = ctx.load(needs).await?;
-    let report = inspect::status(&cluster, &selection, ctx.now());
+    let report = inspect::status(&cluster, &selection, ctx.now(), &threads::on_all);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

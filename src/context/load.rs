@@ -14,7 +14,9 @@ use crate::sources::{self, Loaded, Needs, Observer};
 impl Ctx {
     /// Loads what a command needs, and warns of what could not be understood on the way.
     pub(crate) async fn load(&self, needs: Needs) -> anyhow::Result<Cluster> {
-        Ok(self.load_to_watch(&needs).await?.cluster)
+        let cluster = self.load_to_watch(&needs).await?.cluster;
+        self.keep(cluster.clone());
+        Ok(cluster)
     }
 
     /// The same with what a watch needs to go on from there.

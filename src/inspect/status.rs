@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::findings::{CheckRequest, Counts, check};
+use super::findings::{CheckRequest, Counts, check_by};
 use super::nodes::{node_selection, slice_selection};
 use super::{DeviceState, Health, HealthIndex, Inventory, Selection, Warnings};
 use crate::eviction::Taints;
 use crate::model::{Cluster, Component, Evidence, Gate, Kind, NodeSelector, Pool, Str, Time};
 use crate::reservation::ClaimState;
+use crate::scheduling::Run;
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -135,8 +136,9 @@ pub const STATUS_NEEDS: [Kind; 9] = [
     Kind::ResourceQuota,
 ];
 
-/// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state.
-pub fn status(cluster: &Cluster, selection: &Selection, now: Time) -> ClusterStatus {
+/// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state. The most work
+/// is done on the threads of `run`.
+pub fn status(cluster: &Cluster, selection: &Selection, now: Time, run: Run<'_>) -> ClusterStatus {
     let environment = cluster.environment();
     let mut warnings = Warnings::default();
     let shown = [
@@ -170,7 +172,7 @@ pub fn status(cluster: &Cluster, selection: &Selection, now: Time) -> ClusterSta
             gates.push(line);
         }
     }
-    let findings = check(cluster, &CheckRequest::now(now));
+    let findings = check_by(cluster, &CheckRequest::now(now), run);
     gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
     ClusterStatus {
         drivers: drivers(cluster, &mut warnings),
@@ -336,6 +338,7 @@ mod tests {
 
     use super::super::testing::{World, holding, json_of, now, status as holding_results, texts};
     use super::*;
+    use crate::scheduling::in_order;
 
     #[test]
     fn devices_and_claims_are_counted_by_state() {
@@ -373,7 +376,7 @@ mod tests {
                 }),
             )
             .build();
-        let report = status(&cluster, &Selection::default(), now());
+        let report = status(&cluster, &Selection::default(), now(), &in_order);
         assert_eq!(
             json_of(&report),
             json!({
@@ -402,7 +405,7 @@ mod tests {
             .slice("node-1", &json!([{"name": "a"}]))
             .without(Kind::ResourceClaim)
             .build();
-        let report = status(&cluster, &Selection::default(), now());
+        let report = status(&cluster, &Selection::default(), now(), &in_order);
         assert_eq!(report.claims, None);
         assert_eq!(
             (report.drivers[0].devices.unknown, report.drivers[0].devices.free),

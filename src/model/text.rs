@@ -124,7 +124,7 @@ impl serde::Serialize for Str {
 /// Lets equal texts of one source share their memory. It never decides an order.
 #[derive(Debug, Default)]
 pub struct Interner {
-    known: HashSet<Str>,
+    known: HashSet<Str, foldhash::quality::RandomState>,
 }
 
 impl Interner {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
-use super::super::{judging, objects};
+use super::super::{judging, objects, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::allocation::{
@@ -95,7 +95,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         now: ctx.now(),
         limits: judging::limits(args.budget),
         observer: &(),
-        run: &judging::on_threads,
+        run: &threads::each_node,
     };
     let mut report = allocation::allocation(&cluster, &units, &settings);
     if args.max && report.result != Fit::Unknown {

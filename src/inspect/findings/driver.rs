@@ -17,7 +17,7 @@ pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
         .claims()
         .any(|claim| claim.results().iter().any(|result| result.driver == *driver));
     if !published && !held {
-        look.warnings.add(format!(
+        look.found.warnings.add(format!(
             "neither a ResourceSlice nor a claim names the driver {driver}; is it written like this?"
         ));
     }
@@ -25,7 +25,7 @@ pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
         && cluster.node(name).is_none()
         && !look.is_hidden(Kind::Node, "")
     {
-        look.warnings.add(format!("there is no node {name}"));
+        look.found.warnings.add(format!("there is no node {name}"));
     }
     let place = Place(node.map(|name| WantedNode::of(cluster, name)));
     for claim in cluster.claims() {

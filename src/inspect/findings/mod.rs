@@ -18,9 +18,8 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -31,6 +30,7 @@ pub use finding::{Certainty, Finding, Subject};
 use super::{Inventory, Selection, Warnings};
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
 use crate::reservation::owning_group;
+use crate::scheduling::{Run, in_order};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -163,17 +163,36 @@ impl Counts {
 
 /// Looks for everything that `request` asks for.
 pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
-    let mut look = Look::new(cluster, request);
+    check_by(cluster, request, &in_order)
+}
+
+/// The same on the threads of `run`. How many there are shows nowhere in the report.
+pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> FindingList {
+    const NOW: [fn(&mut Look<'_>); 7] = [
+        devices::look,
+        reservations::look,
+        claims::look,
+        requests::look,
+        pools::look,
+        rules::look,
+        leftovers::look,
+    ];
+    let shared = Shared::new(cluster);
+    let mut look = Look::new(&shared, request);
     look.note_gaps(request);
     match &request.question {
         Question::Now => {
-            devices::look(&mut look);
-            reservations::look(&mut look);
-            claims::look(&mut look);
-            requests::look(&mut look);
-            pools::look(&mut look);
-            rules::look(&mut look);
-            leftovers::look(&mut look);
+            let families: Vec<OnceLock<Found>> = NOW.iter().map(|_| OnceLock::new()).collect();
+            run(NOW.len(), &|place| {
+                families[place].get_or_init(|| {
+                    let mut look = Look::new(&shared, request);
+                    NOW[place](&mut look);
+                    look.found
+                });
+            });
+            for family in families {
+                look.found.extend(family.into_inner().unwrap_or_default());
+            }
         }
         Question::Driver { driver, node } => driver::look(&mut look, driver, node.as_ref()),
         Question::Downgrade(target) => downgrade::look(&mut look, target),
@@ -222,29 +241,56 @@ fn entry_of<'a>(claim: &'a Claim, group: &str) -> Option<&'a str> {
     Some(rest.rsplit_once('-')?.0)
 }
 
-/// A cluster being looked at, with what was found so far.
-struct Look<'a> {
+/// What several families of rules look at, made by the first that does.
+struct Shared<'a> {
     cluster: &'a Cluster,
-    now: Time,
-    codes: &'a BTreeSet<Code>,
-    inventory: OnceCell<Inventory<'a>>,
-    group_claims: OnceCell<GroupClaims<'a>>,
+    inventory: OnceLock<Inventory<'a>>,
+    group_claims: OnceLock<GroupClaims<'a>>,
+}
+
+impl<'a> Shared<'a> {
+    fn new(cluster: &'a Cluster) -> Self {
+        Self {
+            cluster,
+            inventory: OnceLock::new(),
+            group_claims: OnceLock::new(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
     findings: Vec<Finding>,
     unknown: Warnings,
     warnings: Warnings,
 }
 
+impl Found {
+    fn extend(&mut self, other: Self) {
+        self.findings.extend(other.findings);
+        self.unknown.extend(other.unknown);
+        self.warnings.extend(other.warnings);
+    }
+}
+
+/// A cluster being looked at, with what was found so far.
+struct Look<'a> {
+    cluster: &'a Cluster,
+    now: Time,
+    codes: &'a BTreeSet<Code>,
+    shared: &'a Shared<'a>,
+    found: Found,
+}
+
 impl<'a> Look<'a> {
-    fn new(cluster: &'a Cluster, request: &'a CheckRequest) -> Self {
+    fn new(shared: &'a Shared<'a>, request: &'a CheckRequest) -> Self {
         Self {
-            cluster,
+            cluster: shared.cluster,
             now: request.now,
             codes: &request.codes,
-            inventory: OnceCell::new(),
-            group_claims: OnceCell::new(),
-            findings: Vec::new(),
-            unknown: Warnings::default(),
-            warnings: Warnings::default(),
+            shared,
+            found: Found::default(),
         }
     }
 
@@ -258,17 +304,17 @@ impl<'a> Look<'a> {
 
     fn add(&mut self, finding: Finding) {
         if self.wants(finding.code) {
-            self.findings.push(finding);
+            self.found.findings.push(finding);
         }
     }
 
     fn inventory(&self) -> &Inventory<'a> {
-        self.inventory.get_or_init(|| Inventory::of(self.cluster))
+        self.shared.inventory.get_or_init(|| Inventory::of(self.cluster))
     }
 
     /// Allocated claims that were made for PodGroups, by namespace and entry of the group's `spec.resourceClaims`.
     fn group_claims(&self) -> &GroupClaims<'a> {
-        self.group_claims.get_or_init(|| {
+        self.shared.group_claims.get_or_init(|| {
             let mut claims = GroupClaims::new();
             let allocated = self
                 .cluster
@@ -318,13 +364,13 @@ impl<'a> Look<'a> {
                     [code] => format!("{code} may be missing"),
                     [] => continue,
                 };
-                self.unknown.unknown(&what, gap);
+                self.found.unknown.unknown(&what, gap);
             }
         }
     }
 
     fn report(self, request: &CheckRequest) -> FindingList {
-        let mut items = self.findings;
+        let mut items = self.found.findings;
         let selection = &request.selection;
         if let Some(namespace) = &selection.namespace {
             items.retain(|finding| {
@@ -353,9 +399,9 @@ impl<'a> Look<'a> {
         FindingList {
             scope,
             counts: Counts::of(&items),
-            unknown: self.unknown.iter().map(str::to_owned).collect(),
+            unknown: self.found.unknown.iter().map(str::to_owned).collect(),
             items,
-            warnings: self.warnings,
+            warnings: self.found.warnings,
         }
     }
 }

@@ -186,7 +186,7 @@ impl<'a> SelectorCheck<'a> {
             }
         }
         if given_up > 0 {
-            look.unknown.add(format!(
+            look.found.unknown.add(format!(
                 "{} of {MOST_EVALUATIONS} evaluations were not tried on all devices",
                 counted(given_up, "request beyond the limit", "requests beyond the limit")
             ));

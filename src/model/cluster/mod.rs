@@ -44,7 +44,13 @@ impl Object {
     /// Names the place where the JSON is not of that shape.
     pub fn from_json(kind: Kind, json: &[u8]) -> Result<Self, serde_json::Error> {
         fn read<'a, T: serde::Deserialize<'a>>(json: &'a [u8]) -> Result<Arc<T>, serde_json::Error> {
-            serde_json::from_slice(json).map(Arc::new)
+            match std::str::from_utf8(json) {
+                // One check of the whole text costs less than one of each text in it.
+                Ok(text) => serde_json::from_str(text),
+                // This says where.
+                Err(_) => serde_json::from_slice(json),
+            }
+            .map(Arc::new)
         }
         Ok(match kind {
             Kind::Namespace => Self::Namespace(read(json)?),

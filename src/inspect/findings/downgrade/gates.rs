@@ -95,7 +95,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         );
     }
     if !known.contains(&Component::ApiServer) {
-        look.unknown.add(
+        look.found.unknown.add(
             "DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)".to_owned(),
         );
     }
@@ -105,7 +105,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         .map(Component::name)
         .collect();
     if !unseen.is_empty() {
-        look.warnings.add(format!(
+        look.found.warnings.add(format!(
             "the feature gates of {} are not known; {} does not start with one that it does not know",
             unseen.join(" and "),
             target.name()

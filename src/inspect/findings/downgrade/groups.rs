@@ -328,10 +328,11 @@ fn objects(look: &mut Look<'_>, target: &Target) {
         return;
     }
     if served {
-        look.warnings
+        look.found
+            .warnings
             .add("CompositePodGroups are not looked for; they have to be deleted like PodGroups".to_owned());
     } else if target.older && groups_are_known(cluster, &Str::default()) == GroupsKnown::NotServed {
-        look.warnings.add(
+        look.found.warnings.add(
             "PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on".to_owned(),
         );
     }

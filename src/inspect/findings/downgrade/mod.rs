@@ -158,7 +158,8 @@ const WITH_RULES: &[Gate] = &[
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     for gate in target.disabled().filter(|gate| !WITH_RULES.contains(gate)) {
-        look.unknown
+        look.found
+            .unknown
             .add(format!("what switching off {gate} breaks is not known"));
     }
     groups::look(look, target);

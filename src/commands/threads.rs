@@ -1,0 +1,42 @@
+//! Ways to run the core's work on the processors there are.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::scheduling::in_order;
+
+/// Below this many nodes threads cost more than they save.
+const FEW: usize = 64;
+
+/// Runs `work` for each node on as many threads as there are processors, if there are enough of them.
+pub(super) fn each_node(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    if count < FEW {
+        in_order(count, work);
+    } else {
+        on_all(count, work);
+    }
+}
+
+/// Runs `work` for each number on as many threads as there are processors.
+pub(super) fn on_all(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    if cores == 1 {
+        return in_order(count, work);
+    }
+    let next = AtomicUsize::new(0);
+    let run = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            if place >= count {
+                return;
+            }
+            work(place);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..cores {
+            scope.spawn(run);
+        }
+        run();
+    });
+}
