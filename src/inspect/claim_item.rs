@@ -319,7 +319,7 @@ impl Serialize for ClaimItem {
             taints: self
                 .taints()
                 .map(|taints| taints.iter().map(TaintView::of).collect()),
-            spec_reserved_for: spec.reserved_for.as_ref().map(Consumer),
+            spec_reserved_for: spec.reserved_for.as_deref().map(Consumer),
             reserved_for_any_pod: status
                 .allocation
                 .as_ref()

@@ -127,7 +127,7 @@ impl Serialize for AnyPodItem {
             namespace: &self.claim.metadata.namespace,
             claim: &self.claim.metadata.name,
             claim_uid: &self.claim.metadata.uid,
-            reserved_for: self.claim.spec.reserved_for.as_ref().map(Consumer),
+            reserved_for: self.claim.spec.reserved_for.as_deref().map(Consumer),
         }
         .serialize(serializer)
     }

@@ -45,7 +45,7 @@ pub struct ClaimSpec {
     #[serde(deserialize_with = "or_default")]
     pub devices: DeviceClaim,
     /// Consumer named in the spec, as KEP-5194 proposes; no release serves the field.
-    pub reserved_for: Option<ConsumerReference>,
+    pub reserved_for: Option<Box<ConsumerReference>>,
 }
 
 /// Requests, constraints and configuration of a claim.

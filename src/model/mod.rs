@@ -52,7 +52,7 @@ pub use pod::{
     Affinity, Bare, Container, ContainerClaim, ContainerPort, ContainerStatus, ExtendedResourceClaim, Gang,
     Named, NodeAffinity, NodeToleration, Pod, PodClaim, PodClaimStatus, PodGroup, PodGroupSpec,
     PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus, PreferredTerm, RequestMapping, ResourceHealth,
-    ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy, Volume, WorkloadRef,
+    ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
 };
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;

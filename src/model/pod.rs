@@ -54,8 +54,6 @@ pub struct PodSpec {
     pub resource_claims: Vec<PodClaim>,
     /// Membership in a PodGroup.
     pub scheduling_group: Option<SchedulingGroup>,
-    /// Membership in a Workload, as release 1.35 wrote it.
-    pub workload_ref: Option<WorkloadRef>,
     /// Ordinary containers.
     #[serde(deserialize_with = "list")]
     pub containers: Vec<Container>,
@@ -63,7 +61,7 @@ pub struct PodSpec {
     #[serde(deserialize_with = "list")]
     pub init_containers: Vec<Container>,
     /// Requests of the pod as a whole.
-    pub resources: Option<Resources>,
+    pub resources: Option<Box<Resources>>,
     /// Added to the requests of the containers, sorted by resource name.
     #[serde(deserialize_with = "keyed")]
     pub overhead: Vec<(Str, Quantity)>,
@@ -81,12 +79,12 @@ pub struct PodSpec {
     /// Which scheduler is responsible.
     #[serde(deserialize_with = "interned")]
     pub scheduler_name: Str,
-    /// Rules of spreading over the topology.
-    #[serde(deserialize_with = "list")]
-    pub topology_spread_constraints: Vec<serde::de::IgnoredAny>,
-    /// Volumes; only those that can decide the node matter.
-    #[serde(deserialize_with = "list")]
-    pub volumes: Vec<Volume>,
+    /// Whether there are rules of spreading over the topology.
+    #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
+    pub has_topology_spread: bool,
+    /// Whether a volume can decide the node.
+    #[serde(rename = "volumes", deserialize_with = "any_binds")]
+    pub has_binding_volume: bool,
     /// The pod's ports are those of the node.
     #[serde(deserialize_with = "or_default")]
     pub host_network: bool,
@@ -124,18 +122,6 @@ pub struct SchedulingGroup {
     /// Name of the group, in the pod's namespace.
     #[serde(deserialize_with = "interned_option")]
     pub pod_group_name: Option<Str>,
-}
-
-/// Membership in a Workload, as release 1.35 wrote it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct WorkloadRef {
-    /// Name of the Workload.
-    #[serde(deserialize_with = "interned")]
-    pub name: Str,
-    /// Pod group within it.
-    #[serde(deserialize_with = "interned")]
-    pub pod_group: Str,
 }
 
 /// What the scheduler and the claim rules read of a container.
@@ -210,17 +196,25 @@ pub struct Named {
     pub name: Str,
 }
 
-/// What the scheduler reads of a volume.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Volume {
-    /// Name within the pod.
-    #[serde(deserialize_with = "interned")]
-    pub name: Str,
-    /// A volume claim can bind the pod to some nodes.
-    pub persistent_volume_claim: Option<serde::de::IgnoredAny>,
-    /// So can an ephemeral volume.
-    pub ephemeral: Option<serde::de::IgnoredAny>,
+/// Whether a list has an element, whatever it is.
+fn is_filled<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let elements: Vec<serde::de::IgnoredAny> = list(deserializer)?;
+    Ok(!elements.is_empty())
+}
+
+/// Whether one of the volumes can bind the pod to some nodes, as those of volume claims and ephemeral ones can. Every pod has volumes, and
+/// nothing else of them matters.
+fn any_binds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Volume {
+        persistent_volume_claim: Option<serde::de::IgnoredAny>,
+        ephemeral: Option<serde::de::IgnoredAny>,
+    }
+    let volumes: Vec<Volume> = list(deserializer)?;
+    Ok(volumes
+        .iter()
+        .any(|volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()))
 }
 
 /// Demands on the node beyond plain labels.
@@ -296,9 +290,6 @@ pub struct PodStatus {
     /// Health of devices, for the containers that have any.
     #[serde(deserialize_with = "container_statuses")]
     pub container_statuses: Vec<ContainerStatus>,
-    /// The node that a preempting pod waits for.
-    #[serde(deserialize_with = "interned_option")]
-    pub nominated_node_name: Option<Str>,
     /// When the kubelet saw the pod first.
     pub start_time: Option<Time>,
 }

@@ -229,10 +229,7 @@ fn conflicts(
 /// Filters that could still refuse the pod and are not simulated, because of what the pod uses.
 pub fn not_simulated(pod: &Pod) -> Vec<&'static str> {
     let mut plugins = Vec::new();
-    let binds = |volume: &crate::model::Volume| {
-        volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()
-    };
-    if pod.spec.volumes.iter().any(binds) {
+    if pod.spec.has_binding_volume {
         plugins.extend([
             "VolumeRestrictions",
             "NodeVolumeLimits",
@@ -240,7 +237,7 @@ pub fn not_simulated(pod: &Pod) -> Vec<&'static str> {
             "VolumeZone",
         ]);
     }
-    if !pod.spec.topology_spread_constraints.is_empty() {
+    if pod.spec.has_topology_spread {
         plugins.push("PodTopologySpread");
     }
     let affinity = pod.spec.affinity.as_ref();

@@ -272,7 +272,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
     Some(ClaimDescription {
         identity: Identity::of(&claim.metadata),
         state: ClaimState::of(claim),
-        spec_reserved_for: spec.reserved_for.clone(),
+        spec_reserved_for: spec.reserved_for.as_deref().cloned(),
         requests: spec.devices.requests.iter().map(RequestDescription::of).collect(),
         constraints: spec.devices.constraints.iter().map(ConstraintItem::of).collect(),
         config: spec

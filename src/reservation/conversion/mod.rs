@@ -273,7 +273,7 @@ pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, 
 fn foreign_entries(claim: &Claim) -> impl Iterator<Item = &ConsumerReference> {
     let in_force =
         claim.status.allocation.is_some() && (is_for_any_pod(claim) || claim.status.reserved_for.is_empty());
-    let in_spec = claim.spec.reserved_for.as_ref().filter(|_| in_force);
+    let in_spec = claim.spec.reserved_for.as_deref().filter(|_| in_force);
     claim
         .status
         .reserved_for
