@@ -14,6 +14,8 @@
     reason = "a benchmark reads files and clocks and prints what it found"
 )]
 
+mod timed;
+
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,7 +24,6 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-const RUNS: usize = 3;
 const NODES: usize = 5_000;
 const DEVICES_PER_NODE: usize = 8;
 const PODS: usize = 100_000;
@@ -67,51 +68,10 @@ fn main() {
         ("kubectl dra reserved -A", dra(&["reserved", "-A", &from])),
         ("jq device table", jq(devices)),
     ];
-    let measured = measure(&rows);
-    println!("| Command | Wall | CPU | Peak memory | Wall, to jq |\n|---|---|---|---|---|");
-    let baseline = measured[measured.len() - 1].wall;
-    for ((name, _), figures) in rows.iter().zip(&measured) {
-        println!(
-            "| `{name}` | {:.2} s | {:.2} s | {} MiB | {:.2} |",
-            figures.wall,
-            figures.cpu,
-            figures.peak_kib / 1024,
-            figures.wall / baseline
-        );
-    }
+    let measured = timed::measure(&rows, &[]);
+    timed::print(&rows, &measured, rows.len() - 1, "jq");
     println!();
     size_and_start();
-}
-
-/// What one command took.
-#[derive(Clone, Copy)]
-struct Figures {
-    wall: f64,
-    cpu: f64,
-    peak_kib: u64,
-}
-
-/// Runs all commands in turn, and once more, and so on, so that whatever else the machine does hits all of them.
-fn measure(rows: &[(&str, Vec<String>)]) -> Vec<Figures> {
-    let mut all = vec![Vec::new(); rows.len()];
-    for _ in 0..RUNS {
-        for ((_, command), figures) in rows.iter().zip(&mut all) {
-            figures.push(run(command));
-        }
-    }
-    let median = |mut figures: Vec<Figures>| {
-        figures.sort_by(|a, b| a.wall.total_cmp(&b.wall));
-        let peak_kib = figures
-            .iter()
-            .map(|figures| figures.peak_kib)
-            .max()
-            .unwrap_or_default();
-        Figures {
-            peak_kib,
-            ..figures[figures.len() / 2]
-        }
-    };
-    all.into_iter().map(median).collect()
 }
 
 /// The program that is measured: the one of the same build, unless `KUBECTL_DRA_BENCH_PROGRAM` names another.
@@ -146,34 +106,6 @@ fn size_and_start() {
             "| `kubectl-dra version --client`, {name} of {STARTS} | {:.1} ms |",
             time.as_secs_f64() * 1e3
         );
-    }
-}
-
-/// GNU time measures what the kernel says of a child, which the standard library does not tell.
-fn run(command: &[String]) -> Figures {
-    let output = Command::new("/usr/bin/time")
-        .args(["-f", "%e %U %S %M"])
-        .args(command)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .expect("GNU time is installed as /usr/bin/time");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
-    let numbers: Vec<f64> = said
-        .lines()
-        .last()
-        .unwrap_or_default()
-        .split(' ')
-        .filter_map(|number| number.parse().ok())
-        .collect();
-    let [wall, user, system, peak] = numbers[..] else {
-        panic!("{said}")
-    };
-    Figures {
-        wall,
-        cpu: user + system,
-        peak_kib: peak as u64,
     }
 }
 

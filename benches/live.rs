@@ -22,11 +22,12 @@
     reason = "made for all tests, of which this uses the cluster"
 )]
 mod support;
+mod timed;
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -36,7 +37,6 @@ use serde_json::{Value, json};
 
 use support::cluster::{Cluster, Component, Options, runtime};
 
-const RUNS: usize = 3;
 /// Requests that are under way at the same time while the cluster is filled.
 const WRITERS: usize = 64;
 const PER_NAMESPACE: usize = 500;
@@ -92,29 +92,13 @@ fn main() {
             dra(&["claims", "-A", &from]),
         ),
     ];
-    let measured = measure(&cluster, &rows);
-    println!("| Command | Wall | CPU | Peak memory | Wall, to `kubectl get --raw` |\n|---|---|---|---|---|");
-    for ((name, _), figures) in rows.iter().zip(&measured) {
-        println!(
-            "| `{name}` | {:.2} s | {:.2} s | {} MiB | {:.2} |",
-            figures.wall,
-            figures.cpu,
-            figures.peak_kib / 1024,
-            figures.wall / measured[0].wall
-        );
-    }
+    let kubeconfig = cluster.kubeconfig().display().to_string();
+    let measured = timed::measure(&rows, &[("KUBECONFIG", kubeconfig)]);
+    timed::print(&rows, &measured, 0, "`kubectl get --raw`");
     println!(
         "\nFrom the saved list, the claims table is {:.0} times as fast as jq's.",
         measured[5].wall / measured[6].wall
     );
-}
-
-/// What one command took.
-#[derive(Clone, Copy)]
-struct Figures {
-    wall: f64,
-    cpu: f64,
-    peak_kib: u64,
 }
 
 fn command(cluster: &Cluster, program: &str, args: &[&str]) -> Vec<String> {
@@ -137,60 +121,6 @@ fn save(cluster: &Cluster, command: &[String], to: &Path) {
         .status()
         .expect("the program starts");
     assert!(status.success(), "{command:?}");
-}
-
-/// Runs all commands in turn, and once more, and so on.
-fn measure(cluster: &Cluster, rows: &[(&str, Vec<String>)]) -> Vec<Figures> {
-    let mut all = vec![Vec::new(); rows.len()];
-    for _ in 0..RUNS {
-        for ((name, command), figures) in rows.iter().zip(&mut all) {
-            figures.push(run(cluster, command));
-            // Filling and measuring take minutes.
-            let _ = writeln!(std::io::stderr(), "{name}");
-        }
-    }
-    let median = |mut figures: Vec<Figures>| {
-        figures.sort_by(|a, b| a.wall.total_cmp(&b.wall));
-        let peak_kib = figures
-            .iter()
-            .map(|figures| figures.peak_kib)
-            .max()
-            .unwrap_or_default();
-        Figures {
-            peak_kib,
-            ..figures[figures.len() / 2]
-        }
-    };
-    all.into_iter().map(median).collect()
-}
-
-/// GNU time measures what the kernel says of a child, which the standard library does not tell.
-fn run(cluster: &Cluster, command: &[String]) -> Figures {
-    let output = Command::new("/usr/bin/time")
-        .args(["-f", "%e %U %S %M"])
-        .args(command)
-        .env("KUBECONFIG", cluster.kubeconfig())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .expect("GNU time is installed as /usr/bin/time");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
-    let numbers: Vec<f64> = said
-        .lines()
-        .last()
-        .unwrap_or_default()
-        .split(' ')
-        .filter_map(|number| number.parse().ok())
-        .collect();
-    let [wall, user, system, peak] = numbers[..] else {
-        panic!("{said}")
-    };
-    Figures {
-        wall,
-        cpu: user + system,
-        peak_kib: peak as u64,
-    }
 }
 
 /// Writes allocated claims as the scheduler leaves them: created, then their status.
