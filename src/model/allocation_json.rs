@@ -67,12 +67,7 @@ fn config(entry: &AllocatedConfig) -> Value {
     map.insert("source".to_owned(), text_value(&entry.source));
     put_texts(&mut map, "requests", &entry.requests);
     if let Some(opaque) = &entry.opaque {
-        let parameters = opaque
-            .parameters
-            .as_ref()
-            .and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let opaque =
-            json!({ "driver": opaque.driver.as_str(), "parameters": parameters.unwrap_or(Value::Null) });
+        let opaque = json!({ "driver": opaque.driver.as_str(), "parameters": opaque.parameters_value() });
         map.insert("opaque".to_owned(), opaque);
     }
     Value::Object(map)
@@ -159,5 +154,18 @@ mod tests {
         let read: Allocation = serde_json::from_str(&stored.to_string()).unwrap();
         assert_eq!(read.to_json(), stored);
         assert_eq!(Allocation::default().to_json(), json!({ "devices": {} }));
+    }
+
+    #[test]
+    fn parameters_that_cannot_be_held_are_shown_as_text() {
+        let read: Allocation = serde_json::from_str(
+            r#"{"devices": {"config": [{"source": "FromClaim", "opaque": {"driver": "d", "parameters": {"x": 1e999}}}]}}"#,
+        )
+        .unwrap();
+        let shown = read.to_json();
+        assert_eq!(
+            shown["devices"]["config"][0]["opaque"]["parameters"],
+            r#"{"x": 1e999}"#
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! DeviceClasses, DeviceTaintRules and the CEL selectors and configuration they share with claims.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::decode::{interned, interned_option, list, or_default};
@@ -49,6 +50,16 @@ pub struct Config {
     pub driver: Str,
     /// The JSON as it was read.
     pub parameters: Option<Box<RawValue>>,
+}
+
+impl Config {
+    /// The parameters for a report; as text where they are no JSON that can be held, such as a number beyond all bounds.
+    pub fn parameters_value(&self) -> Option<Value> {
+        self.parameters.as_ref().map(|raw| {
+            let text = || Value::String(raw.get().to_owned());
+            serde_json::from_str(raw.get()).unwrap_or_else(|_| text())
+        })
+    }
 }
 
 impl PartialEq for Config {

@@ -407,15 +407,11 @@ impl ConstraintItem {
 
 impl ConfigItem {
     pub(super) fn of(config: Option<&Config>, source: Str, requests: &[Str]) -> Self {
-        let parameters = config.and_then(|config| config.parameters.as_ref());
         Self {
             source,
             requests: requests.to_vec(),
             driver: config.map(|config| config.driver.clone()),
-            parameters: parameters.map(|raw| {
-                let text = || Value::String(raw.get().to_owned());
-                serde_json::from_str(raw.get()).unwrap_or_else(|_| text())
-            }),
+            parameters: config.and_then(Config::parameters_value),
         }
     }
 }
