@@ -44,13 +44,11 @@ impl Object {
     /// Names the place where the JSON is not of that shape.
     pub fn from_json(kind: Kind, json: &[u8]) -> Result<Self, serde_json::Error> {
         fn read<'a, T: serde::Deserialize<'a>>(json: &'a [u8]) -> Result<Arc<T>, serde_json::Error> {
-            match std::str::from_utf8(json) {
-                // One check of the whole text costs less than one of each text in it.
-                Ok(text) => serde_json::from_str(text),
-                // This says where.
-                Err(_) => serde_json::from_slice(json),
-            }
-            .map(Arc::new)
+            // One check of the whole text costs less than one of each text in it.
+            let text = std::str::from_utf8(json).map_err(|error| {
+                serde::de::Error::custom(format!("no UTF-8 at byte {}", error.valid_up_to()))
+            })?;
+            serde_json::from_str(text).map(Arc::new)
         }
         Ok(match kind {
             Kind::Namespace => Self::Namespace(read(json)?),
