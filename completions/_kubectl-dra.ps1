@@ -478,6 +478,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;convert' {
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated')
+            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated')
+            [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'The release that the control plane goes back to')
+            [CompletionResult]::new('--disable-gate', '--disable-gate', [CompletionResultType]::ParameterName, 'The feature gate that is turned off; may be repeated')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
@@ -516,6 +521,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--kcm-feature-gates', '--kcm-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-controller-manager')
             [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
             [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
+            [CompletionResult]::new('--all-kinds', '--all-kinds', [CompletionResultType]::ParameterName, 'Entries of every kind')
+            [CompletionResult]::new('--include-generated', '--include-generated', [CompletionResultType]::ParameterName, 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them')
+            [CompletionResult]::new('--release-unused', '--release-unused', [CompletionResultType]::ParameterName, 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')

@@ -30,6 +30,7 @@ enum Block {
     Section { title: String, body: Layout },
     Table(Table),
     Text(String),
+    Verbatim(String),
 }
 
 impl Layout {
@@ -104,6 +105,12 @@ impl Layout {
         self
     }
 
+    /// A line that somebody copies: it is never wrapped.
+    pub(crate) fn verbatim(&mut self, line: &str) -> &mut Self {
+        self.blocks.push(Block::Verbatim(line.to_owned()));
+        self
+    }
+
     /// Writes the layout. `width` is that of the terminal, if the output is one.
     pub(super) fn write(
         &self,
@@ -141,6 +148,10 @@ impl Page<'_> {
                     self.layout(body, indent + INDENT)?;
                 }
                 Block::Table(table) => self.table(table, indent)?,
+                Block::Verbatim(line) if self.width.is_some() => {
+                    self.line(indent, &sanitize::for_terminal(line))?;
+                }
+                Block::Verbatim(line) => self.line(indent, line)?,
                 Block::Text(text) => {
                     for line in text.lines() {
                         for line in self.wrapped(line, indent) {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::bundle::{SnapshotInfo, is_info};
 use super::decode::{Decoder, group_version};
 use super::examples;
+use super::files;
 use super::files::{Found, ItemBatch, RawItem, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
@@ -107,6 +108,14 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
         }
         Err(error) => Err(error),
     }
+}
+
+/// The text of one file or example, unpacked.
+///
+/// # Errors
+/// When it cannot be read to its end.
+pub fn text_of(name: &str) -> Result<String, LoadError> {
+    Ok(files::text(&source(name)?, &ReadOptions::default())?)
 }
 
 fn source(name: &str) -> Result<Source, LoadError> {

@@ -11,9 +11,10 @@ pub mod live;
 mod load;
 mod manifests;
 mod needs;
+pub mod rewrite;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Request, load};
+pub use load::{LoadError, Request, load, text_of};
 pub use manifests::{Manifests, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

@@ -9,7 +9,8 @@ use crate::support::command::dra;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Pages whose examples without output need a cluster or a terminal, files, or objects with a problem.
-const NEED_MORE: [&str; 5] = [
+const NEED_MORE: [&str; 6] = [
+    "convert",
     "snapshot",
     "version",
     "completion",

@@ -138,6 +138,11 @@ impl SelectionArgs {
 }
 
 impl PlanningArgs {
+    /// Whether the conversion prepares for something.
+    pub(super) fn has_target(&self) -> bool {
+        self.to_version.is_some() || !self.disable_gate.is_empty()
+    }
+
     /// What is asked for, of a cluster with this environment.
     pub(super) fn options(&self, kinds: Kinds, environment: &Environment) -> Result<Options, UsageError> {
         Ok(Options {

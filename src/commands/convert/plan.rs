@@ -2,10 +2,14 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::conversion::{ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, planned};
+use crate::inspect::conversion::{
+    ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
+};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none};
 
 use super::args::{PlanningArgs, SelectionArgs, needs};
+use super::runbook;
+use crate::sources::Needs;
 
 /// Say what is to be done with each claim that is reserved for something else than pods
 ///
@@ -46,7 +50,11 @@ impl Report for ConversionPlan {
         for claim in &self.claims {
             add_row(&mut table, claim);
         }
-        table.into()
+        if self.steps.is_empty() {
+            table.into()
+        } else {
+            runbook::layout(self, table, detail).into()
+        }
     }
 
     fn names(&self) -> Vec<String> {
@@ -94,21 +102,19 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { selection, planning } = args;
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
-    let cluster = ctx.load(needs(&selection)).await?;
+    let mut needs = needs(&selection);
+    if planning.has_target() {
+        needs = RUNBOOK_NEEDS.into_iter().fold(needs, Needs::and);
+        if let Some(namespace) = &selection.namespace {
+            needs = needs.in_namespace(namespace);
+        }
+    }
+    let cluster = ctx.load(needs).await?;
     crate::commands::objects::check_found(&selection, &cluster)?;
     let options = planning.options(kinds, cluster.environment())?;
     let plan = planned(&cluster, &selection, &options);
     let outcome = outcome(&plan);
-    for unknown in &plan.unknown {
-        ctx.warn(format!("nothing is planned: {unknown}"));
-    }
-    // To claims of other kinds the gate does not matter.
-    if plan.claim_gate == "Assumed" && plan.claims.len() > plan.summary.keep {
-        ctx.warn(
-            "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
-             say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
-        );
-    }
+    warn(ctx, &plan);
     let (verdict, empty) = (verdict(&plan.summary), plan.claims.is_empty());
     let known = plan.unknown.is_empty();
     ctx.print(plan)?;
@@ -120,6 +126,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         });
     }
     Ok(outcome)
+}
+
+/// Says on what the plan rests that is not known.
+pub(super) fn warn(ctx: &Ctx, plan: &ConversionPlan) {
+    for unknown in &plan.unknown {
+        ctx.warn(format!("nothing is planned: {unknown}"));
+    }
+    // To claims of other kinds the gate does not matter.
+    if plan.claim_gate == "Assumed" && plan.claims.len() > plan.summary.keep {
+        ctx.warn(
+            "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
+             say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
+        );
+    }
 }
 
 /// What the plan comes to: bad when something stays that is not a pod.

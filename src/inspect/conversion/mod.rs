@@ -3,14 +3,18 @@
 //! The plan is also a file: what `convert plan` prints as JSON is what `convert apply` reads. The decisions are made in
 //! `reservation::conversion`; here they get the shape that readers and scripts rely on.
 
+mod groups;
 mod options;
 mod plan;
+mod runbook;
 mod verification;
 
+pub use groups::{Decision, GroupPlan, PodOwner};
 pub use options::{PlanOptions, PlanScope, UnknownTarget};
 pub use plan::{
     ConversionPlan, Entry, PlanFileError, PlanSummary, PlannedAction, PlannedClaim, Pod, planned, read_plan,
 };
+pub use runbook::{ComponentChange, RUNBOOK_NEEDS, Step};
 pub use verification::{ConversionVerification, VerificationItem, verification};
 
 use crate::model::Kind;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PlanOptions, PlanScope};
+use super::{GroupPlan, PlanOptions, PlanScope, Step, groups, runbook};
 use crate::inspect::{Selection, warnings};
 use crate::model::{Claim, Cluster, ConsumerReference, Kind, Str};
 use crate::reservation::conversion::{self, Action, ClaimGate, ClaimPlan, Options, entry_json};
@@ -24,6 +24,12 @@ pub struct ConversionPlan {
     pub claims: Vec<PlannedClaim>,
     /// What could not be read.
     pub unknown: Vec<String>,
+    /// In front of a downgrade: what becomes of each PodGroup, by namespace and name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupPlan>,
+    /// In front of a downgrade: the steps of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
 }
 
 /// How many claims there are of each action.
@@ -246,7 +252,7 @@ pub fn planned(cluster: &Cluster, selection: &Selection, options: &Options) -> C
         Vec::new()
     };
     let number = |action| claims.iter().filter(|claim| claim.action == action).count();
-    ConversionPlan {
+    let mut plan = ConversionPlan {
         scope: PlanScope::of(selection),
         options: PlanOptions::from(options),
         claim_gate: match plan.gate {
@@ -263,7 +269,16 @@ pub fn planned(cluster: &Cluster, selection: &Selection, options: &Options) -> C
         },
         claims,
         unknown,
+        groups: Vec::new(),
+        steps: Vec::new(),
+    };
+    // Steps are for a whole cluster, or for a namespace of it at least.
+    let whole = selection.names.is_empty() && selection.labels.is_empty();
+    if let Some(target) = options.target.filter(|_| whole && plan.unknown.is_empty()) {
+        plan.groups = groups::groups(cluster, &plan);
+        plan.steps = runbook::steps(cluster, target, &plan, &plan.groups);
     }
+    plan
 }
 
 /// Why a file is no plan.

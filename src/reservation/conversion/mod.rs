@@ -9,6 +9,8 @@
 
 mod decide;
 mod patch;
+#[cfg(test)]
+mod properties;
 mod refusal;
 mod restore;
 #[cfg(test)]

@@ -260,6 +260,25 @@ impl Snapshot {
     }
 }
 
+/// Replaces the file `path` by `text`, compressed if its name says so. Nobody but the user may read it, and nobody sees half of it.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save_text(path: &Path, text: &str) -> Result<(), SnapshotError> {
+    let replace = || -> io::Result<()> {
+        let file = NamedTempFile::with_prefix_in(".kubectl-dra-", directory_of(path))?;
+        let mut encoder = Encoder::new(file.as_file().try_clone()?, Compression::of(path))?;
+        encoder.write_all(text.as_bytes())?;
+        encoder.finish()?.sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    replace().map_err(|source| SnapshotError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// Where temporary files for `path` go: beside it, where there is room for it anyway.
 pub fn directory_of(path: &Path) -> &Path {
     path.parent()

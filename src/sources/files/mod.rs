@@ -33,4 +33,4 @@ pub use item::{Format, ListHead, Origin, Problem, RawItem};
 pub use json::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;
-pub use read::{Summary, read};
+pub use read::{Summary, read, text};

@@ -12,6 +12,13 @@ pub enum Source {
     Stdin,
     /// A file, or a directory of files.
     Path(PathBuf),
+    /// Text in memory.
+    Text {
+        /// What to call it in messages.
+        name: Arc<str>,
+        /// Its bytes.
+        text: Arc<[u8]>,
+    },
     /// Text that is part of the program, plain or compressed.
     Bundled {
         /// What to call it in messages.

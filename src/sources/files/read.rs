@@ -49,6 +49,14 @@ pub fn read<E: From<ReadError>>(
     Ok(reader.summary)
 }
 
+/// The whole text of one source that is no directory, unpacked.
+///
+/// # Errors
+/// When it cannot be read to its end.
+pub fn text(source: &Source, options: &ReadOptions) -> Result<String, ReadError> {
+    Input::of(source).text(options)
+}
+
 struct Reader<'a, E> {
     options: &'a ReadOptions,
     sink: &'a mut dyn FnMut(Found<'_>) -> Result<(), E>,
@@ -71,7 +79,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
     fn source(&mut self, source: &Source) -> Result<Arc<str>, E> {
         match source {
             Source::Stdin => self.file(&Input::stdin()),
-            Source::Bundled { name, bytes } => self.file(&Input::memory(Arc::clone(name), bytes)),
+            Source::Text { .. } | Source::Bundled { .. } => self.file(&Input::of(source)),
             Source::Path(path) => self.path(path),
         }
     }

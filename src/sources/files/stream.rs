@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::error::ReadError;
 use super::item::{Format, ListHead};
 use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
-use super::options::{Limits, ReadOptions};
+use super::options::{Limits, ReadOptions, Source};
 use super::paths;
 use super::text::Text;
 use super::yaml::{YamlError, YamlEvent, YamlItems};
@@ -25,6 +25,7 @@ enum From {
     Stdin,
     File(PathBuf),
     Memory(&'static [u8]),
+    Text(Arc<[u8]>),
 }
 
 impl Input {
@@ -42,11 +43,15 @@ impl Input {
         }
     }
 
-    pub(super) fn memory(name: Arc<str>, bytes: &'static [u8]) -> Self {
-        Self {
-            file: name,
-            from: From::Memory(bytes),
-        }
+    /// What stands in `source` itself; a path is taken as that of a file.
+    pub(super) fn of(source: &Source) -> Self {
+        let (file, from) = match source {
+            Source::Stdin => return Self::stdin(),
+            Source::Path(path) => return Self::file(path),
+            Source::Text { name, text } => (Arc::clone(name), From::Text(Arc::clone(text))),
+            Source::Bundled { name, bytes } => (Arc::clone(name), From::Memory(bytes)),
+        };
+        Self { file, from }
     }
 
     /// Whether the same text can be read twice, which a pipe does not allow.
@@ -54,7 +59,7 @@ impl Input {
         match &self.from {
             From::Stdin => false,
             From::File(path) => path.metadata().is_ok_and(|metadata| metadata.is_file()),
-            From::Memory(_) => true,
+            From::Memory(_) | From::Text(_) => true,
         }
     }
 
@@ -71,7 +76,18 @@ impl Input {
                 Text::open(file, opened, &options.limits, counter)
             }
             From::Memory(bytes) => Text::open(file, Cursor::new(*bytes), &options.limits, counter),
+            From::Text(bytes) => Text::open(file, Cursor::new(Arc::clone(bytes)), &options.limits, counter),
         }
+    }
+
+    /// The whole text, unpacked, without a byte order mark.
+    pub(super) fn text(&self, options: &ReadOptions) -> Result<String, ReadError> {
+        let mut text = self.open(options)?;
+        let mut whole = String::new();
+        while text.advance()? {
+            whole.push_str(text.piece());
+        }
+        Ok(whole)
     }
 }
 

@@ -1,6 +1,9 @@
 //! `kubectl dra convert` on objects read from real clusters.
 
+mod examples;
+mod files;
 mod plan;
+mod runbook;
 mod verify;
 
 use crate::support::command::dra;

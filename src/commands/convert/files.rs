@@ -1,0 +1,309 @@
+//! `kubectl dra convert --from IN --out OUT`: a conversion on the objects of a file, as a rehearsal.
+//!
+//! Only the fields that the plan names change; every other byte stays. The result is read again and compared with what was planned
+//! before the file of `--out` appears, whole or not at all.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::ValueHint;
+use serde_json::Value;
+
+use super::args::{PlanningArgs, SelectionArgs, needs};
+use super::plan;
+use crate::commands::objects;
+use crate::context::{Ctx, SourceSetting};
+use crate::error::{Outcome, UsageError};
+use crate::inspect::conversion::{ConversionPlan, PlannedAction, PlannedClaim, planned, verification};
+use crate::model::{Change, Claim, Cluster, Key, Kind, Object};
+use crate::output::counted;
+use crate::sources::bundle::save_text;
+use crate::sources::files::{Found, ReadError, ReadOptions, Source, read};
+use crate::sources::rewrite::{Edit, Identity, rewrite};
+use crate::sources::text_of;
+
+/// A conversion on files.
+// The command that it is part of calls its arguments the same, and groups of arguments need different names.
+#[derive(Debug, clap::Args)]
+#[group(id = "files")]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
+
+    #[command(flatten)]
+    pub(super) planning: PlanningArgs,
+
+    /// With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) out: Option<PathBuf>,
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args {
+        selection,
+        planning,
+        out,
+    } = args;
+    let (from, out) = places(ctx, out)?;
+    let kinds = selection.kinds();
+    let selection = selection.selection(ctx)?;
+    let mut cluster = ctx.load(needs(&selection)).await?;
+    objects::check_found(&selection, &cluster)?;
+    let options = planning.options(kinds.clone(), cluster.environment())?;
+    let plan = planned(&cluster, &selection, &options);
+    plan::warn(ctx, &plan);
+    if !plan.unknown.is_empty() {
+        ctx.print(plan)?;
+        return Ok(Outcome::Unknown);
+    }
+    write(&from, &out, &plan).with_context(|| format!("cannot convert `{from}` into `{}`", out.display()))?;
+    for claim in &plan.claims {
+        if let Some(claim) = changed(&cluster, claim)? {
+            cluster.apply(Change::Put(claim));
+        }
+    }
+    let proof = verification(&cluster, &selection, &kinds);
+    let verdict = plan::verdict(&plan.summary);
+    ctx.print(plan)?;
+    ctx.printer().note(&format!(
+        "wrote {}: {}, {} left",
+        out.display(),
+        if verdict.is_empty() {
+            "nothing to convert"
+        } else {
+            &verdict
+        },
+        counted(proof.items.len(), "defect", "defects")
+    ));
+    Ok(if proof.items.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Findings
+    })
+}
+
+/// The file to read and the file to write.
+fn places(ctx: &Ctx, out: Option<PathBuf>) -> Result<(String, PathBuf), UsageError> {
+    let SourceSetting::Files(names) = &ctx.settings().source else {
+        return Err(UsageError::new(
+            "`--out` writes the objects of a file, so `--from` is needed",
+        ));
+    };
+    let [name] = names.as_slice() else {
+        return Err(UsageError::new(
+            "one `--from` at a time is converted into one file",
+        ));
+    };
+    if name == "-" {
+        return Err(
+            UsageError::new("standard input cannot be converted, as it is read twice")
+                .hint("save it into a file first"),
+        );
+    }
+    if Path::new(name).is_dir() {
+        return Err(UsageError::new(format!(
+            "`{name}` is a directory, and one file is converted into another"
+        )));
+    }
+    let out = out.ok_or_else(|| {
+        UsageError::new("a conversion of files is written into another one").hint("name it with `--out FILE`")
+    })?;
+    Ok((name.clone(), out))
+}
+
+/// Writes the objects of `from` as they are once `plan` was carried out.
+fn write(from: &str, out: &Path, plan: &ConversionPlan) -> anyhow::Result<()> {
+    let mut wanted: Wanted<'_> = plan
+        .claims
+        .iter()
+        .filter(|claim| matches!(claim.action, PlannedAction::Convert | PlannedAction::Release))
+        .map(|claim| {
+            let identity = [&claim.namespace, &claim.name, &claim.uid].map(ToString::to_string);
+            (identity, (claim, 0))
+        })
+        .collect();
+    let text = text_of(from)?;
+    let rewritten = rewrite(&text, &mut |object: &Identity| {
+        if !object.kind.is_empty() && object.kind != Kind::ResourceClaim.name() {
+            return Vec::new();
+        }
+        let identity = [&object.namespace, &object.name, &object.uid].map(ToOwned::to_owned);
+        match wanted.get_mut(&identity) {
+            Some((claim, seen)) => {
+                *seen += 1;
+                edits(claim)
+            }
+            None => Vec::new(),
+        }
+    })?;
+    if let Some((claim, seen)) = wanted.values().find(|(_, seen)| *seen != 1) {
+        anyhow::bail!(
+            "claim/{}/{} is there {} in a form that can be changed",
+            claim.namespace,
+            claim.name,
+            counted(*seen, "time", "times")
+        );
+    }
+    prove(from, &text, &rewritten, &wanted)?;
+    save_text(out, &rewritten)?;
+    Ok(())
+}
+
+/// Claims that are written, by namespace, name and UID, with the number of times that they were found.
+type Wanted<'p> = BTreeMap<[String; 3], (&'p PlannedClaim, usize)>;
+
+/// Which entries of the old list stay, and what comes behind them.
+fn changes(claim: &PlannedClaim) -> (Vec<bool>, Vec<Value>) {
+    let mut rest = claim.after.as_slice();
+    let keep = claim
+        .before
+        .iter()
+        .map(|entry| match rest.split_first() {
+            Some((first, others)) if first == entry => {
+                rest = others;
+                true
+            }
+            _ => false,
+        })
+        .collect();
+    (keep, rest.to_vec())
+}
+
+fn path(keys: &[&str]) -> Vec<String> {
+    keys.iter().map(|key| (*key).to_owned()).collect()
+}
+
+/// Whether the patch takes the field at `pointer` away.
+fn removes(claim: &PlannedClaim, pointer: &str) -> bool {
+    claim
+        .patch
+        .iter()
+        .any(|operation| operation["op"] == "remove" && operation["path"] == pointer)
+}
+
+/// The changes of the text that carry out the claim's plan.
+fn edits(claim: &PlannedClaim) -> Vec<Edit> {
+    if claim.action == PlannedAction::Release {
+        let mut keys = vec!["allocation"];
+        keys.extend(removes(claim, "/status/reservedFor").then_some("reservedFor"));
+        return vec![Edit::Remove {
+            path: path(&["status"]),
+            keys: path(&keys),
+        }];
+    }
+    let (keep, add) = changes(claim);
+    let mut edits = vec![Edit::List {
+        path: path(&["status", "reservedFor"]),
+        keep,
+        add,
+    }];
+    if removes(claim, ANY_POD) {
+        edits.push(Edit::Remove {
+            path: path(&["status", "allocation"]),
+            keys: path(&["reservedForAnyPod"]),
+        });
+    }
+    edits
+}
+
+const ANY_POD: &str = "/status/allocation/reservedForAnyPod";
+
+/// Reads both texts and compares: the claims have changed as planned, and nothing else has.
+fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Result<()> {
+    let (before, after) = (objects_of(name, old)?, objects_of(name, new)?);
+    anyhow::ensure!(
+        before.len() == after.len(),
+        "there would be {} instead of {}",
+        counted(after.len(), "object", "objects"),
+        before.len()
+    );
+    for (old, new) in before.iter().zip(&after) {
+        if old == new {
+            continue;
+        }
+        let (mut expected, new): (Value, Value) =
+            (serde_json::from_slice(old)?, serde_json::from_slice(new)?);
+        let metadata = &expected["metadata"];
+        let field = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
+        let identity = [field("namespace"), field("name"), field("uid")];
+        if let Some((claim, _)) = wanted.get(&identity) {
+            carry_out(&mut expected, claim);
+        }
+        let [namespace, name, _] = identity;
+        anyhow::ensure!(
+            expected == new,
+            "{namespace}/{name} would become something else than planned"
+        );
+    }
+    Ok(())
+}
+
+/// Does to an object what the claim's plan says.
+fn carry_out(object: &mut Value, claim: &PlannedClaim) {
+    let (keep, add) = changes(claim);
+    let Some(status) = object["status"].as_object_mut() else {
+        return;
+    };
+    if claim.action == PlannedAction::Release {
+        status.remove("reservedFor");
+        status.remove("allocation");
+        return;
+    }
+    let old = match status.remove("reservedFor") {
+        Some(Value::Array(old)) => old,
+        _ => Vec::new(),
+    };
+    let kept = old.into_iter().zip(keep).filter(|(_, keep)| *keep);
+    let list = kept.map(|(entry, _)| entry).chain(add).collect();
+    status.insert("reservedFor".to_owned(), Value::Array(list));
+    if removes(claim, ANY_POD)
+        && let Some(allocation) = status.get_mut("allocation").and_then(Value::as_object_mut)
+    {
+        allocation.remove("reservedForAnyPod");
+    }
+}
+
+/// The objects of a text, as JSON.
+fn objects_of(name: &str, text: &str) -> Result<Vec<Vec<u8>>, ReadError> {
+    let source = Source::Text {
+        name: name.into(),
+        text: text.as_bytes().into(),
+    };
+    let mut objects = Vec::new();
+    read(&[source], &ReadOptions::default(), |found| {
+        if let Found::Item(item) = found {
+            objects.push(item.json.to_vec());
+        }
+        Ok::<_, ReadError>(())
+    })?;
+    Ok(objects)
+}
+
+/// The claim as the plan makes it; nothing for a claim that stays.
+fn changed(cluster: &Cluster, plan: &PlannedClaim) -> anyhow::Result<Option<Object>> {
+    let key = Key::new(plan.namespace.clone(), plan.name.clone());
+    let Some(claim) = cluster.claim(&key) else {
+        return Ok(None);
+    };
+    let mut claim = Claim::clone(claim);
+    match plan.action {
+        PlannedAction::Convert => {
+            claim.status.reserved_for = serde_json::from_value(Value::Array(plan.after.clone()))?;
+            if let Some(allocation) = claim
+                .status
+                .allocation
+                .as_mut()
+                .filter(|_| removes(plan, ANY_POD))
+            {
+                allocation.reserved_for_any_pod = false;
+            }
+        }
+        PlannedAction::Release => {
+            claim.status.reserved_for.clear();
+            claim.status.allocation = None;
+        }
+        PlannedAction::Keep | PlannedAction::Refuse => return Ok(None),
+    }
+    Ok(Some(Object::ResourceClaim(claim.into())))
+}

@@ -1,0 +1,354 @@
+//! The steps of a downgrade, for the very cluster.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{GATES_ON, on};
+use crate::support::command::dra_snapshot;
+use crate::support::process::Invocation;
+use crate::support::schema::assert_schema;
+
+/// The plan for a target as JSON, valid under its schema.
+fn plan(snapshot: &str, target: &[&str], more: &[&str]) -> Value {
+    let args = [&["convert", "plan", "-o", "json"], target].concat();
+    let run = on(&args, snapshot, more).run();
+    assert_schema!(&run.stdout)
+}
+
+/// Order and title of each step, with whether it is done.
+fn outline(plan: &Value) -> Vec<String> {
+    plan["steps"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .map(|step| {
+            let done = if step["done"] == true { " (done)" } else { "" };
+            format!(
+                "{} {}{done}",
+                step["order"],
+                step["title"].as_str().expect("a title")
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_downgrade_is_told_step_by_step() {
+    let args = ["convert", "plan", "--to-version", "1.36"];
+    dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @r#"
+    exit_code: 1
+    ----- stdout -----
+    Claims:
+      NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD             REASON
+      default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   both-0,both-1   <none>
+      default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
+      default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+      default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only
+      default     gen-gpu-6lrvq    Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
+      default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    mix-0           <none>
+      default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   pair-0          <none>
+      default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw have no node yet: pod raw-late
+      default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
+      team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   team-0          <none>
+    Groups:
+      NAMESPACE   PODGROUP   DECISION      PODS            WITHOUT NODE   CLAIMS                    REASON
+      default     both       Drain         both-0,both-1   <none>         both-gpu,both-nic-94rpf   claim both-nic-94rpf made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
+      default     conv       Leave         conv-0,conv-1   <none>         <none>                    <none>
+      default     ended      Drain         <none>          <none>         ended-gpu                 claim ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+      default     gen        Drain         gen-0,gen-1     <none>         gen-gpu-6lrvq             claim gen-gpu-6lrvq made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
+      default     mix        KeepRunning   mix-0           <none>         mixed                     <none>
+      default     pair       KeepRunning   pair-0          <none>         pair-gpu                  <none>
+      default     raw        KeepRunning   raw-0,raw-1     raw-late       raw-gpu                   <none>
+      default     sim        Drain         sim-0,sim-1     sim-late       sim-gpu-2z6cl             claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
+      team        team       KeepRunning   team-0          <none>         team-gpu                  <none>
+    Step 1: End the groups that cannot go on, while the gates are on:
+      Why:  older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Run:
+        kubectl dra snapshot --no-redact --out before-downgrade.json
+        kubectl delete pods -n default both-0 both-1 --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io -n default both --ignore-not-found
+        kubectl wait --for=delete -n default resourceclaim/both-nic-94rpf --timeout=2m
+        kubectl delete podgroups.scheduling.k8s.io -n default ended --ignore-not-found
+        kubectl delete pods -n default gen-0 gen-1 --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io -n default gen --ignore-not-found
+        kubectl wait --for=delete -n default resourceclaim/gen-gpu-6lrvq --timeout=2m
+        kubectl delete pods -n default sim-0 sim-1 sim-late --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io -n default sim --ignore-not-found
+        kubectl wait --for=delete -n default resourceclaim/sim-gpu-2z6cl --timeout=2m
+    Step 1: Let members that have no node yet be scheduled, or delete them:
+      Why:      the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group
+      Confirm:  look at it before you go on
+      By hand:  PodGroup default/raw: wait until they have a node, or delete them: raw-late
+                do not start, scale or restart members of groups from here to the end
+      Run:
+        kubectl delete pods -n default raw-late --ignore-not-found
+    Step 2: Convert reservations for groups into lists of pods:
+      Why:                      an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
+      Run:
+        kubectl dra convert --to-version 1.36 --wait --timeout 10m --yes
+      Goes on with exit codes:  0,1
+    Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
+      Why:          with the gate on, new members and members that end put the entry of the group back
+      By hand:      restart every replica, and wait until the old processes have ended and their leases were taken over
+                    GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
+      Start again:  kube-scheduler with DRAWorkloadResourceClaims=false,GenericWorkload=true
+                    kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=true
+    Step 4: Convert what came back in between:
+      Why:                      a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
+      Run:
+        kubectl dra convert --to-version 1.36 --final --settle 30s --scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false --yes
+      Goes on with exit codes:  0,1
+    Step 4: Remove entries of other kinds whose owner is gone:
+      Why:      no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed
+      Confirm:  look at it before you go on
+      By hand:  ask the owner of jobs.batch/sweep, which claim default/foreign is reserved for, or make sure that it is gone
+      Run:
+        kubectl dra convert claim/default/foreign --kind jobs.batch --scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false --yes
+    Step 4: Verify:
+      Why:                      from here on nobody repairs a list
+      Run:
+        kubectl dra convert verify
+      Goes on with exit codes:  0,1
+    Step 5: Save and delete Workloads and PodGroups:
+      Why:      an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes ready. Before step 2 this takes the devices from running pods
+      By hand:  where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too
+      Run:
+        kubectl get podgroups.scheduling.k8s.io,workloads.scheduling.k8s.io -A -o yaml > groups-before-downgrade.yaml
+        kubectl delete workloads.scheduling.k8s.io -n default wl --ignore-not-found --wait=false
+        kubectl delete podgroups.scheduling.k8s.io -n default both conv ended gen mix pair raw sim --ignore-not-found --wait=false
+        kubectl delete podgroups.scheduling.k8s.io -n team team --ignore-not-found --wait=false
+    Step 5: Take the finalizer from PodGroups whose pods run on:
+      Why:                      it keeps a PodGroup as long as it has pods
+      Confirm:                  look at it before you go on
+      By hand:                  only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it takes the devices from running pods while the gate is on
+      Run:
+        kubectl patch podgroups.scheduling.k8s.io conv -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io mix -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io pair -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io raw -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io team -n team --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+      Goes on with exit codes:  0,1
+    Step 6: Save and delete DeviceTaintRules:
+      Why:      1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler never starts
+      By hand:  DeviceTaintRule drain-node-4 (example.com/maintenance=:NoExecute) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
+                DeviceTaintRule no-new-nic (example.com/reserved=:NoSchedule) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
+      Run:
+        kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml
+        kubectl delete devicetaintrules.resource.k8s.io drain-node-4 no-new-nic preview --ignore-not-found
+    Step 7: Switch DRAWorkloadResourceClaims and GenericWorkload off in every component:
+      Why:                      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
+      By hand:                  take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver
+                                take out of --feature-gates of every component what 1.36 does not know: it does not start with it
+                                errors of `check` that remain are about something else than groups: solve them as it says
+      Start again:              kube-apiserver with DRAWorkloadResourceClaims=false,GenericWorkload=false
+                                kube-scheduler with DRAWorkloadResourceClaims=false,GenericWorkload=false
+                                kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=false
+                                kubelet with DRAWorkloadResourceClaims=false,GenericWorkload=false
+      Run:
+        kubectl dra check --to-version 1.36 --fail-on error -o wide
+      Goes on with exit codes:  0,1,4
+    Step 8: Replace the components by those of 1.36:
+      Why:          everything before this can still be undone
+      By hand:      no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced
+      Start again:  kubelet 1.36
+                    kube-scheduler 1.36
+                    kube-controller-manager 1.36
+                    kube-apiserver 1.36
+    Step 9: Look at what became of it:
+      Why:                      what is found now can still be repaired
+      Run:
+        kubectl dra convert verify
+        kubectl dra check --fail-on error
+      Goes on with exit codes:  0,1,4
+
+    ----- stderr -----
+    4 claims to convert, 1 claim kept, 5 claims refused
+    "#);
+}
+
+#[test]
+fn a_gate_that_goes_off_takes_fewer_steps() {
+    let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims"];
+    dra_snapshot!(on(&args, "podgroups", &GATES_ON), @r"
+    exit_code: 1
+    ----- stdout -----
+    Claims:
+      NAMESPACE   CLAIM           ACTION    CODE                   REMOVE                                    ADD                    REASON
+      default     llm-gpus        Convert   Convertible            podgroups.scheduling.k8s.io/llm-workers   llm-0,llm-1,llm-2      <none>
+      default     mixed           Convert   Convertible            podgroups.scheduling.k8s.io/mix           mix-0,mix-other-name   <none>
+      default     pair-gpu        Convert   Convertible            podgroups.scheduling.k8s.io/pair          pair-0,pair-1          <none>
+      default     sim-gpu-579qp   Refuse    GeneratedForPodGroup   <none>                                    <none>                 made for PodGroup sim
+    Groups:
+      NAMESPACE   PODGROUP      DECISION      PODS                   WITHOUT NODE   CLAIMS          REASON
+      default     llm-workers   KeepRunning   llm-0,llm-1,llm-2      <none>         llm-gpus        <none>
+      default     mix           KeepRunning   mix-0,mix-other-name   <none>         mixed           <none>
+      default     pair          KeepRunning   pair-0,pair-1          <none>         pair-gpu        <none>
+      default     sim           Drain         sim-0,sim-1            sim-late       sim-gpu-579qp   claim sim-gpu-579qp made for PodGroup sim
+    Step 1: End the groups that cannot go on, while the gates are on:
+      Why:  older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Run:
+        kubectl dra snapshot --no-redact --out before-downgrade.json
+        kubectl delete pods -n default sim-0 sim-1 sim-late --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io -n default sim --ignore-not-found
+        kubectl wait --for=delete -n default resourceclaim/sim-gpu-579qp --timeout=2m
+    Step 2: Convert reservations for groups into lists of pods:
+      Why:  an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
+      Run:
+        kubectl dra convert --disable-gate DRAWorkloadResourceClaims --wait --timeout 10m --yes
+    Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
+      Why:          with the gate on, new members and members that end put the entry of the group back
+      By hand:      restart every replica, and wait until the old processes have ended and their leases were taken over
+                    GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
+      Start again:  kube-scheduler with DRAWorkloadResourceClaims=false,GenericWorkload=true
+                    kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=true
+    Step 4: Convert what came back in between:
+      Why:  a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
+      Run:
+        kubectl dra convert --disable-gate DRAWorkloadResourceClaims --final --settle 30s --scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false --yes
+    Step 4: Verify:
+      Why:  from here on nobody repairs a list
+      Run:
+        kubectl dra convert verify
+    Step 7: Switch DRAWorkloadResourceClaims off in every component:
+      Why:          an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
+      Start again:  kube-apiserver with DRAWorkloadResourceClaims=false
+                    kube-scheduler with DRAWorkloadResourceClaims=false
+                    kube-controller-manager with DRAWorkloadResourceClaims=false
+                    kubelet with DRAWorkloadResourceClaims=false
+    Step 9: Look at what became of it:
+      Why:                      what is found now can still be repaired
+      Run:
+        kubectl dra convert verify
+        kubectl dra check --fail-on error
+      Goes on with exit codes:  0,4
+
+    ----- stderr -----
+    3 claims to convert, 1 claim refused
+    ");
+    let all = plan(
+        "podgroups",
+        &["--disable-gate", "GenericWorkload", "--include-generated"],
+        &GATES_ON,
+    );
+    let orders: Vec<_> = all["steps"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .map(|step| &step["order"])
+        .collect();
+    assert_eq!(json!(orders), json!([1, 1, 2, 3, 4, 4, 5, 5, 7, 9]));
+}
+
+#[test]
+fn what_is_prepared_is_done() {
+    let version = ["--kubernetes-version", "1.37"];
+    let gates = [
+        "--feature-gates",
+        "GenericWorkload=false,DRAWorkloadResourceClaims=false",
+    ];
+    let ready = plan(
+        "downgrade-prepared-1.37",
+        &["--to-version", "1.35"],
+        &[version, gates].concat(),
+    );
+    insta::assert_snapshot!(outline(&ready).join("\n"), @r"
+    1 End the groups that cannot go on, while the gates are on (done)
+    2 Convert reservations for groups into lists of pods (done)
+    3 Switch DRAWorkloadResourceClaims off in scheduler and controller manager (done)
+    4 Convert what came back in between
+    4 Verify
+    5 Save and delete Workloads and PodGroups (done)
+    6 Save and delete DeviceTaintRules (done)
+    7 Switch DRAWorkloadResourceClaims and GenericWorkload off in every component
+    8 Replace the components by those of 1.35
+    9 Look at what became of it
+    ");
+    let components = &ready["steps"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .find(|step| step["order"] == 8)
+        .expect("step 8")["components"];
+    let versions: Vec<_> = components
+        .as_array()
+        .expect("components")
+        .iter()
+        .map(|change| &change["version"])
+        .collect();
+    assert_eq!(
+        json!(versions),
+        json!(["1.36", "1.36", "1.36", "1.36", "1.35", "1.35", "1.35", "1.35"]),
+        "each release in between, the API server last"
+    );
+}
+
+#[test]
+fn each_group_is_drained_kept_or_left() {
+    let plan = plan("downgrade-groups-1.37", &["--to-version", "1.36"], &GATES_ON);
+    let decisions: BTreeMap<String, String> = plan["groups"]
+        .as_array()
+        .expect("groups")
+        .iter()
+        .map(|group| {
+            let text = |field: &str| group[field].as_str().expect("a text").to_owned();
+            (
+                format!("{}/{}", text("namespace"), text("name")),
+                text("decision"),
+            )
+        })
+        .collect();
+    insta::assert_debug_snapshot!(decisions, @r#"
+    {
+        "default/both": "Drain",
+        "default/conv": "Leave",
+        "default/ended": "Drain",
+        "default/gen": "Drain",
+        "default/mix": "KeepRunning",
+        "default/pair": "KeepRunning",
+        "default/raw": "KeepRunning",
+        "default/sim": "Drain",
+        "team/team": "KeepRunning",
+    }
+    "#);
+}
+
+#[test]
+fn commands_are_lines_for_a_shell() {
+    for target in ["1.36", "1.35", "1.34"] {
+        let plan = plan("downgrade-groups-1.37", &["--to-version", target], &GATES_ON);
+        let steps = plan["steps"].as_array().expect("steps");
+        let commands: Vec<&str> = steps
+            .iter()
+            .flat_map(|step| step["commands"].as_array().expect("commands"))
+            .map(|command| command.as_str().expect("a command"))
+            .collect();
+        assert!(commands.len() > 15, "{commands:?}");
+        for command in commands {
+            let check = Invocation::new("/bin/sh").args(["-n", "-c", command]).run();
+            assert_eq!(check.code, Some(0), "{command}: {}", check.stderr);
+            assert!(command.starts_with("kubectl "), "{command}");
+        }
+    }
+}
+
+#[test]
+fn steps_are_for_whole_namespaces() {
+    let named = plan(
+        "podgroups",
+        &["llm-gpus", "-n", "default", "--to-version", "1.36"],
+        &GATES_ON,
+    );
+    assert_eq!(named.get("steps"), None);
+    let one = plan(
+        "downgrade-groups-1.37",
+        &["-n", "team", "--to-version", "1.36"],
+        &GATES_ON,
+    );
+    assert_eq!(one["groups"].as_array().map(Vec::len), Some(1));
+    let commands = one["steps"].to_string();
+    assert!(
+        commands.contains("convert --to-version 1.36 -n team --wait"),
+        "{commands}"
+    );
+}
