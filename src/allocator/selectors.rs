@@ -1,4 +1,4 @@
-//! Expressions of classes and requests: each compiled once, each evaluated once on a device.
+//! Expressions of classes and requests: each compiled once, each evaluated once on devices that it cannot tell apart.
 //!
 //! Programs and results are shared by all demands and threads, and by the inputs that come from one another: a change of the
 //! cluster costs evaluations only for the devices that it changes.
@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use crate::cel::{CompileError, DeviceInput, Environment, Mode, Program};
+use crate::cel::{CompileError, DeviceInput, Environment, KeptReadings, Mode, Program, Readings};
 use crate::model::{AttributeValue, Slice, Str};
 
 /// Why an expression has no value, in the words of kube-scheduler.
@@ -51,6 +51,7 @@ pub(super) struct Selector {
     program: Result<Program, Str>,
     results: Results,
     errors: Mutex<HashMap<u32, Str>>,
+    answers: Answers,
 }
 
 /// An expression that computes an attribute, with the values so far.
@@ -87,6 +88,7 @@ impl Selectors {
                 program: message(self.environment.compile(text, Mode::Stored)),
                 results: Results::default(),
                 errors: Mutex::default(),
+                answers: Answers::default(),
             })
         });
         Arc::clone(selector)
@@ -119,6 +121,13 @@ impl Numbered<'_> {
         self.slice.base + self.index
     }
 
+    /// What `program` reads of it, if that can be listed.
+    fn readings(&self, program: &Program) -> Option<Readings<'_>> {
+        let spec = &self.slice.slice.spec;
+        let reads = program.reads()?;
+        reads.read(&spec.driver, &spec.devices[self.index as usize])
+    }
+
     fn input(&self) -> &DeviceInput {
         let spec = &self.slice.slice.spec;
         let inputs = self
@@ -149,17 +158,71 @@ impl Selector {
             }
             _ => {}
         }
-        match program.evaluate(device.input()).result {
+        match self.answer(program, device) {
             Ok(matches) => {
                 known.store(if matches { YES } else { NO }, Ordering::Release);
                 Ok(matches)
             }
             Err(why) => {
-                let why = Str::from(why.to_string());
                 locked(&self.errors).insert(number, why.clone());
                 known.store(FAILED, Ordering::Release);
                 Err(SelectorError::Runtime(why))
             }
+        }
+    }
+}
+
+impl Selector {
+    /// The answer of `program`, which is that of the selector.
+    fn answer(&self, program: &Program, device: Numbered<'_>) -> Answer {
+        let readings = device.readings(program);
+        if let Some(known) = readings.as_ref().and_then(|readings| self.answers.get(readings)) {
+            return known;
+        }
+        let input = device.input();
+        let answer = program
+            .evaluate(input)
+            .result
+            .map_err(|why| Str::from(why.to_string()));
+        if let Some(readings) = readings.filter(|_| input.is_readable()) {
+            self.answers.add(&readings, &answer);
+        }
+        answer
+    }
+}
+
+/// Whether a device is selected, or why that cannot be told.
+type Answer = Result<bool, Str>;
+
+/// Answers by what an expression reads of a device.
+#[derive(Default)]
+struct Answers {
+    by_code: RwLock<HashMap<u64, Vec<(KeptReadings, Answer)>>>,
+}
+
+/// Codes that are kept for one expression. Where each device is different nothing is gained by more.
+const MOST_CODES: usize = 1_024;
+
+/// Answers that are kept for one code.
+const MOST_ALIKE: usize = 8;
+
+impl Answers {
+    fn get(&self, readings: &Readings<'_>) -> Option<Answer> {
+        let known = self.by_code.read().unwrap_or_else(PoisonError::into_inner);
+        let alike = known.get(&readings.code())?;
+        let (_, answer) = alike.iter().find(|(kept, _)| readings.are(kept))?;
+        Some(answer.clone())
+    }
+
+    fn add(&self, readings: &Readings<'_>, answer: &Answer) {
+        let mut known = self.by_code.write().unwrap_or_else(PoisonError::into_inner);
+        let code = readings.code();
+        if known.len() >= MOST_CODES && !known.contains_key(&code) {
+            return;
+        }
+        let alike = known.entry(code).or_default();
+        if alike.len() < MOST_ALIKE {
+            alike.push((readings.keep(), answer.clone()));
         }
     }
 }
@@ -285,5 +348,109 @@ impl Expressions {
         device: Numbered<'_>,
     ) -> Result<AttributeValue, SelectorError> {
         self.derived[id.0 as usize].1.value(device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cel::Features;
+    use crate::model::{Kind, Object};
+
+    const EXPRESSIONS: &[&str] = &[
+        r#"device.attributes["d"].model == "a""#,
+        r#"device.attributes["d"].?model.orValue("a") == "a""#,
+        r#"has(device.attributes["d"].model) && device.capacity["d"].memory.isGreaterThan(quantity("1Gi"))"#,
+        r#"device.attributes["e"].model == "a" || device.driver == "d" && device.allowMultipleAllocations"#,
+        r#""model" in device.attributes["d"]"#,
+        r#"device.attributes["d"].exists(name, name.startsWith("m"))"#,
+        r#"device.attributes["d"].version.isGreaterThan(semver("1.0.0"))"#,
+        r#"device.attributes[device.driver].model == "a""#,
+        r#"device.capacity["d"].memory == quantity("1024Mi")"#,
+    ];
+
+    const DEVICES: &str = r#"[
+        {"name": "0"},
+        {"name": "1", "attributes": {"model": {"string": "a"}, "uuid": {"string": "1"}}},
+        {"name": "2", "attributes": {"model": {"string": "a"}, "uuid": {"string": "2"}}},
+        {"name": "3", "attributes": {"model": {"string": "b"}}, "capacity": {"memory": {"value": "2Gi"}}},
+        {"name": "4", "attributes": {"d/model": {"string": "a"}, "model": {"string": "b"}}},
+        {"name": "5", "attributes": {"model": {"int": 1}}, "allowMultipleAllocations": true},
+        {"name": "6", "attributes": {"e/model": {"string": "a"}}, "capacity": {"d/memory": {"value": "1Gi"}}},
+        {"name": "7", "attributes": {"model": {"string": "a"}, "version": {"version": "1.2.3"}}},
+        {"name": "8", "attributes": {"model": {"string": "a"}, "version": {"version": "none"}}},
+        {"name": "9", "attributes": {"model": {"string": "a"}, "other": {"version": "none"}}},
+        {"name": "10", "attributes": {"model": {"string": "a"}, "list": {"strings": ["a"]}}},
+        {"name": "11", "attributes": {"model": {"string": "a"}, "odd": {}}},
+        {"name": "12", "capacity": {"memory": {"value": "1Gi"}}, "attributes": {"model": {"string": "a"}}},
+        {"name": "13", "capacity": {"memory": {"value": "1024Mi"}}, "attributes": {"model": {"string": "a"}}},
+        {"name": "14", "attributes": {"model": {"string": "a"}, "version": {"version": "0.2.3"}}}
+    ]"#;
+
+    fn environment(list_type_attributes: bool) -> Environment {
+        let features = Features {
+            consumable_capacity: true,
+            list_type_attributes,
+        };
+        Environment::new(37, features)
+    }
+
+    #[test]
+    fn each_device_gets_its_own_answer_whatever_was_answered_before() {
+        let json =
+            format!(r#"{{"metadata": {{"name": "s"}}, "spec": {{"driver": "d", "devices": {DEVICES}}}}}"#);
+        let Ok(Object::ResourceSlice(slice)) = Object::from_json(Kind::ResourceSlice, json.as_bytes()) else {
+            panic!("not a slice: {json}");
+        };
+        for list_type_attributes in [false, true] {
+            let environment = environment(list_type_attributes);
+            for text in EXPRESSIONS {
+                let program = environment.compile(text, Mode::Stored).expect(text);
+                let selectors = Selectors::new(environment);
+                let selector = selectors.selector(&Str::from(*text));
+                let numbered = selectors.number(&slice);
+                for (index, device) in (0..).zip(&slice.spec.devices) {
+                    let alone = program.evaluate(&DeviceInput::of("d", device)).result;
+                    let place = Numbered {
+                        slice: &numbered,
+                        index,
+                    };
+                    let expected = alone.map_err(|why| SelectorError::Runtime(why.to_string().into()));
+                    assert_eq!(selector.matches(place), expected, "{text} on {}", device.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_evaluations_serve_many_devices() {
+        let environment = environment(false);
+        let selectors = Selectors::new(environment);
+        for (text, kept) in [
+            (r#"device.attributes["d"].model == "a""#, 2),
+            (r#"device.attributes["d"].exists(name, name == "model")"#, 0),
+        ] {
+            let selector = selectors.selector(&Str::from(text));
+            for number in 0..20 {
+                let json = format!(
+                    r#"{{"metadata": {{"name": "s"}}, "spec": {{"driver": "d", "devices": [{{"name": "0",
+                        "attributes": {{"model": {{"string": "{}"}}, "uuid": {{"string": "{number}"}}}}}}]}}}}"#,
+                    if number % 2 == 0 { "a" } else { "b" }
+                );
+                let Ok(Object::ResourceSlice(slice)) =
+                    Object::from_json(Kind::ResourceSlice, json.as_bytes())
+                else {
+                    panic!("not a slice: {json}");
+                };
+                let numbered = selectors.number(&slice);
+                let place = Numbered {
+                    slice: &numbered,
+                    index: 0,
+                };
+                selector.matches(place).expect("it can be evaluated");
+            }
+            let known = selector.answers.by_code.read().expect("no thread has panicked");
+            assert_eq!(known.values().map(Vec::len).sum::<usize>(), kept, "{text}");
+        }
     }
 }

@@ -164,6 +164,11 @@ impl DeviceInput {
         }
     }
 
+    /// Whether every version of Kubernetes can evaluate expressions on the device.
+    pub fn is_readable(&self) -> bool {
+        self.invalid.is_none() && self.first_list.is_none()
+    }
+
     /// Why no expression can be evaluated on the device. Which of several attributes is named varies upstream.
     ///
     /// Lists are unknown to Kubernetes before 1.36, and to that with the gate off.

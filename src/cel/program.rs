@@ -13,6 +13,7 @@ use super::eval::Context;
 use super::explain::{self, FailingTerm};
 use super::parse;
 use super::plan::{self, Plan};
+use super::reads::Reads;
 use super::value::{Fault, Value, convert};
 use crate::model::{AttributeValue, go_quote};
 
@@ -101,6 +102,7 @@ impl Environment {
         Ok(Program {
             expression: expression.into(),
             scope,
+            reads: Reads::of(&plan.root),
             plan,
             max_cost,
         })
@@ -213,6 +215,7 @@ pub struct Program {
     expression: Box<str>,
     scope: Scope,
     plan: Plan,
+    reads: Option<Reads>,
     max_cost: u64,
 }
 
@@ -245,6 +248,12 @@ impl Program {
     /// The most that an evaluation can cost as the API server estimates it.
     pub fn max_cost(&self) -> u64 {
         self.max_cost
+    }
+
+    /// What decides about a device, where that can be listed: on devices that agree in it the program yields the same, be it an
+    /// error, as long as one of them is readable.
+    pub fn reads(&self) -> Option<&Reads> {
+        self.reads.as_ref()
     }
 
     /// Whether `device` matches.
