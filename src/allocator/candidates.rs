@@ -3,6 +3,8 @@
 //! What does not change while a solution is searched for is worked out here, once for each request and device, and only when the
 //! search asks: an error of a selector counts only where the search reaches the device.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::{Device, DeviceId, Node, Slice, Taint, Toleration};
@@ -12,7 +14,7 @@ use super::constraint::{Values, attribute_of};
 use super::features::{Features, Implementation};
 use super::node_selection::node_matches;
 use super::pools::{PoolDevice, PoolStatus, PoolView};
-use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
+use super::request::{Alternative, AlternativePlace, Amount, AttributeSource, ClaimDemand, Demand, shown};
 use super::selectors::SelectorError;
 
 /// What is fixed about a device for an alternative.
@@ -43,14 +45,6 @@ pub(super) struct Place {
     pub(super) device: u32,
 }
 
-/// An alternative by its place in the demand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AlternativePlace {
-    pub(super) claim: u32,
-    pub(super) request: u32,
-    pub(super) alternative: u32,
-}
-
 /// A problem to search: one node, its usable devices in the order of the search, and the alternatives of all requests.
 pub(super) struct Problem<'a> {
     pub(super) demand: &'a Demand,
@@ -58,16 +52,14 @@ pub(super) struct Problem<'a> {
     pub(super) node: &'a Node,
     pub(super) views: Vec<Arc<PoolView>>,
     pub(super) devices: Vec<Place>,
-    pub(super) alternatives: Vec<AlternativePlace>,
-    /// First alternative of each claim's requests.
-    first: Vec<Vec<u32>>,
+    pub(super) alternatives: &'a [AlternativePlace],
     /// How many devices each alternative takes.
-    pub(super) counts: Vec<i64>,
-    /// In mode All, the devices.
+    pub(super) counts: Cow<'a, [i64]>,
+    /// In mode All, the devices; empty if no alternative is.
     pub(super) all: Vec<Box<[u32]>>,
     verdicts: Vec<Option<Verdict>>,
     /// What candidates that allow several allocations have to give, by alternative and device.
-    needs: std::collections::HashMap<(u32, u32), Box<[i128]>>,
+    needs: HashMap<(u32, u32), Box<[i128]>>,
     pub(super) values: Values,
     /// By source and device.
     attributes: Vec<Known>,
@@ -77,8 +69,7 @@ pub(super) struct Problem<'a> {
 pub(super) const MAX_RESULTS: i64 = 32;
 
 impl<'a> Problem<'a> {
-    /// Checks the demand against the pools of the node and counts what it takes. Mirrors the first part of
-    /// `allocator_incubating.go`, `Allocate`.
+    /// Checks the demand against the pools of the node and counts what it takes.
     ///
     /// # Errors
     /// The text of the error with which upstream ends the attempt before it searches.
@@ -88,78 +79,45 @@ impl<'a> Problem<'a> {
         node: &'a Node,
         views: Vec<Arc<PoolView>>,
     ) -> Result<Self, String> {
+        if let Some(error) = &demand.error {
+            return Err(error.clone());
+        }
         let mut devices = Vec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
         for (place, view) in (0..).zip(&views) {
             devices.extend((0..view.devices.len() as u32).map(|device| Place { view: place, device }));
         }
+        let verdicts = vec![None; demand.alternatives.len() * devices.len()];
+        let attributes = vec![Known::NotYet; demand.sources.len() * devices.len()];
         let mut problem = Self {
             demand,
             features,
             node,
             views,
             devices,
-            alternatives: Vec::new(),
-            first: Vec::with_capacity(demand.claims.len()),
-            counts: Vec::new(),
+            alternatives: &demand.alternatives,
+            counts: Cow::Borrowed(&demand.counts),
             all: Vec::new(),
-            verdicts: Vec::new(),
-            needs: std::collections::HashMap::new(),
+            verdicts,
+            needs: HashMap::new(),
             values: Values::new(features.list_type_attributes),
-            attributes: Vec::new(),
+            attributes,
         };
-        for (place, claim) in (0..).zip(&demand.claims) {
-            problem.check_claim(place, claim)?;
+        if demand.takes_all {
+            problem.all = vec![Box::default(); demand.alternatives.len()];
+            demand.check(|number, alternative| problem.count(number, alternative))?;
         }
-        problem.attributes = vec![Known::NotYet; demand.sources.len() * problem.devices.len()];
         Ok(problem)
     }
 
-    fn check_claim(&mut self, place: u32, claim: &ClaimDemand) -> Result<(), String> {
-        let mut first = Vec::with_capacity(claim.requests.len());
-        let mut total: i64 = 0;
-        for (request_place, request) in (0..).zip(&claim.requests) {
-            if let Some(error) = &request.error {
-                return Err(error.clone());
-            }
-            first.push(self.alternatives.len() as u32);
-            let mut least = i64::MAX;
-            for (alternative_place, alternative) in (0..).zip(&request.alternatives) {
-                if let Some(error) = &alternative.error {
-                    return Err(error.clone());
-                }
-                let number = self.alternatives.len() as u32;
-                self.alternatives.push(AlternativePlace {
-                    claim: place,
-                    request: request_place,
-                    alternative: alternative_place,
-                });
-                self.verdicts
-                    .resize(self.alternatives.len() * self.devices.len(), None);
-                let count = match alternative.amount {
-                    Amount::Exactly(count) => {
-                        self.all.push(Box::default());
-                        count
-                    }
-                    Amount::All => {
-                        let all = self.all_devices(number)?;
-                        self.all.push(all.into());
-                        self.all[number as usize].len() as i64
-                    }
-                };
-                self.counts.push(count);
-                least = least.min(count);
-            }
-            if least > MAX_RESULTS.saturating_sub(total) {
-                return Err(format!(
-                    "claim {}, request {}: adding {least} devices exceeds the claim limit of {MAX_RESULTS}, with {total} already accounted for",
-                    shown(&claim.claim.key()),
-                    request.name,
-                ));
-            }
-            total = total.saturating_add(least);
+    /// How many devices the alternative takes.
+    fn count(&mut self, number: u32, alternative: &Alternative) -> Result<i64, String> {
+        let place = number as usize;
+        if alternative.amount == Amount::All {
+            let all = self.all_devices(number)?;
+            self.counts.to_mut()[place] = all.len() as i64;
+            self.all[place] = all.into();
         }
-        self.first.push(first);
-        claim.constraint_error.clone().map_or(Ok(()), Err)
+        Ok(self.counts[place])
     }
 
     fn all_devices(&mut self, alternative: u32) -> Result<Vec<u32>, String> {
@@ -190,7 +148,7 @@ impl<'a> Problem<'a> {
 
     /// The first of the alternatives of a request, and their number.
     pub(super) fn alternatives_of(&self, claim: usize, request: usize) -> (u32, u32) {
-        let first = self.first[claim][request];
+        let first = self.demand.first[claim][request];
         (
             first,
             self.demand.claims[claim].requests[request].alternatives.len() as u32,

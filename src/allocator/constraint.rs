@@ -6,6 +6,7 @@
 //! numbers.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use crate::model::{AttributeValue, Device, Str, lookup};
 
@@ -63,11 +64,38 @@ enum Element {
 /// A number for each value of an attribute and each set that values have in common.
 #[derive(Default)]
 pub(super) struct Values {
-    elements: HashMap<Element, u32>,
-    numbers: HashMap<Box<[u32]>, u32>,
+    elements: Vec<Element>,
+    /// Numbers of the elements, once they are more than [`FEW`].
+    element_numbers: HashMap<Element, u32>,
     sets: Vec<Box<[u32]>>,
+    /// Numbers of the sets, once they are more than [`FEW`].
+    set_numbers: HashMap<Box<[u32]>, u32>,
     /// Whether lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
     lists: bool,
+}
+
+/// As many are looked through in less time than it takes to hash one.
+const FEW: usize = 16;
+
+/// The number of `item` among `items`, to which it is added if need be.
+fn number_of<T: Clone + Eq + Hash>(items: &mut Vec<T>, numbers: &mut HashMap<T, u32>, item: T) -> u32 {
+    let next = items.len() as u32;
+    if items.len() <= FEW {
+        if let Some(place) = items.iter().position(|known| *known == item) {
+            return place as u32;
+        }
+        if items.len() == FEW {
+            numbers.extend(items.iter().cloned().zip(0..));
+            numbers.insert(item.clone(), next);
+        }
+    } else {
+        let number = *numbers.entry(item.clone()).or_insert(next);
+        if number != next {
+            return number;
+        }
+    }
+    items.push(item);
+    next
 }
 
 impl Values {
@@ -82,8 +110,7 @@ impl Values {
     pub(super) fn number(&mut self, value: &AttributeValue) -> Option<u32> {
         let mut elements: Vec<u32> = Vec::new();
         let mut add = |element| {
-            let next = self.elements.len() as u32;
-            elements.push(*self.elements.entry(element).or_insert(next));
+            elements.push(number_of(&mut self.elements, &mut self.element_numbers, element));
         };
         match value {
             AttributeValue::Bool(value) => add(Element::Bool(*value)),
@@ -103,13 +130,7 @@ impl Values {
     }
 
     fn intern(&mut self, set: Box<[u32]>) -> u32 {
-        if let Some(known) = self.numbers.get(&set) {
-            return *known;
-        }
-        let number = self.sets.len() as u32;
-        self.numbers.insert(set.clone(), number);
-        self.sets.push(set);
-        number
+        number_of(&mut self.sets, &mut self.set_numbers, set)
     }
 
     /// The elements of a value.

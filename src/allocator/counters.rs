@@ -124,66 +124,69 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// What is missing, which makes the pool invalid.
-    pub(super) fn validate(&mut self, slice: &Slice) -> Result<(), String> {
-        for device in &slice.spec.devices {
-            for consumption in &device.consumes_counters {
-                let Some((number, _)) = self.sets.get(consumption.counter_set.as_str()) else {
-                    return Err(format!("counter set {} not found", consumption.counter_set));
-                };
-                for (name, _) in &consumption.counters {
-                    if !self.counters.contains_key(&(*number, name.as_str())) {
-                        return Err(format!(
-                            "counter {name} not found in counter set {}",
-                            consumption.counter_set
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(())
+    pub(super) fn validate(&mut self, slice: &'a Slice) -> Result<(), String> {
+        slice
+            .spec
+            .devices
+            .iter()
+            .try_for_each(|device| self.usage(device).map(drop))
     }
 
     /// The counters with what the `taken` devices of both kinds of slices leave, and what each device of `targeting` takes.
+    ///
+    /// # Errors
+    /// A counter that is missing, which makes the pool invalid.
     pub(super) fn build(
         mut self,
         targeting: impl Iterator<Item = &'a Slice>,
         others: impl Iterator<Item = &'a Slice>,
         taken: impl Fn(&Device) -> bool,
-    ) -> Counters {
-        if self.sets.is_empty() {
-            return self.built;
-        }
+    ) -> Result<Counters, String> {
         let mut usage = Vec::new();
         for device in targeting.flat_map(|slice| &slice.spec.devices) {
-            let used = self.usage(device);
+            let used = self.usage(device)?;
             if taken(device) {
                 self.take(&used);
             }
             usage.push(used);
         }
         for device in others.flat_map(|slice| &slice.spec.devices) {
+            let used = self.usage(device)?;
             if taken(device) {
-                let used = self.usage(device);
                 self.take(&used);
             }
+        }
+        if self.sets.is_empty() {
+            return Ok(self.built);
         }
         let gives_back = |usage: &Usage| usage.amounts.iter().any(|(_, amount)| *amount < 0);
         self.built.compare_all =
             self.built.available.iter().any(|left| *left < 0) || usage.iter().any(gives_back);
         self.built.usage = usage;
-        self.built
+        Ok(self.built)
     }
 
-    fn usage(&mut self, device: &'a Device) -> Usage {
-        let mut amounts: Vec<(u32, i128)> = Vec::new();
-        let mut groups = Vec::new();
+    /// What `device` takes, if it draws from counters that exist.
+    fn usage(&mut self, device: &'a Device) -> Result<Usage, String> {
+        if device.consumes_counters.is_empty() {
+            return Ok(Usage::default());
+        }
+        let counters = device
+            .consumes_counters
+            .iter()
+            .map(|consumption| consumption.counters.len());
+        let mut amounts: Vec<(u32, i128)> = Vec::with_capacity(counters.sum());
+        let mut groups = Vec::with_capacity(device.consumes_counters.len());
         for consumption in &device.consumes_counters {
             let Some((set, _)) = self.sets.get(consumption.counter_set.as_str()) else {
-                continue;
+                return Err(format!("counter set {} not found", consumption.counter_set));
             };
             for (name, counter) in &consumption.counters {
                 let Some(number) = self.counters.get(&(*set, name.as_str())) else {
-                    continue;
+                    return Err(format!(
+                        "counter {name} not found in counter set {}",
+                        consumption.counter_set
+                    ));
                 };
                 let amount = units(&counter.value);
                 match amounts.iter_mut().find(|(known, _)| known == number) {
@@ -200,11 +203,11 @@ impl<'a> CounterIndex<'a> {
             numbers.dedup();
             groups.push((*set, numbers.into()));
         }
-        Usage {
+        Ok(Usage {
             amounts: amounts.into(),
             groups: groups.into(),
-            consumes: !device.consumes_counters.is_empty(),
-        }
+            consumes: true,
+        })
     }
 
     fn take(&mut self, usage: &Usage) {

@@ -4,7 +4,7 @@
 //! the node, so views are kept by that set and shared by all nodes with the same one. Nothing is worked out before a node asks.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::model::{Device, Node, PoolId, Slice, Str, Taint, TaintRule};
 
@@ -17,8 +17,14 @@ use super::state::{AllocatedState, PoolState};
 /// Slices of a pool by their place, and the view that they make.
 type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
 
-/// Views by the slices that reach a node; nothing where a newer generation reaches other nodes only.
-type KnownViews = Mutex<Vec<KnownView>>;
+/// What is known of a pool so far; no view where a newer generation reaches other nodes only.
+#[derive(Debug, Default)]
+struct KnownViews {
+    /// Of a pool with one slice: every node that the slice reaches sees the same.
+    only: OnceLock<Option<Arc<PoolView>>>,
+    /// Of other pools, by the slices that reach a node.
+    by_slices: Mutex<Vec<KnownView>>,
+}
 
 /// Every slice of a pool, whatever its generation, by name.
 #[derive(Debug)]
@@ -230,13 +236,31 @@ impl Pools {
         allocated: &AllocatedState,
     ) -> Result<Option<Arc<PoolView>>, String> {
         let pool = &self.index.all[number as usize];
+        let changed = self.changed.get(&number);
+        let views = changed.map_or(&self.views[number as usize], |views| &**views);
+        if let [only] = pool.slices.as_slice() {
+            if own_node(&only.slice).is_some_and(|name| *name != node.metadata.name) {
+                return Ok(None);
+            }
+            let view = views.only.get_or_init(|| {
+                if self.is_ignored(&only.slice) {
+                    return None;
+                }
+                let allocated = allocated.pool(&pool.id);
+                let view = self.build_plain(pool, only, allocated);
+                view.or_else(|| self.build(pool, &[0], allocated)).map(Arc::new)
+            });
+            return Ok(match view {
+                // A slice that is ignored must not be asked whom it reaches, which may be an error.
+                Some(view) if reaches(&only.slice, node)? => Some(Arc::clone(view)),
+                _ => None,
+            });
+        }
         let relevant = self.relevant(pool, node)?;
         if relevant.is_empty() {
             return Ok(None);
         }
-        let changed = self.changed.get(&number);
-        let views = changed.map_or(&self.views[number as usize], |views| &**views);
-        let mut views = views.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, view)) = views.iter().find(|(known, _)| *known == relevant) {
             return Ok(view.clone());
         }
@@ -279,6 +303,40 @@ impl Pools {
         (!self.features.partitionable_devices
             && (slice.spec.per_device_node_selection || !slice.spec.shared_counters.is_empty()))
             || (!self.features.compatibility_groups && uses_compatibility_groups(slice))
+    }
+
+    /// The view of a pool that consists of one slice without anything shared, which is what most drivers publish. Nothing where it
+    /// takes [`Self::build`] to see what to make of the slice.
+    fn build_plain(
+        &self,
+        pool: &PoolSlices,
+        only: &Arc<NumberedSlice>,
+        allocated: Option<&PoolState>,
+    ) -> Option<PoolView> {
+        let spec = &only.slice.spec;
+        if spec.pool.resource_slice_count != 1 || !spec.shared_counters.is_empty() {
+            return None;
+        }
+        let mut previous: Option<&Str> = None;
+        let mut has_binding_conditions = false;
+        for device in &spec.devices {
+            let ascends = previous.is_none_or(|previous| previous.as_str() < device.name.as_str());
+            if !ascends || !device.consumes_counters.is_empty() {
+                return None;
+            }
+            previous = Some(&device.name);
+            has_binding_conditions |= !device.binding_conditions.is_empty();
+        }
+        let mut view = PoolView {
+            id: pool.id.clone(),
+            status: PoolStatus::Usable,
+            slices: vec![Arc::clone(only)],
+            devices: Vec::new(),
+            counters: Counters::default(),
+            has_binding_conditions,
+        };
+        view.devices = self.devices_of(&view, allocated);
+        Some(view)
     }
 
     /// The view that consists of the `relevant` slices. There is none where the driver is replacing them: a newer generation
@@ -338,19 +396,13 @@ impl Pools {
             if !self.features.partitionable_devices {
                 return Ok(Counters::default());
             }
-            let mut index = CounterIndex::new(counter_slices.iter().map(|numbered| &*numbered.slice))?;
-            for numbered in &targeting {
-                index.validate(&numbered.slice)?;
-            }
-            for numbered in &others {
-                index.validate(&numbered.slice)?;
-            }
+            let index = CounterIndex::new(counter_slices.iter().map(|numbered| &*numbered.slice))?;
             let taken = |device: &Device| allocated.is_some_and(|pool| pool.contains_key(&device.name));
-            Ok(index.build(
+            index.build(
                 targeting.iter().map(|numbered| &*numbered.slice),
                 others.iter().map(|numbered| &*numbered.slice),
                 taken,
-            ))
+            )
         });
         match counters {
             Ok(counters) => view.counters = counters,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Selector, Str};
 
+use super::candidates::MAX_RESULTS;
 use super::constraint::{ConstraintDemand, Rule};
 use super::features::{Features, Implementation};
 use super::selectors::{ExpressionId, Expressions};
@@ -19,9 +20,67 @@ pub struct Demand {
     pub(super) claims: Vec<ClaimDemand>,
     pub(super) expressions: Expressions,
     pub(super) sources: Vec<AttributeSource>,
+    /// The alternatives of all requests, which are known by their places here.
+    pub(super) alternatives: Vec<AlternativePlace>,
+    /// The first alternative of each claim's requests.
+    pub(super) first: Vec<Vec<u32>>,
+    /// How many devices each alternative takes; zero in mode All, where it depends on the node.
+    pub(super) counts: Vec<i64>,
+    /// Some alternative is in mode All.
+    pub(super) takes_all: bool,
+    /// Without mode All: the error with which every attempt ends.
+    pub(super) error: Option<String>,
+}
+
+/// An alternative by its place in the demand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AlternativePlace {
+    pub(super) claim: u32,
+    pub(super) request: u32,
+    pub(super) alternative: u32,
 }
 
 impl Demand {
+    /// Checks the demand and counts what it takes. `count` says how many devices an alternative takes, and is asked in order.
+    /// Mirrors the first part of `allocator_incubating.go`, `Allocate`.
+    ///
+    /// # Errors
+    /// The text of the error with which upstream ends the attempt before it searches.
+    pub(super) fn check(
+        &self,
+        mut count: impl FnMut(u32, &Alternative) -> Result<i64, String>,
+    ) -> Result<(), String> {
+        let mut number = 0;
+        for claim in &self.claims {
+            let mut total: i64 = 0;
+            for request in &claim.requests {
+                if let Some(error) = &request.error {
+                    return Err(error.clone());
+                }
+                let mut least = i64::MAX;
+                for alternative in &request.alternatives {
+                    if let Some(error) = &alternative.error {
+                        return Err(error.clone());
+                    }
+                    least = least.min(count(number, alternative)?);
+                    number += 1;
+                }
+                if least > MAX_RESULTS.saturating_sub(total) {
+                    return Err(format!(
+                        "claim {}, request {}: adding {least} devices exceeds the claim limit of {MAX_RESULTS}, with {total} already accounted for",
+                        shown(&claim.claim.key()),
+                        request.name,
+                    ));
+                }
+                total = total.saturating_add(least);
+            }
+            if let Some(error) = &claim.constraint_error {
+                return Err(error.clone());
+            }
+        }
+        Ok(())
+    }
+
     /// The claims, as they were given.
     pub fn claims(&self) -> impl Iterator<Item = &Arc<Claim>> {
         self.claims.iter().map(|demand| &demand.claim)
@@ -137,11 +196,40 @@ pub(super) struct Preparation<'a> {
 impl Preparation<'_> {
     pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
         let claims = claims.iter().map(|claim| self.claim(claim)).collect();
-        Demand {
+        let mut demand = Demand {
             claims,
             expressions: self.expressions,
             sources: self.sources,
+            alternatives: Vec::new(),
+            first: Vec::new(),
+            counts: Vec::new(),
+            takes_all: false,
+            error: None,
+        };
+        for (claim, claimed) in (0..).zip(&demand.claims) {
+            let mut first = Vec::with_capacity(claimed.requests.len());
+            for (request, requested) in (0..).zip(&claimed.requests) {
+                first.push(demand.alternatives.len() as u32);
+                for (alternative, wanted) in (0..).zip(&requested.alternatives) {
+                    demand.alternatives.push(AlternativePlace {
+                        claim,
+                        request,
+                        alternative,
+                    });
+                    demand.takes_all |= wanted.amount == Amount::All;
+                    demand.counts.push(match wanted.amount {
+                        Amount::Exactly(count) => count,
+                        Amount::All => 0,
+                    });
+                }
+            }
+            demand.first.push(first);
         }
+        if !demand.takes_all {
+            let counts = &demand.counts;
+            demand.error = demand.check(|number, _| Ok(counts[number as usize])).err();
+        }
+        demand
     }
 
     fn claim(&mut self, claim: &Arc<Claim>) -> ClaimDemand {

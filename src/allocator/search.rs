@@ -3,10 +3,13 @@
 //! Mirrors `allocator_incubating.go`, `allocateOne` and `allocateDevice`, v1.37.1. This search serves the problems that need
 //! little backtracking, which are nearly all; `pruned` takes over where it does not end soon, and must give the same answer.
 
+use std::sync::Arc;
+
 use super::Observer;
 use super::candidates::{MAX_RESULTS, Problem, Verdict};
 use super::constraint::ConstraintState;
 use super::counters::Compatibility;
+use super::pools::PoolView;
 use super::request::Amount;
 
 /// How a part of the search ended.
@@ -41,7 +44,7 @@ pub(super) struct State {
     pub(super) sharers: Vec<u16>,
     /// What the picks take of such a device, in the order of its capacities.
     pub(super) shares: Vec<Box<[i128]>>,
-    /// What the picks take of the counters of each view.
+    /// What the picks take of the counters of each view; empty if no view has any.
     pub(super) counters: Vec<Box<[i128]>>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
     groups: Vec<Box<[Option<Compatibility>]>>,
@@ -60,18 +63,22 @@ impl State {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
         let devices = problem.devices.len();
         let claims = &problem.demand.claims;
+        let with_counters = |view: &Arc<PoolView>| !view.counters.groups.is_empty();
+        let views = if problem.views.iter().any(with_counters) {
+            problem.views.as_slice()
+        } else {
+            &[]
+        };
         Self {
             picks: vec![Vec::new(); claims.len()],
             holders: vec![0; devices],
             sharers: Vec::new(),
             shares: Vec::new(),
-            counters: problem
-                .views
+            counters: views
                 .iter()
                 .map(|view| vec![0; view.counters.available.len()].into())
                 .collect(),
-            groups: problem
-                .views
+            groups: views
                 .iter()
                 .map(|view| vec![None; view.counters.groups.len()].into())
                 .collect(),

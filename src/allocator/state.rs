@@ -4,7 +4,7 @@
 //! is a set, so two claims that hold one device count once, and a result without share ID takes a device as a whole even if the
 //! device allows several allocations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{AllocatedDevice, Claim, DeviceId, PoolId, Quantity, Str};
 
@@ -12,7 +12,7 @@ use super::capacity::units;
 use super::overlay::Overlay;
 
 /// What allocated claims take of the devices of one pool.
-pub(super) type PoolState = HashMap<Str, DeviceState>;
+pub(super) type PoolState = BTreeMap<Str, DeviceState>;
 
 /// What allocated claims take of one device.
 #[derive(Clone, Debug, Default)]
@@ -35,17 +35,24 @@ impl AllocatedState {
     /// The state that `claims` make together.
     pub(super) fn gather<'a>(claims: impl Iterator<Item = &'a Claim>, consumable_capacity: bool) -> Self {
         let mut pools: HashMap<PoolId, PoolState> = HashMap::new();
-        let held = claims
-            .flat_map(Claim::results)
-            .filter(|result| !result.admin_access);
-        for result in held {
+        // Most claims have their devices of one pool.
+        let of_pools = claims.flat_map(|claim| {
+            claim
+                .results()
+                .chunk_by(|a, b| (&a.pool, &a.driver) == (&b.pool, &b.driver))
+        });
+        for results in of_pools {
+            let mut held = results.iter().filter(|result| !result.admin_access).peekable();
+            let Some(first) = held.peek() else { continue };
             let pool = PoolId {
-                driver: result.driver.clone(),
-                pool: result.pool.clone(),
+                driver: first.driver.clone(),
+                pool: first.pool.clone(),
             };
             let devices = pools.entry(pool).or_default();
-            let device = devices.entry(result.device.clone()).or_default();
-            device.add(result, consumable_capacity);
+            for result in held {
+                let device = devices.entry(result.device.clone()).or_default();
+                device.add(result, consumable_capacity);
+            }
         }
         Self {
             pools: Overlay::new(pools),
