@@ -1,11 +1,8 @@
 //! Fresh random cases: the Go library generates and decides, the allocator decides, and every difference fails.
 //!
-//! `KUBECTL_DRA_FUZZ_CASES` says how many cases and `KUBECTL_DRA_FUZZ_SEED` which ones; `make fuzz` sets both. Without, it is a
-//! few thousand cases of a seed made from the clock. The seed and what the cases cover are printed, and short coverage fails. A
-//! difference is shrunk to a small case, which is kept in `tests/data/cases/allocator-found.jsonl`, where
+//! Which cases is said as `support/random_cases.rs` says; `make fuzz` does so. The seed and what the cases cover are printed, and
+//! short coverage fails. A difference is shrunk to a small case, which is kept in `tests/data/cases/allocator-found.jsonl`, where
 //! `tests/allocator_cases.rs` finds it from then on.
-//!
-//! The program has no test harness, which would hide the seed of a run that ends well.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,6 +13,8 @@
 mod allocator;
 #[path = "it/support/go.rs"]
 mod go;
+#[path = "support/random_cases.rs"]
+mod random_cases;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -24,14 +23,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allocator::case::Case;
+use random_cases::KEPT;
 
 const NAME: &str = "random_cases_have_the_result_of_the_go_library";
 
 /// Cases of an ordinary test run.
 const FEW: u64 = 3_000;
-
-/// Differences that are shrunk and kept; more rarely have another reason.
-const KEPT: usize = 3;
 
 /// Set for the runs of this program that shrinking makes: it reads a case and succeeds if the answer differs.
 const DIFFERS: &str = "KUBECTL_DRA_FUZZ_DIFFERS";
@@ -40,49 +37,7 @@ fn main() -> ExitCode {
     if std::env::var_os(DIFFERS).is_some() {
         return differs();
     }
-    if !selected() {
-        return ExitCode::SUCCESS;
-    }
-    let number = |name: &str| {
-        let text = std::env::var(name).ok()?;
-        Some(
-            text.parse::<u64>()
-                .unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
-        )
-    };
-    let count = number("KUBECTL_DRA_FUZZ_CASES").unwrap_or(FEW);
-    let seed = number("KUBECTL_DRA_FUZZ_SEED").unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.expect("a time after 1970").as_secs()
-    });
-    println!("{NAME}: {count} cases of seed {seed}");
-    if fuzz(count, seed) {
-        println!("{NAME}: ok");
-        ExitCode::SUCCESS
-    } else {
-        println!("{NAME}: FAILED; again with KUBECTL_DRA_FUZZ_CASES={count} KUBECTL_DRA_FUZZ_SEED={seed}");
-        ExitCode::FAILURE
-    }
-}
-
-/// Whether the arguments, which are those of a test harness, select this test.
-fn selected() -> bool {
-    let mut arguments = std::env::args().skip(1);
-    let mut filters = Vec::new();
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--list" => return false,
-            "--skip" => {
-                if arguments.next().is_some_and(|text| NAME.contains(&text)) {
-                    return false;
-                }
-            }
-            "--test-threads" | "--format" | "--color" | "--logfile" => drop(arguments.next()),
-            option if option.starts_with('-') => {}
-            _ => filters.push(argument),
-        }
-    }
-    filters.is_empty() || filters.iter().any(|filter| NAME.contains(filter.as_str()))
+    random_cases::run(NAME, FEW, fuzz)
 }
 
 /// Compares `count` cases and says whether all agree and cover enough.

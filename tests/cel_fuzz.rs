@@ -1,10 +1,7 @@
 //! Fresh random selectors: the Go library generates and answers, the engine answers, and every difference fails.
 //!
-//! `KUBECTL_DRA_FUZZ_CASES` says how many cases and `KUBECTL_DRA_FUZZ_SEED` which ones; `make fuzz-cel` sets both. Without, it is a
-//! few thousand cases of a seed made from the clock. The seed is printed. A difference is shrunk to a small case, which is kept in
+//! Which cases is said as `support/random_cases.rs` says; `make fuzz-cel` does so. The seed is printed. A difference is shrunk to a small case, which is kept in
 //! `tests/data/cases/cel-found.jsonl`, where `tests/cel.rs` finds it from then on.
-//!
-//! The program has no test harness, which would hide the seed of a run that ends well.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,12 +12,15 @@
 mod cel_case;
 #[path = "it/support/go.rs"]
 mod go;
+#[path = "support/random_cases.rs"]
+mod random_cases;
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use cel_case::Case;
+use random_cases::KEPT;
 use serde_json::Value;
 
 const NAME: &str = "random_selectors_have_the_result_of_the_go_library";
@@ -31,53 +31,8 @@ const FEW: u64 = 3_000;
 /// Cases that are generated and compared at a time.
 const BATCH: u64 = 5_000;
 
-/// Differences that are shrunk and kept; more rarely have another reason.
-const KEPT: usize = 3;
-
 fn main() -> ExitCode {
-    if !selected() {
-        return ExitCode::SUCCESS;
-    }
-    let number = |name: &str| {
-        let text = std::env::var(name).ok()?;
-        Some(
-            text.parse::<u64>()
-                .unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
-        )
-    };
-    let count = number("KUBECTL_DRA_FUZZ_CASES").unwrap_or(FEW);
-    let seed = number("KUBECTL_DRA_FUZZ_SEED").unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.expect("a time after 1970").as_secs()
-    });
-    println!("{NAME}: {count} cases of seed {seed}");
-    if fuzz(count, seed) {
-        println!("{NAME}: ok");
-        ExitCode::SUCCESS
-    } else {
-        println!("{NAME}: FAILED; again with KUBECTL_DRA_FUZZ_CASES={count} KUBECTL_DRA_FUZZ_SEED={seed}");
-        ExitCode::FAILURE
-    }
-}
-
-/// Whether the arguments, which are those of a test harness, select this test.
-fn selected() -> bool {
-    let mut arguments = std::env::args().skip(1);
-    let mut filters = Vec::new();
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--list" => return false,
-            "--skip" => {
-                if arguments.next().is_some_and(|text| NAME.contains(&text)) {
-                    return false;
-                }
-            }
-            "--test-threads" | "--format" | "--color" | "--logfile" => drop(arguments.next()),
-            option if option.starts_with('-') => {}
-            _ => filters.push(argument),
-        }
-    }
-    filters.is_empty() || filters.iter().any(|filter| NAME.contains(filter.as_str()))
+    random_cases::run(NAME, FEW, fuzz)
 }
 
 /// Compares `count` cases and says whether all agree and enough of them compile.

@@ -1,0 +1,57 @@
+//! Running a comparison of random cases without a test harness, which would hide the seed of a run that ends well.
+//!
+//! `KUBECTL_DRA_FUZZ_CASES` says how many cases and `KUBECTL_DRA_FUZZ_SEED` which ones. Without, it is a few cases of a seed made from
+//! the clock.
+
+use std::process::ExitCode;
+
+/// Differences that are shrunk and kept; more rarely have another reason.
+pub(crate) const KEPT: usize = 3;
+
+/// Calls `compare` with the number of cases and their seed, if the arguments select the test `name`, and says how it ended. An
+/// ordinary test run has `few` cases.
+pub(crate) fn run(name: &str, few: u64, compare: impl FnOnce(u64, u64) -> bool) -> ExitCode {
+    if !is_selected(name) {
+        return ExitCode::SUCCESS;
+    }
+    let count = number("KUBECTL_DRA_FUZZ_CASES").unwrap_or(few);
+    let seed = number("KUBECTL_DRA_FUZZ_SEED").unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.expect("a time after 1970").as_secs()
+    });
+    println!("{name}: {count} cases of seed {seed}");
+    if compare(count, seed) {
+        println!("{name}: ok");
+        ExitCode::SUCCESS
+    } else {
+        println!("{name}: FAILED; again with KUBECTL_DRA_FUZZ_CASES={count} KUBECTL_DRA_FUZZ_SEED={seed}");
+        ExitCode::FAILURE
+    }
+}
+
+/// The number in an environment variable, if it is set.
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    let number = text.parse();
+    Some(number.unwrap_or_else(|_| panic!("{variable} is not a number: {text}")))
+}
+
+/// Whether the arguments, which are those of a test harness, select the test `name`.
+fn is_selected(name: &str) -> bool {
+    let mut arguments = std::env::args().skip(1);
+    let mut filters = Vec::new();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--list" => return false,
+            "--skip" => {
+                if arguments.next().is_some_and(|text| name.contains(&text)) {
+                    return false;
+                }
+            }
+            "--test-threads" | "--format" | "--color" | "--logfile" => drop(arguments.next()),
+            option if option.starts_with('-') => {}
+            _ => filters.push(argument),
+        }
+    }
+    filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
+}
