@@ -21,10 +21,15 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kubectl_dra::allocator::{Inputs, Limits};
-use serde_json::Value;
+use kubectl_dra::inspect::allocation::Settings;
+use kubectl_dra::inspect::explanation::explain_pod;
+use kubectl_dra::model::{Change, Claim, Cluster, Key, Kind, Object, Pod, Time};
+use kubectl_dra::scheduling::in_order;
+use serde_json::{Value, json};
 
 use case::Case;
 
@@ -89,6 +94,15 @@ fn main() {
                 );
             }
         }
+    }
+    println!("\n| `explain`, one thread | Rust |\n|---|---:|");
+    let gpus = family_case(&oracle, "gpus", 5000);
+    for count in [4, 8, 9] {
+        let time = explain(&gpus, count);
+        println!(
+            "| a pod that wants {count} of 8 GPUs on 5,000 nodes | {} |",
+            shown(time)
+        );
     }
     println!("\n| Problem | steps | Go | Rust | ratio |\n|---|---:|---:|---:|---:|");
     for (family, size, larger) in WITHOUT_SOLUTION {
@@ -220,4 +234,63 @@ fn search(case: &Case) -> (u64, Duration) {
         },
     );
     (steps, time)
+}
+
+/// Time of explaining a pod whose claim wants `count` devices.
+fn explain(case: &Case, count: u64) -> Duration {
+    let (cluster, pod) = with_pod(case, count);
+    let settings = Settings {
+        nodes: Vec::new(),
+        now: Time::from_unix_seconds(1_800_000_000),
+        limits: Limits::default(),
+        observer: &(),
+        run: &in_order,
+    };
+    best(
+        || (),
+        |()| {
+            black_box(explain_pod(&cluster, &pod, &settings));
+        },
+    )
+    .1
+}
+
+/// The cluster of the case with a pod that uses the claim, which then wants `count` devices, and with nodes that take pods.
+fn with_pod(case: &Case, count: u64) -> (Cluster, Arc<Pod>) {
+    let mut cluster = case.cluster.clone();
+    let nodes: Vec<_> = cluster.nodes().map(|node| node.metadata.name.clone()).collect();
+    for name in nodes {
+        let node = json!({
+            "metadata": {"name": name},
+            "status": {"allocatable": {"cpu": "64", "memory": "512Gi", "pods": "110"}},
+        });
+        put(&mut cluster, Kind::Node, &node);
+    }
+    let key = case.claims[0].key();
+    let mut claim = Claim::clone(&case.claims[0]);
+    for request in &mut claim.spec.devices.requests {
+        if let Some(exactly) = &mut request.exactly {
+            exactly.count = count as i64;
+        }
+    }
+    cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    let pod = json!({
+        "metadata": {"name": "pod", "namespace": key.namespace, "uid": "00000000-0000-4000-9000-000000000001"},
+        "spec": {
+            "containers": [{"name": "main", "resources": {"claims": [{"name": "gpus"}]}}],
+            "resourceClaims": [{"name": "gpus", "resourceClaimName": key.name}],
+        },
+    });
+    put(&mut cluster, Kind::Pod, &pod);
+    let key = Key {
+        namespace: key.namespace,
+        name: "pod".into(),
+    };
+    let pod = cluster.pod(&key).expect("the pod was put there").clone();
+    (cluster, pod)
+}
+
+fn put(cluster: &mut Cluster, kind: Kind, json: &Value) {
+    let object = Object::from_json(kind, json.to_string().as_bytes()).expect("an object of its kind");
+    cluster.apply(Change::Put(object));
 }
