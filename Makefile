@@ -15,6 +15,13 @@ fuzz: ## Compare random allocator cases with the real allocator, CASES=n SEED=n
 fuzz-cel: ## Compare random selectors with the real library, CASES=n SEED=n
 	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) cargo test --locked --test cel_fuzz
 
+# How long members come and go while their claims are converted.
+ROUNDS ?= 200
+
+.PHONY: soak-convert
+soak-convert: ## Convert claims of a real control plane while their users come and go, ROUNDS=n
+	KUBECTL_DRA_SOAK=$(ROUNDS) cargo test --locked --test it live::convert::races
+
 # Go knows what has changed.
 .PHONY: target/oracle
 target/oracle:

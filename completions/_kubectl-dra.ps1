@@ -483,6 +483,81 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'The release that the control plane goes back to')
             [CompletionResult]::new('--disable-gate', '--disable-gate', [CompletionResultType]::ParameterName, 'The feature gate that is turned off; may be repeated')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'With `--wait`: give up after this long')
+            [CompletionResult]::new('--settle', '--settle', [CompletionResultType]::ParameterName, 'Time between two passes')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing: only print (`client`), or let the API server check every patch (`server`)')
+            [CompletionResult]::new('--concurrency', '--concurrency', [CompletionResultType]::ParameterName, 'How many claims are written at once')
+            [CompletionResult]::new('--backup', '--backup', [CompletionResultType]::ParameterName, 'The backup of every list that is replaced, for `convert restore`; by default in the directory for state of the user')
+            [CompletionResult]::new('--journal', '--journal', [CompletionResultType]::ParameterName, 'The journal of every write; by default in the directory for state of the user')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read objects from here instead of a cluster; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock''s')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file to use')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name in the server''s certificate, if it is not the host of its address')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'The certificate authority''s file')
+            [CompletionResult]::new('--client-certificate', '--client-certificate', [CompletionResultType]::ParameterName, 'The client certificate''s file')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The client key''s file')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--username', '--username', [CompletionResultType]::ParameterName, 'The user name for basic authentication')
+            [CompletionResult]::new('--password', '--password', [CompletionResultType]::ParameterName, 'The password for basic authentication')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user or service account to impersonate')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The UID to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-user-extra', '--as-user-extra', [CompletionResultType]::ParameterName, 'Extra information to impersonate; may be repeated, also with the same key')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever')
+            [CompletionResult]::new('--proxy-url', '--proxy-url', [CompletionResultType]::ParameterName, 'The proxy that requests go through')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Accepted because kubectl has it; nothing is cached')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'Apply the rules of this release instead of the server''s or the file''s')
+            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`')
+            [CompletionResult]::new('--scheduler-feature-gates', '--scheduler-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-scheduler')
+            [CompletionResult]::new('--kcm-feature-gates', '--kcm-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-controller-manager')
+            [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
+            [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
+            [CompletionResult]::new('--all-kinds', '--all-kinds', [CompletionResultType]::ParameterName, 'Entries of every kind')
+            [CompletionResult]::new('--include-generated', '--include-generated', [CompletionResultType]::ParameterName, 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them')
+            [CompletionResult]::new('--release-unused', '--release-unused', [CompletionResultType]::ParameterName, 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait for members that have no node yet, and convert again what the scheduler puts back')
+            [CompletionResult]::new('--final', '--final', [CompletionResultType]::ParameterName, 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End at the first malformed object instead of warning and leaving it out')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the line of column names')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate, which makes the connection insecure')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask the server not to compress its answers')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Say what is to be done with each claim that is reserved for something else than pods')
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Carry out a plan that `convert plan -o json` has printed')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Verify that claims are reserved for the pods that use them and for nothing else')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Bring back the lists that a conversion replaced')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-dra;convert;plan' {
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated')
+            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated')
+            [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'The release that the control plane goes back to')
+            [CompletionResult]::new('--disable-gate', '--disable-gate', [CompletionResultType]::ParameterName, 'The feature gate that is turned off; may be repeated')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
@@ -536,16 +611,16 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask the server not to compress its answers')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Say what is to be done with each claim that is reserved for something else than pods')
-            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Verify that claims are reserved for the pods that use them and for nothing else')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
-        'kubectl-dra;convert;plan' {
-            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated')
-            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated')
-            [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'The release that the control plane goes back to')
-            [CompletionResult]::new('--disable-gate', '--disable-gate', [CompletionResultType]::ParameterName, 'The feature gate that is turned off; may be repeated')
+        'kubectl-dra;convert;apply' {
+            [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'The plan; `-` is standard input')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'With `--wait`: give up after this long')
+            [CompletionResult]::new('--settle', '--settle', [CompletionResultType]::ParameterName, 'Time between two passes')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing: only print (`client`), or let the API server check every patch (`server`)')
+            [CompletionResult]::new('--concurrency', '--concurrency', [CompletionResultType]::ParameterName, 'How many claims are written at once')
+            [CompletionResult]::new('--backup', '--backup', [CompletionResultType]::ParameterName, 'The backup of every list that is replaced, for `convert restore`; by default in the directory for state of the user')
+            [CompletionResult]::new('--journal', '--journal', [CompletionResultType]::ParameterName, 'The journal of every write; by default in the directory for state of the user')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
@@ -584,9 +659,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--kcm-feature-gates', '--kcm-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-controller-manager')
             [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
             [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
-            [CompletionResult]::new('--all-kinds', '--all-kinds', [CompletionResultType]::ParameterName, 'Entries of every kind')
-            [CompletionResult]::new('--include-generated', '--include-generated', [CompletionResultType]::ParameterName, 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them')
-            [CompletionResult]::new('--release-unused', '--release-unused', [CompletionResultType]::ParameterName, 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait for members that have no node yet, and convert again what the scheduler puts back')
+            [CompletionResult]::new('--final', '--final', [CompletionResultType]::ParameterName, 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
@@ -656,16 +732,82 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'kubectl-dra;convert;restore' {
+            [CompletionResult]::new('--backup', '--backup', [CompletionResultType]::ParameterName, 'The backup that the conversion has written')
+            [CompletionResult]::new('--journal', '--journal', [CompletionResultType]::ParameterName, 'The journal of that conversion; by default the file beside the backup')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing: only print (`client`), or let the API server check every patch (`server`)')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read objects from here instead of a cluster; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock''s')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file to use')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name in the server''s certificate, if it is not the host of its address')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'The certificate authority''s file')
+            [CompletionResult]::new('--client-certificate', '--client-certificate', [CompletionResultType]::ParameterName, 'The client certificate''s file')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The client key''s file')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--username', '--username', [CompletionResultType]::ParameterName, 'The user name for basic authentication')
+            [CompletionResult]::new('--password', '--password', [CompletionResultType]::ParameterName, 'The password for basic authentication')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user or service account to impersonate')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The UID to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-user-extra', '--as-user-extra', [CompletionResultType]::ParameterName, 'Extra information to impersonate; may be repeated, also with the same key')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever')
+            [CompletionResult]::new('--proxy-url', '--proxy-url', [CompletionResultType]::ParameterName, 'The proxy that requests go through')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Accepted because kubectl has it; nothing is cached')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'Apply the rules of this release instead of the server''s or the file''s')
+            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`')
+            [CompletionResult]::new('--scheduler-feature-gates', '--scheduler-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-scheduler')
+            [CompletionResult]::new('--kcm-feature-gates', '--kcm-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-controller-manager')
+            [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
+            [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End at the first malformed object instead of warning and leaving it out')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the line of column names')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate, which makes the connection insecure')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask the server not to compress its answers')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'kubectl-dra;convert;help' {
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Say what is to be done with each claim that is reserved for something else than pods')
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Carry out a plan that `convert plan -o json` has printed')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Verify that claims are reserved for the pods that use them and for nothing else')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Bring back the lists that a conversion replaced')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-dra;convert;help;plan' {
             break
         }
+        'kubectl-dra;convert;help;apply' {
+            break
+        }
         'kubectl-dra;convert;help;verify' {
+            break
+        }
+        'kubectl-dra;convert;help;restore' {
             break
         }
         'kubectl-dra;convert;help;help' {
@@ -1247,13 +1389,21 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         }
         'kubectl-dra;help;convert' {
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Say what is to be done with each claim that is reserved for something else than pods')
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Carry out a plan that `convert plan -o json` has printed')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Verify that claims are reserved for the pods that use them and for nothing else')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Bring back the lists that a conversion replaced')
             break
         }
         'kubectl-dra;help;convert;plan' {
             break
         }
+        'kubectl-dra;help;convert;apply' {
+            break
+        }
         'kubectl-dra;help;convert;verify' {
+            break
+        }
+        'kubectl-dra;help;convert;restore' {
             break
         }
         'kubectl-dra;help;explain' {

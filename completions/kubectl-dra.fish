@@ -436,65 +436,78 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s q -l q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kind -d 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l entry -d 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l to-version -d 'The release that the control plane goes back to' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l disable-gate -d 'The feature gate that is turned off; may be repeated' -r -f -a "DRAWorkloadResourceClaims\t'Claims of PodGroups; PodGroups stay'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kind -d 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l entry -d 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l to-version -d 'The release that the control plane goes back to' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l disable-gate -d 'The feature gate that is turned off; may be repeated' -r -f -a "DRAWorkloadResourceClaims\t'Claims of PodGroups; PodGroups stay'
 GenericWorkload\t'PodGroups altogether'"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l out -d 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l out -d 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l timeout -d 'With `--wait`: give up after this long' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l settle -d 'Time between two passes' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l dry-run -d 'Write nothing: only print (`client`), or let the API server check every patch (`server`)' -r -f -a "none\t'Write'
+client\t'Send nothing'
+server\t'Let the API server check every patch and forget it'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l concurrency -d 'How many claims are written at once' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l backup -d 'The backup of every list that is replaced, for `convert restore`; by default in the directory for state of the user' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l journal -d 'The journal of every write; by default in the directory for state of the user' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
 name\t'Names only, one per line'"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kubeconfig -d 'The kubeconfig file to use' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l context -d 'The context of the kubeconfig to use' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l cluster -d 'The cluster of the kubeconfig to use' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l user -d 'The user of the kubeconfig to use' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s s -l server -d 'The address of the API server' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l certificate-authority -d 'The certificate authority\'s file' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l client-certificate -d 'The client certificate\'s file' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l client-key -d 'The client key\'s file' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l token -d 'The bearer token to authenticate with' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l username -d 'The user name for basic authentication' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l password -d 'The password for basic authentication' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as -d 'The user or service account to impersonate' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as-uid -d 'The UID to impersonate' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as-group -d 'A group to impersonate; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l proxy-url -d 'The proxy that requests go through' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l all-kinds -d 'Entries of every kind'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l include-generated -d 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l release-unused -d 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s w -l watch -d 'After the table, print what changes, until interrupted'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l no-headers -d 'Leave out the line of column names'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s q -l quiet -d 'Print nothing but the result and errors'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -l disable-compression -d 'Ask the server not to compress its answers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan verify help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l all-kinds -d 'Entries of every kind'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l include-generated -d 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l release-unused -d 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l final -d 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -a "apply" -d 'Carry out a plan that `convert plan -o json` has printed'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -a "restore" -d 'Bring back the lists that a conversion replaced'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kind -d 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l entry -d 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l to-version -d 'The release that the control plane goes back to' -r
@@ -550,6 +563,65 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l plan -d 'The plan; `-` is standard input' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l timeout -d 'With `--wait`: give up after this long' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l settle -d 'Time between two passes' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l dry-run -d 'Write nothing: only print (`client`), or let the API server check every patch (`server`)' -r -f -a "none\t'Write'
+client\t'Send nothing'
+server\t'Let the API server check every patch and forget it'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l concurrency -d 'How many claims are written at once' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l backup -d 'The backup of every list that is replaced, for `convert restore`; by default in the directory for state of the user' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l journal -d 'The journal of every write; by default in the directory for state of the user' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l final -d 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kind -d 'Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
@@ -599,8 +671,63 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l backup -d 'The backup that the conversion has written' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l journal -d 'The journal of that conversion; by default the file beside the backup' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l dry-run -d 'Write nothing: only print (`client`), or let the API server check every patch (`server`)' -r -f -a "none\t'Write'
+client\t'Send nothing'
+server\t'Let the API server check every patch and forget it'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Carry out a plan that `convert plan -o json` has printed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Bring back the lists that a conversion replaced'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s f -l filename -d 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
@@ -1084,6 +1211,8 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "completion" -d 'Print a completion script'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "apply" -d 'Carry out a plan that `convert plan -o json` has printed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "restore" -d 'Bring back the lists that a conversion replaced'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "allocation" -d 'Say whether claims and pods fit, on which nodes, and with which devices'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from simulate" -f -a "eviction" -d 'Simulate which pods the taints of devices drive away, when, and what follows'

@@ -6,9 +6,12 @@
 mod load;
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
@@ -78,6 +81,21 @@ impl Environment {
     }
 }
 
+/// Ctrl-C, as a command that must not be cut off sees it.
+struct Interruption {
+    awaited: AtomicBool,
+    sender: watch::Sender<bool>,
+}
+
+impl Default for Interruption {
+    fn default() -> Self {
+        Self {
+            awaited: AtomicBool::new(false),
+            sender: watch::Sender::new(false),
+        }
+    }
+}
+
 /// The context of one run of a command.
 pub(crate) struct Ctx {
     settings: Settings,
@@ -92,6 +110,8 @@ pub(crate) struct Ctx {
     envelope: Mutex<Envelope>,
     /// What was loaded, see [`Self::keep`].
     kept: Mutex<Vec<Cluster>>,
+    /// What Ctrl-C does.
+    interruption: Interruption,
     /// The whole command line, for those who print it. A function, since most commands do not need it built again.
     command_line: fn() -> clap::Command,
 }
@@ -122,6 +142,7 @@ impl Ctx {
             live: tokio::sync::OnceCell::new(),
             envelope: Mutex::default(),
             kept: Mutex::default(),
+            interruption: Interruption::default(),
             command_line,
         }
     }
@@ -153,6 +174,30 @@ impl Ctx {
     /// The time of this moment, for whoever waits.
     pub(crate) fn clock(&self) -> Time {
         self.settings.now.unwrap_or_else(|| Timestamp::now().into())
+    }
+
+    /// From now on Ctrl-C does not end the process, but is told here: the command ends by itself, with [`Interrupted`].
+    ///
+    /// [`Interrupted`]: crate::error::Interrupted
+    pub(crate) fn told_of_interruption(&self) -> watch::Receiver<bool> {
+        self.interruption.awaited.store(true, Ordering::Relaxed);
+        self.interruption.sender.subscribe()
+    }
+
+    /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
+    pub(crate) fn interrupt(&self) -> bool {
+        self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true)
+    }
+
+    /// Where the user's programs keep what they remember.
+    pub(crate) fn state_folder() -> PathBuf {
+        let folder = std::env::var_os("XDG_STATE_HOME")
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute());
+        folder.unwrap_or_else(|| {
+            let home = std::env::home_dir().unwrap_or_default();
+            home.join(".local").join("state")
+        })
     }
 
     pub(crate) fn command_line(&self) -> clap::Command {

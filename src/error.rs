@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
+use crate::conversion;
 use crate::output::{PrintError, SortError};
 use crate::sources::bundle::SnapshotError;
 use crate::sources::{LoadError, live};
@@ -168,6 +169,12 @@ impl Hints for live::Error {
     }
 }
 
+impl Hints for conversion::Error {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
 impl Hints for LoadError {
     fn hints(&self) -> Vec<String> {
         self.hint().into_iter().collect()
@@ -185,6 +192,7 @@ const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
     hints_of::<PrintError>,
     hints_of::<live::Error>,
+    hints_of::<conversion::Error>,
     hints_of::<LoadError>,
     hints_of::<SnapshotError>,
 ];

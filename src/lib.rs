@@ -11,7 +11,8 @@
 //! - `context` and `error`: what a command works with, and how a run ends;
 //! - `commands`: one file per subcommand;
 //! - `output`: reports, tables and everything else that is printed;
-//! - [`sources`]: where clusters are read from, and what is known of them.
+//! - [`sources`]: where clusters are read from, and what is known of them;
+//! - [`conversion`]: the writes of `convert`.
 //!
 //! [`main`] ties them together: every way in which the process can end is in it.
 
@@ -46,6 +47,8 @@ mod error;
 )]
 mod output;
 
+#[cfg(feature = "cli")]
+pub mod conversion;
 #[cfg(feature = "cli")]
 pub mod sources;
 
@@ -136,32 +139,44 @@ mod shell {
         match command.job() {
             Job::Here(job) => job(ctx),
             Job::Waiting(job) => {
-                let ctx = Arc::clone(ctx);
-                on_runtime(move || Handle::current().block_on(job(&ctx)))
+                let working = Arc::clone(ctx);
+                on_runtime(
+                    move || Handle::current().block_on(job(&working)),
+                    || ctx.interrupt(),
+                )
             }
         }
     }
 
-    /// Runs `work` on a runtime until it ends or the user interrupts.
+    /// Runs `work` on a runtime until it ends or the user interrupts and `tell` says that it will not end by itself then.
     ///
     /// The work has a thread of its own, since a command also computes: Ctrl-C must not wait for a search to yield.
     fn on_runtime<T: Send + 'static>(
         work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+        tell: impl Fn() -> bool,
     ) -> anyhow::Result<T> {
         let runtime = Runtime::new().context("cannot start the runtime")?;
         let result = runtime.block_on(async {
             let mut interrupted = pin!(interrupted());
             // Listening begins with the first poll, which must not come after the work has begun.
             poll_fn(|task| Poll::Ready(interrupted.as_mut().poll(task).is_ready())).await;
-            tokio::select! {
-                done = tokio::task::spawn_blocking(work) => match done {
-                    Ok(result) => result,
-                    Err(stopped) => match stopped.try_into_panic() {
-                        Ok(panic) => std::panic::resume_unwind(panic),
-                        Err(cancelled) => Err(cancelled.into()),
+            let mut work = tokio::task::spawn_blocking(work);
+            loop {
+                tokio::select! {
+                    done = &mut work => break match done {
+                        Ok(result) => result,
+                        Err(stopped) => match stopped.try_into_panic() {
+                            Ok(panic) => std::panic::resume_unwind(panic),
+                            Err(cancelled) => Err(cancelled.into()),
+                        },
                     },
-                },
-                () = interrupted => Err(Interrupted.into()),
+                    () = interrupted.as_mut() => {
+                        if !tell() {
+                            break Err(Interrupted.into());
+                        }
+                        interrupted.set(self::interrupted());
+                    }
+                }
             }
         });
         // The work may still be running; the process ends without it.
@@ -186,10 +201,14 @@ mod shell {
             let mut settings: Settings = cli::settings_so_far(words);
             settings.output.quiet = true;
             let ctx = Ctx::new(settings, environment, cli::command_line);
-            let names = on_runtime(move || {
-                let names = Handle::current().block_on(tokio::time::timeout(COMPLETION_TIME, lookup(&ctx)));
-                names.unwrap_or_else(|_| Ok(Vec::new()))
-            });
+            let names = on_runtime(
+                move || {
+                    let names =
+                        Handle::current().block_on(tokio::time::timeout(COMPLETION_TIME, lookup(&ctx)));
+                    names.unwrap_or_else(|_| Ok(Vec::new()))
+                },
+                || false,
+            );
             completion.add(names.unwrap_or_default());
         }
         completion.to_string()

@@ -9,6 +9,7 @@ mod layout;
 mod path;
 mod printer;
 mod progress;
+mod prompt;
 mod report;
 mod sanitize;
 mod sort;

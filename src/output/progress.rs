@@ -46,7 +46,7 @@ impl Lines {
         let template = match total {
             Some(total) => {
                 bar.set_length(total);
-                "{msg} [{bar:30}] {human_pos}/{human_len}"
+                "{msg} [{bar:30}] {human_pos}/{human_len}, {per_sec}, {eta} left"
             }
             None => "{spinner} {msg} {human_pos}",
         };

@@ -123,6 +123,11 @@ const TABLE: &[Row] = &[
         ],
     ),
     shell(
+        "conversion",
+        &["model", "reservation", "sources"],
+        &["futures", "tokio"],
+    ),
+    shell(
         "runtime",
         &["model", "controllers", "sources"],
         &["anyhow", "futures", "http", "k8s_openapi", "kube", "tokio"],
@@ -153,6 +158,7 @@ const TABLE: &[Row] = &[
             "scheduling",
             "inspect",
             "sources",
+            "conversion",
             "output",
         ],
         &["anyhow", "clap"],
@@ -175,6 +181,7 @@ const TABLE: &[Row] = &[
             "simulation",
             "inspect",
             "sources",
+            "conversion",
             "runtime",
             "output",
             "error",

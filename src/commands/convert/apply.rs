@@ -1,14 +1,24 @@
 //! `kubectl dra convert apply`: a plan that was made before is carried out, as far as it still holds.
 
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::ValueHint;
 
+use crate::context::Ctx;
+use crate::error::Outcome;
+use crate::inspect::Selection;
+use crate::inspect::conversion::{PlannedAction, read_plan};
+use crate::model::Key;
+
+use super::carry_out::{Work, carry_out};
 use super::writing::{PassesArgs, WritingArgs};
 
 /// Carry out a plan that `convert plan -o json` has printed
 ///
-/// Pods are listed again, and what has changed is planned again before it is written.
+/// Writes the claims that the plan converts or releases, and no others. Pods are listed again, and what has changed since is planned
+/// again before it is written: such a claim's outcome is `Replanned`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The plan; `-` is standard input
@@ -20,4 +30,53 @@ pub(super) struct Args {
 
     #[command(flatten)]
     pub(super) writing: WritingArgs,
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args {
+        plan: path,
+        passes,
+        writing,
+    } = args;
+    let json = read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let plan = read_plan(&json).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let options = plan.options.to_options()?;
+    let planned = plan
+        .claims
+        .into_iter()
+        .filter(|claim| matches!(claim.action, PlannedAction::Convert | PlannedAction::Release));
+    let mut selection = Selection::default();
+    let mut lists = std::collections::BTreeMap::new();
+    let mut namespaces = std::collections::BTreeSet::new();
+    for claim in planned {
+        namespaces.insert(claim.namespace.clone());
+        selection.names.insert(Key::new(claim.namespace, claim.name));
+        lists.insert(claim.uid, claim.after);
+    }
+    if selection.names.is_empty() {
+        ctx.printer().note("The plan has nothing to write");
+        return Ok(Outcome::Done);
+    }
+    // Claims that are gone since are no error, so they are selected by their UIDs alone.
+    selection.names.clear();
+    if let (1, Some(namespace)) = (namespaces.len(), namespaces.first()) {
+        selection.namespace = Some(namespace.clone());
+    }
+    let work = Work {
+        selection,
+        passes: &passes,
+        writing: &writing,
+        planned: Some(lists),
+    };
+    carry_out(ctx, work, |_| Ok(options)).await
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        std::fs::File::open(path)?.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }

@@ -1,10 +1,20 @@
 //! `kubectl dra convert restore`: the lists of a backup come back, where nobody has changed anything since.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
+use anyhow::anyhow;
 use clap::ValueHint;
+use serde::Serialize;
 
-use super::args::SelectionArgs;
+use crate::context::Ctx;
+use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
+use crate::error::{Interrupted, Outcome, UsageError};
+use crate::model::{Meta, Str};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted};
+
+use super::carry_out::{Shown, agreed, check, mode, records, tone};
 use super::writing::DryRun;
 
 /// Bring back the lists that a conversion replaced
@@ -13,12 +23,17 @@ use super::writing::DryRun;
 /// refused and the difference shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    pub(super) selection: SelectionArgs,
+    /// Only these claims: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
+    #[arg(value_name = "CLAIM")]
+    pub(super) names: Vec<String>,
 
     /// The backup that the conversion has written
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) backup: PathBuf,
+
+    /// The journal of that conversion; by default the file beside the backup
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) journal: Option<PathBuf>,
 
     /// Do not ask before writing; needed without a terminal
     #[arg(long, short = 'y')]
@@ -35,4 +50,192 @@ pub(super) struct Args {
         default_missing_value = "client"
     )]
     pub(super) dry_run: DryRun,
+}
+
+pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    let Args {
+        names,
+        backup,
+        journal,
+        yes,
+        dry_run,
+    } = args;
+    check(ctx, yes, dry_run)?;
+    if !ctx.settings().selector.is_empty() {
+        return Err(UsageError::new("`--selector` has no meaning for `kubectl dra convert restore`").into());
+    }
+    let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
+    let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
+    let mut old = conversion::saved(&backup, &journal)?;
+    old.retain(|old| {
+        selection.includes(&Meta {
+            namespace: old.key.namespace.clone(),
+            name: old.key.name.clone(),
+            ..Meta::default()
+        })
+    });
+    let live = ctx.live().await?;
+    // What is known of the cluster stands in the report.
+    ctx.load(crate::sources::Needs::none()).await?;
+    if old.is_empty() {
+        ctx.printer().note("The backup has no claims to restore");
+        return Ok(Outcome::Done);
+    }
+    let mode = mode(dry_run);
+    let mut record = None;
+    if mode == Mode::Write {
+        if !yes {
+            let claims = counted(old.len(), "claim gets its old list", "claims get their old lists");
+            ctx.printer().note(&format!(
+                "On cluster `{}` ({}): {claims} back, where nobody has changed anything since",
+                live.name(),
+                live.server()
+            ));
+            if !agreed(ctx)? {
+                return Ok(Outcome::Findings);
+            }
+        }
+        let head = Head {
+            server: live.server().to_owned(),
+            context: live.context().map(str::to_owned),
+            restore: true,
+            ..Head::default()
+        };
+        let paths = Paths::choose(None, None, &records(live.name()), &head)?;
+        record = Some(Record::open(paths, &head)?);
+    }
+    let stop = Stop::when(ctx.told_of_interruption());
+    let shown = Shown {
+        ctx,
+        progress: Mutex::new(None),
+    };
+    let versions = &ctx.settings().versions;
+    let report = conversion::restore(live, &old, versions, mode, record.as_ref(), &stop, &shown).await;
+    shown.stop();
+    if let Some(record) = record {
+        record.close(
+            report
+                .as_ref()
+                .is_ok_and(|report| !report.interrupted && !report.failed()),
+        );
+    }
+    finish(ctx, &report?)
+}
+
+fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
+    for gap in &report.unknown {
+        ctx.warn(format!(
+            "nothing is written: {} are missing: {}",
+            gap.kind.plural(),
+            gap.reason
+        ));
+    }
+    let result = RestorationResult::new(report);
+    let parts: Vec<String> = result
+        .summary
+        .iter()
+        .map(|(outcome, count)| format!("{outcome}: {}", counted(*count, "claim", "claims")))
+        .collect();
+    ctx.print(result)?;
+    ctx.printer().note(&parts.join(", "));
+    if report.interrupted {
+        return Err(Interrupted.into());
+    }
+    if let Some(failure) = &report.failure {
+        return Err(anyhow!(failure.clone()).context("the restoration ended before its time"));
+    }
+    if report.failed() {
+        return Err(anyhow!("not every claim could be written"));
+    }
+    Ok(if !report.unknown.is_empty() {
+        Outcome::Unknown
+    } else if report.is_clean() {
+        Outcome::Done
+    } else {
+        Outcome::Findings
+    })
+}
+
+/// What became of each claim of a backup.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RestorationResult {
+    /// How many claims came to what.
+    summary: BTreeMap<&'static str, usize>,
+    claims: Vec<RestoredClaim>,
+    unknown: Vec<String>,
+    interrupted: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RestoredClaim {
+    namespace: Str,
+    name: Str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl RestorationResult {
+    fn new(report: &conversion::Report) -> Self {
+        let mut summary = BTreeMap::new();
+        let mut claims = Vec::new();
+        for result in report.claims.values() {
+            let outcome = match result.outcome {
+                ClaimOutcome::Converted | ClaimOutcome::Replanned => "Restored",
+                ClaimOutcome::WouldConvert => "WouldRestore",
+                other => other.text(),
+            };
+            *summary.entry(outcome).or_default() += 1;
+            claims.push(RestoredClaim {
+                namespace: result.key.namespace.clone(),
+                name: result.key.name.clone(),
+                outcome,
+                message: result.message.clone(),
+            });
+        }
+        let unknown = report.unknown.iter();
+        Self {
+            summary,
+            claims,
+            unknown: unknown
+                .map(|gap| format!("{}: {}", gap.kind.plural(), gap.reason))
+                .collect(),
+            interrupted: report.interrupted,
+        }
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NAMESPACE", ".namespace"),
+    Column::new("CLAIM", ".name"),
+    Column::new("OUTCOME", ".outcome"),
+    Column::new("MESSAGE", ".message"),
+];
+
+impl Report for RestorationResult {
+    const KIND: &'static str = "RestorationResult";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for claim in &self.claims {
+            table.row(|row| {
+                row.cell(&claim.namespace)
+                    .cell(&claim.name)
+                    .toned(tone(claim.outcome), claim.outcome)
+                    .option(claim.message.as_deref());
+            });
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let name = |claim: &RestoredClaim| format!("resourceclaim.resource.k8s.io/{}", claim.name);
+        self.claims.iter().map(name).collect()
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.claims, COLUMNS)
+    }
 }

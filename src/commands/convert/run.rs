@@ -1,20 +1,45 @@
-//! `kubectl dra convert` itself, on a cluster: plan, confirm, back up, write, verify.
+//! `kubectl dra convert` itself: on a cluster plan, confirm, back up, write and verify; on files the rehearsal of that.
 
-use super::args::{PlanningArgs, SelectionArgs};
+use crate::context::{Ctx, SourceSetting};
+use crate::error::Outcome;
+
+use super::carry_out::{Work, carry_out};
+use super::files;
 use super::writing::{PassesArgs, WritingArgs};
 
 /// What a conversion from plan to proof takes.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct WholeArgs {
     #[command(flatten)]
-    pub(super) selection: SelectionArgs,
+    what: files::Args,
 
     #[command(flatten)]
-    pub(super) planning: PlanningArgs,
+    passes: PassesArgs,
 
     #[command(flatten)]
-    pub(super) passes: PassesArgs,
+    writing: WritingArgs,
+}
 
-    #[command(flatten)]
-    pub(super) writing: WritingArgs,
+pub(super) async fn run(ctx: &Ctx, args: WholeArgs) -> anyhow::Result<Outcome> {
+    let WholeArgs {
+        what,
+        passes,
+        writing,
+    } = args;
+    if what.out.is_some() || matches!(ctx.settings().source, SourceSetting::Files(_)) {
+        return files::run(ctx, what).await;
+    }
+    let files::Args {
+        selection,
+        planning,
+        out: _,
+    } = what;
+    let kinds = selection.kinds();
+    let work = Work {
+        selection: selection.selection(ctx)?,
+        passes: &passes,
+        writing: &writing,
+        planned: None,
+    };
+    carry_out(ctx, work, |environment| Ok(planning.options(kinds, environment)?)).await
 }

@@ -90,11 +90,7 @@ impl<'a, 'c> Question<'a, 'c> {
                 .pods_of_claim(&key)
                 .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
                 .collect(),
-            unbound: cluster
-                .pods_of_claim(&key)
-                .filter(|pod| waits_for_a_node(pod) && names(pod, &key))
-                .map(|pod| pod.metadata.name.clone())
-                .collect(),
+            unbound: unbound(cluster, &key),
             add: Vec::new(),
             unreserved: Vec::new(),
             unverified: false,
@@ -279,6 +275,16 @@ impl<'a, 'c> Question<'a, 'c> {
         }
         Refusal::UnknownKindUnused { entry: text }
     }
+}
+
+/// Pods that name the claim and have no node yet. While the gate is on, a scheduling attempt that has begun may bind them without an
+/// entry.
+pub fn unbound(cluster: &Cluster, claim: &Key) -> Vec<Str> {
+    cluster
+        .pods_of_claim(claim)
+        .filter(|pod| waits_for_a_node(pod) && names(pod, claim))
+        .map(|pod| pod.metadata.name.clone())
+        .collect()
 }
 
 /// Whether the pod has no node and may get one.

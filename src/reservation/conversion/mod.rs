@@ -7,6 +7,7 @@
 //! What must never happen: a claim without an entry while a pod uses it or could start to, and an entry for a pod without a node
 //! (`dynamicresources.go`, `PostFilter`, v1.37.1, takes the devices from a claim that is reserved for the one pod it looks at).
 
+mod complete;
 mod decide;
 mod patch;
 #[cfg(test)]
@@ -23,6 +24,8 @@ use serde_json::Value;
 
 use crate::model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str};
 
+pub use self::complete::complete;
+pub use self::decide::unbound;
 pub use self::patch::{entry_json, finalizer_patch};
 use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
@@ -200,6 +203,22 @@ pub struct NewEntry {
 }
 
 impl ClaimPlan {
+    /// Of a claim whose devices were taken back already, so that only its finalizer may be left.
+    pub fn released(claim: &Claim) -> Self {
+        Self {
+            key: claim.key(),
+            uid: claim.metadata.uid.clone(),
+            resource_version: claim.metadata.resource_version.clone(),
+            action: Action::Release(Value::Array(Vec::new())),
+            remove: Vec::new(),
+            add: Vec::new(),
+            unreserved: Vec::new(),
+            unbound: Vec::new(),
+            unverified: false,
+            kept: Vec::new(),
+        }
+    }
+
     /// The stable name of what is to be done, or of why nothing can be.
     pub fn code(&self) -> Code {
         match &self.action {

@@ -568,3 +568,42 @@ fn the_old_list_comes_back_only_into_the_old_world() {
         "the old list does not cover pods that use the claim: x"
     );
 }
+
+#[test]
+fn a_consumer_that_came_in_late_is_listed() {
+    let entries = json!([pod_entry("m1")]);
+    let late = || {
+        vec![
+            running("m1"),
+            running("m2"),
+            pod("m3", "", "Pending"),
+            pod("m4", "a", "Failed"),
+        ]
+    };
+    let completed = |claim: &Value, others: Vec<Object>| {
+        let cluster = cluster(claim, others, gates(false));
+        let claim = cluster.claims().next().expect("the claim").clone();
+        complete(&cluster, &claim).expect("no gap")
+    };
+    let planned = completed(&claim(&entries), late()).expect("a plan");
+    let Action::Convert(patch) = &planned.action else {
+        panic!("{:?}", planned.action);
+    };
+    assert_eq!(
+        patch[0],
+        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": "7"})
+    );
+    assert_eq!(patch[1]["value"], json!([pod_entry("m1"), pod_entry("m2")]));
+    assert_eq!(planned.unreserved, ["m2"]);
+
+    assert!(completed(&claim(&entries), vec![running("m1")]).is_none());
+    // Claims with other entries are for the plan.
+    assert!(completed(&claim(&json!([group_entry()])), late()).is_none());
+    let mut deleting = claim(&entries);
+    deleting["metadata"]["deletionTimestamp"] = json!("2026-11-21T10:00:00Z");
+    let refused = completed(&deleting, late()).expect("a plan");
+    assert!(matches!(
+        refused.action,
+        Action::Refuse(Refusal::ClaimDeleting { .. })
+    ));
+}

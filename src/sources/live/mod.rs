@@ -16,8 +16,9 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod write;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::future::{join_all, try_join};
 
@@ -26,19 +27,22 @@ pub use self::connect::{ConfiguredNames, Connection, Impersonation};
 pub use self::error::Error;
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Watch, Watched};
+pub use self::write::{Part, Right, Written};
 
 use self::connect::Target;
 use self::discovery::{Served, Serving};
 use self::list::{Listed, Meter, Sink};
 use super::decode::{Decoder, name_of};
 use super::gates::VersionSettings;
-use super::needs::{Loaded, Needs, Observer, Problem, Want};
-use crate::model::{ClusterBuilder, Environment, Gap, Kind, Object, Str, Time};
+use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
+use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, Str, Time};
 
 /// A cluster behind its API server.
 #[derive(Clone)]
 pub struct Live {
     target: Target,
+    /// The version in which claims are written, once it was found out.
+    claim_version: Arc<OnceLock<&'static str>>,
 }
 
 impl Live {
@@ -49,6 +53,7 @@ impl Live {
     pub async fn connect(flags: &Connection) -> Result<Self, Error> {
         Ok(Self {
             target: flags.resolve().await?,
+            claim_version: Arc::default(),
         })
     }
 
@@ -102,38 +107,26 @@ impl Live {
             ..Loaded::default()
         };
         loaded.warnings.extend(warnings);
-        let mut builder = ClusterBuilder::default();
-        for (kind, listed) in lists.listed {
-            loaded.resource_versions.insert(kind, listed.resource_version);
-            let Objects {
-                objects,
-                problems,
-                broken,
-                ..
-            } = listed.sink;
-            // What cannot be read is missing, and a verdict that depends on it is unknown.
-            if let Some(first) = problems.first().filter(|_| broken > 0) {
-                environment.gaps.push(Gap {
-                    kind,
-                    namespace: Str::default(),
-                    except: Str::default(),
-                    reason: format!(
-                        "{broken} could not be read, the first because it {}",
-                        first.message
-                    ),
-                });
-            }
-            loaded.problems.extend(problems);
-            for object in objects {
-                builder.add(object);
-            }
-        }
-        environment.gaps.sort();
-        let (cluster, duplicates) = builder.build(environment);
-        // A list of the API server holds each object once; two lists that overlap do not.
-        debug_assert!(duplicates.is_empty(), "{duplicates:?}");
-        loaded.cluster = cluster;
+        loaded.take(lists.listed, environment);
         Ok(loaded)
+    }
+
+    /// Reads what `needs` says as of now, of a server whose versions and gates are known already.
+    ///
+    /// # Errors
+    /// As [`Live::load`].
+    pub async fn reload(&self, needs: &Needs, known: &Environment) -> Result<Cluster, Error> {
+        let served = discovery::discover(&self.target, &needs.kind_set()).await?;
+        let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
+        let lists = self.lists(needs, &served, &meter, Objects::new).await?;
+        let environment = Environment {
+            not_served: lists.not_served,
+            gaps: lists.gaps,
+            ..known.clone()
+        };
+        let mut loaded = Loaded::default();
+        loaded.take(lists.listed, environment);
+        Ok(loaded.cluster)
     }
 
     /// What the server is and serves.
@@ -254,6 +247,43 @@ impl Live {
             };
         }
         Ok(One::NotServed)
+    }
+}
+
+impl Loaded {
+    /// Makes a cluster of the lists.
+    fn take(&mut self, lists: Vec<(Kind, Listed<Objects>)>, mut environment: Environment) {
+        let mut builder = ClusterBuilder::default();
+        for (kind, listed) in lists {
+            self.resource_versions.insert(kind, listed.resource_version);
+            let Objects {
+                objects,
+                problems,
+                broken,
+                ..
+            } = listed.sink;
+            // What cannot be read is missing, and a verdict that depends on it is unknown.
+            if let Some(first) = problems.first().filter(|_| broken > 0) {
+                environment.gaps.push(Gap {
+                    kind,
+                    namespace: Str::default(),
+                    except: Str::default(),
+                    reason: format!(
+                        "{broken} could not be read, the first because it {}",
+                        first.message
+                    ),
+                });
+            }
+            self.problems.extend(problems);
+            for object in objects {
+                builder.add(object);
+            }
+        }
+        environment.gaps.sort();
+        let (cluster, duplicates) = builder.build(environment);
+        // A list of the API server holds each object once; two lists that overlap do not.
+        debug_assert!(duplicates.is_empty(), "{duplicates:?}");
+        self.cluster = cluster;
     }
 }
 

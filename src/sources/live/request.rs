@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt as _;
-use http::{HeaderMap, Request, StatusCode, header};
+use http::{HeaderMap, Method, Request, StatusCode, header, request};
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::client::Body;
 use serde::de::DeserializeOwned;
@@ -52,14 +52,33 @@ pub(super) const JSON: &str = "application/json";
 impl Target {
     /// Sends `GET path` and returns the answer's head; `what` names the operation in errors.
     pub(super) async fn open(&self, path: &str, accept: &str, what: &str) -> Result<Answer, Error> {
-        let request = Request::get(path)
-            .header(header::ACCEPT, accept)
-            .body(Body::empty())
-            .map_err(|error| Error::Foreign {
-                what: what.to_owned(),
-                server: self.server.clone(),
-                message: error.to_string(),
-            })?;
+        let request = Request::get(path).header(header::ACCEPT, accept);
+        self.send(request, Body::empty(), what).await
+    }
+
+    /// Sends a request that carries JSON, once, and returns the whole answer. An error may mean that it took effect all the same.
+    pub(super) async fn submit(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        json: Vec<u8>,
+        what: &str,
+    ) -> Result<Vec<u8>, Error> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::ACCEPT, JSON)
+            .header(header::CONTENT_TYPE, content_type);
+        self.send(request, Body::from(json), what).await?.small().await
+    }
+
+    async fn send(&self, request: request::Builder, body: Body, what: &str) -> Result<Answer, Error> {
+        let request = request.body(body).map_err(|error| Error::Foreign {
+            what: what.to_owned(),
+            server: self.server.clone(),
+            message: error.to_string(),
+        })?;
         let limit = self.request_timeout.unwrap_or(self.timing.first_byte);
         let deadline = self
             .request_timeout

@@ -2,6 +2,7 @@
 
 mod check;
 mod connections;
+mod convert;
 mod eviction;
 mod faults;
 mod placement;

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http::{Request, StatusCode, header};
+use http::{Request, StatusCode};
 use kube::client::Body;
 use serde_json::json;
 
@@ -33,9 +33,12 @@ pub(crate) enum Fault {
     Silence,
     /// The real answer after this was replaced by that.
     Replaced(&'static str, &'static str),
+    /// The server does as it was asked, but this is what is answered: an error of that code, or nothing for code 0.
+    After(u16),
 }
 
-/// Says what happens to the request for a path with its query, which was asked for so often before.
+/// Says what happens to the request for a path with its query, which was asked for so often before. Before the path of a request that
+/// is no `GET` stands its method: `PATCH /apis/…`.
 type Script = dyn Fn(&str, usize) -> Fault + Send + Sync;
 
 /// The proxy. It serves until the test process ends.
@@ -100,20 +103,35 @@ impl Connections {
             if lines.read_line(&mut request).ok()? == 0 {
                 return None;
             }
-            let mut accept = "application/json".to_owned();
+            let mut headers = Vec::new();
+            let mut length = 0;
             loop {
                 let mut line = String::new();
                 lines.read_line(&mut line).ok()?;
                 match line.trim_end().split_once(": ") {
-                    Some((name, value)) if name.eq_ignore_ascii_case("accept") => {
-                        value.clone_into(&mut accept);
+                    Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                        length = value.parse().ok()?;
+                    }
+                    Some((name, value))
+                        if ["accept", "content-type"].contains(&name.to_ascii_lowercase().as_str()) =>
+                    {
+                        headers.push((name.to_owned(), value.to_owned()));
                     }
                     Some(_) => {}
                     None => break,
                 }
             }
-            let path = request.split(' ').nth(1)?;
-            match (self.script)(path, self.count(path)) {
+            let mut body = vec![0; length];
+            lines.read_exact(&mut body).ok()?;
+            let mut words = request.split(' ');
+            let (method, path) = (words.next()?, words.next()?);
+            let asked = if method == "GET" {
+                path.to_owned()
+            } else {
+                format!("{method} {path}")
+            };
+            let forward = || self.forward(method, path, &headers, &body);
+            match (self.script)(&asked, self.count(&asked)) {
                 Fault::Silence => {
                     // Until the other side gives up.
                     let _ = lines.read(&mut [0]);
@@ -125,12 +143,22 @@ impl Connections {
                     answer(&mut stream, code, headers, status.to_string().as_bytes())?;
                 }
                 Fault::Text(text) => answer(&mut stream, 200, "", text.as_bytes())?,
+                Fault::After(0) => {
+                    forward()?;
+                    return None;
+                }
+                Fault::After(code) => {
+                    forward()?;
+                    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                        "message": "etcdserver: request timed out", "code": code});
+                    answer(&mut stream, code, "", status.to_string().as_bytes())?;
+                }
                 Fault::None => {
-                    let (status, body) = self.forward(path, &accept);
+                    let (status, body) = forward()?;
                     answer(&mut stream, status.as_u16(), "", &body)?;
                 }
                 Fault::Replaced(from, to) => {
-                    let (status, body) = self.forward(path, &accept);
+                    let (status, body) = forward()?;
                     let text = String::from_utf8(body).expect("JSON is UTF-8");
                     assert!(text.contains(from), "{from} is not in {text}");
                     answer(
@@ -141,7 +169,7 @@ impl Connections {
                     )?;
                 }
                 Fault::Short(percent) => {
-                    let (status, body) = self.forward(path, &accept);
+                    let (status, body) = forward()?;
                     answer(
                         &mut stream,
                         status.as_u16(),
@@ -150,7 +178,7 @@ impl Connections {
                     )?;
                 }
                 fault @ (Fault::Cut(percent) | Fault::Stall(percent)) => {
-                    let (_, body) = self.forward(path, &accept);
+                    let (_, body) = forward()?;
                     let part = &body[..body.len() * percent / 100];
                     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
                     stream.write_all(head.as_bytes()).ok()?;
@@ -176,16 +204,26 @@ impl Connections {
         before
     }
 
-    fn forward(&self, path: &str, accept: &str) -> (StatusCode, Vec<u8>) {
-        let request = Request::get(path)
-            .header(header::ACCEPT, accept)
-            .body(Body::empty())
+    /// The real answer, unless the API server is away.
+    fn forward(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Option<(StatusCode, Vec<u8>)> {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let request = request
+            .body(Body::from(body.to_vec()))
             .expect("what was asked for can be asked again");
         runtime().block_on(async {
-            let response = self.client.send(request).await.expect("the API server answers");
+            let response = self.client.send(request).await.ok()?;
             let status = response.status();
-            let body = response.into_body().collect_bytes().await;
-            (status, body.expect("the API server answers").to_vec())
+            let body = response.into_body().collect_bytes().await.ok()?;
+            Some((status, body.to_vec()))
         })
     }
 }

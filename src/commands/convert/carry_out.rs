@@ -1,0 +1,516 @@
+//! What `convert` and `convert apply` do alike: look, ask, write, and tell what became of each claim.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::anyhow;
+use serde::Serialize;
+
+use crate::context::{Ctx, SourceSetting};
+use crate::conversion::{
+    self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Record, Stop, Survey, Watcher,
+};
+use crate::error::{Interrupted, Outcome, UsageError};
+use crate::inspect::Selection;
+use crate::inspect::conversion::PlannedClaim;
+use crate::model::{Environment, Str};
+use crate::output::{
+    Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none,
+};
+use crate::reservation::conversion::{Action, ClaimGate, Options};
+
+use super::args::needs;
+use super::writing::{DryRun, PassesArgs, WritingArgs};
+
+/// How long one claim is tried while others write it or the server is away.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is to be carried out.
+pub(super) struct Work<'a> {
+    pub(super) selection: Selection,
+    pub(super) passes: &'a PassesArgs,
+    pub(super) writing: &'a WritingArgs,
+    /// The lists that a plan made before would write, by UID of the claim; then no other claim is written.
+    pub(super) planned: Option<BTreeMap<Str, Vec<serde_json::Value>>>,
+}
+
+/// Refuses what can only fail: files, and a question to nobody.
+pub(super) fn check(ctx: &Ctx, yes: bool, dry_run: DryRun) -> Result<(), UsageError> {
+    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
+        let error = UsageError::new("claims are written on a cluster, and `--from` names files");
+        return Err(error.hint("`kubectl dra convert plan --from` says what would be written"));
+    }
+    if !yes && dry_run == DryRun::None && !ctx.printer().can_ask() {
+        let error = UsageError::new("there is no terminal to ask whether to write");
+        return Err(error.hint("pass --yes, or --dry-run=server to see what would happen"));
+    }
+    Ok(())
+}
+
+pub(super) fn mode(dry_run: DryRun) -> Mode {
+    match dry_run {
+        DryRun::None => Mode::Write,
+        DryRun::Client => Mode::Client,
+        DryRun::Server => Mode::Server,
+    }
+}
+
+/// The folder for the records of this cluster.
+pub(super) fn records(cluster: &str) -> PathBuf {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    let mut name: String = cluster.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+    if name.starts_with('.') {
+        name.insert(0, '_');
+    }
+    Ctx::state_folder().join("kubectl-dra").join("convert").join(name)
+}
+
+/// Carries `work` out. `options` says how to convert in a cluster with this environment.
+pub(super) async fn carry_out(
+    ctx: &Ctx,
+    work: Work<'_>,
+    options: impl FnOnce(&Environment) -> anyhow::Result<Options>,
+) -> anyhow::Result<Outcome> {
+    let Work {
+        selection,
+        passes,
+        writing,
+        planned,
+    } = work;
+    check(ctx, writing.yes, writing.dry_run)?;
+    let live = ctx.live().await?;
+    let needs = needs(&selection);
+    let cluster = ctx.load(needs.clone()).await?;
+    crate::commands::objects::check_found(&selection, &cluster)?;
+    let namespace = one_namespace(&selection);
+    let only = planned.clone();
+    let order = Order {
+        needs,
+        namespace,
+        options: options(cluster.environment())?,
+        selects: Box::new(move |claim| {
+            selection.includes(&claim.metadata)
+                && only
+                    .as_ref()
+                    .is_none_or(|only| only.contains_key(&claim.metadata.uid))
+        }),
+        versions: ctx.settings().versions.clone(),
+        phase: if passes.last {
+            Phase::Final {
+                settle: passes.settle,
+            }
+        } else {
+            Phase::Before
+        },
+        wait: passes.wait.then(|| passes.timeout.unwrap_or(Duration::MAX)),
+        mode: mode(writing.dry_run),
+        at_once: writing.concurrency.get(),
+        patience: PATIENCE,
+    };
+    let stop = Stop::when(ctx.told_of_interruption());
+    let shown = Shown {
+        ctx,
+        progress: Mutex::new(None),
+    };
+    let executor = Executor::new(live, &order, stop, &shown);
+    let survey = executor.plan(cluster);
+    if !survey.plan.unknown.is_empty() {
+        for gap in &survey.plan.unknown {
+            ctx.warn(format!(
+                "nothing is written: {} are missing: {}",
+                gap.kind.plural(),
+                gap.reason
+            ));
+        }
+        return Ok(Outcome::Unknown);
+    }
+    if survey.plan.gate == ClaimGate::Assumed && !passes.last && !survey.plan.claims.is_empty() {
+        ctx.warn(
+            "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
+             say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
+        );
+    }
+    let folder = records(live.name());
+    let before = conversion::holders_before(&folder, live.server())?;
+    match executor.preflight(&survey, &before).await {
+        Ok(()) => {}
+        Err(error @ conversion::Error::GateUnknown(_)) => {
+            ctx.warn(format!("nothing is written: {error}"));
+            return Ok(Outcome::Unknown);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let writes = survey
+        .plan
+        .claims
+        .iter()
+        .any(|claim| matches!(claim.action, Action::Convert(_) | Action::Release(_)));
+    let mut first = Some(survey);
+    let mut record = None;
+    if order.mode == Mode::Write && (writes || passes.wait || passes.last) {
+        if !writing.yes {
+            if let Some(survey) = &first {
+                ctx.printer()
+                    .note(&summary_of(survey, live.name(), live.server()));
+            }
+            if !agreed(ctx)? {
+                return Ok(Outcome::Findings);
+            }
+            // Pods come and go while somebody thinks.
+            first = None;
+        }
+        let head = executor.head().await?;
+        let paths = Paths::choose(writing.backup.clone(), writing.journal.clone(), &folder, &head)?;
+        record = Some(Record::open(paths, &head)?);
+    }
+    let paths = record.as_ref().map(|record| record.paths().clone());
+    if let Some(record) = record.as_ref().filter(|record| !record.earlier().is_empty()) {
+        ctx.printer().note(&format!(
+            "continuing the conversion that {} records",
+            record.paths().journal.display()
+        ));
+    }
+    let report = executor.apply(first, record.as_mut()).await;
+    shown.stop();
+    if let Some(record) = record {
+        record.close(
+            report
+                .as_ref()
+                .is_ok_and(|report| !report.interrupted && !report.failed()),
+        );
+    }
+    let mut report = report?;
+    if let Some(planned) = planned {
+        note_replanned(&mut report, &planned);
+    }
+    // Where nothing was to be written there is no backup.
+    finish(ctx, &report, paths.filter(|paths| paths.backup.exists()))
+}
+
+/// The one namespace of all selected claims.
+fn one_namespace(selection: &Selection) -> Option<String> {
+    if selection.names.is_empty() {
+        return selection.namespace.as_ref().map(Str::to_string);
+    }
+    let mut namespaces = selection.names.iter().map(|key| &key.namespace);
+    let first = namespaces.next()?;
+    namespaces
+        .all(|namespace| namespace == first)
+        .then(|| first.to_string())
+}
+
+/// Asks whether to go on.
+pub(super) fn agreed(ctx: &Ctx) -> anyhow::Result<bool> {
+    match ctx.printer().confirm("Write?") {
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => Err(UsageError::new("there is no terminal to ask whether to write").into()),
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Interrupted.into()),
+        Err(error) => Err(anyhow!(error).context("cannot ask")),
+    }
+}
+
+/// What is about to be written, for the question.
+fn summary_of(survey: &Survey, context: &str, server: &str) -> String {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut convert, mut release, mut pods) = (0, 0, 0);
+    for claim in &survey.plan.claims {
+        match claim.action {
+            Action::Convert(_) => convert += 1,
+            Action::Release(_) => release += 1,
+            Action::Keep | Action::Refuse(_) => continue,
+        }
+        pods += claim.add.len();
+        for entry in &claim.remove {
+            *kinds.entry(entry.group_resource()).or_default() += 1;
+        }
+    }
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    let mut text = format!("On cluster `{context}` ({server}):");
+    if convert > 0 {
+        let claims = counted(convert, "claim is converted", "claims are converted");
+        text += &format!(
+            "\n  {claims}: {} replaced by {}",
+            kinds.join(", "),
+            counted(pods, "entry of a pod", "entries of pods")
+        );
+    }
+    if release > 0 {
+        let claims = counted(release, "unused claim loses", "unused claims lose");
+        text += &format!("\n  {claims} its devices");
+    }
+    if convert + release == 0 {
+        text += "\n  nothing can be written now";
+    }
+    text
+}
+
+/// Claims that were written otherwise than the plan's file has it.
+fn note_replanned(report: &mut conversion::Report, planned: &BTreeMap<Str, Vec<serde_json::Value>>) {
+    for result in report.claims.values_mut() {
+        let (Some(claim), Some(plan)) = (&result.claim, &result.plan) else {
+            continue;
+        };
+        let now = PlannedClaim::of(claim, plan);
+        let then = planned.get(&now.uid);
+        if result.outcome == ClaimOutcome::Converted && then != Some(&now.after) {
+            result.outcome = ClaimOutcome::Replanned;
+        }
+    }
+}
+
+/// Prints what became of the claims and turns it into an outcome.
+fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyhow::Result<Outcome> {
+    for gap in &report.unknown {
+        ctx.warn(format!(
+            "unknown: {} are missing: {}",
+            gap.kind.plural(),
+            gap.reason
+        ));
+    }
+    for (key, pods) in &report.unbound {
+        ctx.warn(format!(
+            "claim/{key} is converted, but pods without a node may bring the entry back: {}",
+            list_or_none(pods)
+        ));
+    }
+    for (key, defect) in &report.defects {
+        ctx.warn(format!("claim/{key}: {defect}"));
+    }
+    let result = ConversionResult::new(report, paths.as_ref());
+    let verdict = result.verdict();
+    ctx.print(result)?;
+    ctx.printer().note(&verdict);
+    if let Some(paths) = paths {
+        ctx.printer().note(&format!(
+            "backup: {}\njournal: {}",
+            paths.backup.display(),
+            paths.journal.display()
+        ));
+    }
+    if report.interrupted {
+        return Err(Interrupted.into());
+    }
+    if let Some(failure) = &report.failure {
+        return Err(anyhow!(failure.clone()).context("the conversion ended before its time"));
+    }
+    if report.failed() {
+        return Err(anyhow!("not every claim could be written"));
+    }
+    Ok(if !report.unknown.is_empty() {
+        Outcome::Unknown
+    } else if report.is_clean() {
+        Outcome::Done
+    } else {
+        Outcome::Findings
+    })
+}
+
+/// What became of each claim.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ConversionResult {
+    /// How many claims came to what.
+    summary: BTreeMap<&'static str, usize>,
+    claims: Vec<ResultClaim>,
+    /// What is wrong with the lists at the end.
+    defects: Vec<ResultDefect>,
+    /// Converted claims that pods without a node could begin to use.
+    waiting: Vec<WaitingClaim>,
+    /// What could not be read.
+    unknown: Vec<String>,
+    passes: u32,
+    interrupted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal: Option<String>,
+}
+
+/// One claim.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultClaim {
+    #[serde(flatten)]
+    planned: PlannedClaim,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ResultDefect {
+    namespace: Str,
+    name: Str,
+    code: &'static str,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct WaitingClaim {
+    namespace: Str,
+    name: Str,
+    pods: Vec<Str>,
+}
+
+impl ConversionResult {
+    fn new(report: &conversion::Report, paths: Option<&Paths>) -> Self {
+        let mut summary = BTreeMap::new();
+        let mut claims = Vec::new();
+        for result in report.claims.values() {
+            let (Some(claim), Some(plan)) = (&result.claim, &result.plan) else {
+                continue;
+            };
+            *summary.entry(result.outcome.text()).or_default() += 1;
+            claims.push(ResultClaim {
+                planned: PlannedClaim::of(claim, plan),
+                outcome: result.outcome.text(),
+                message: result.message.clone(),
+            });
+        }
+        Self {
+            summary,
+            claims,
+            defects: report
+                .defects
+                .iter()
+                .map(|(key, defect)| ResultDefect {
+                    namespace: key.namespace.clone(),
+                    name: key.name.clone(),
+                    code: defect.text(),
+                    message: defect.to_string(),
+                })
+                .collect(),
+            waiting: report
+                .unbound
+                .iter()
+                .map(|(key, pods)| WaitingClaim {
+                    namespace: key.namespace.clone(),
+                    name: key.name.clone(),
+                    pods: pods.clone(),
+                })
+                .collect(),
+            unknown: report
+                .unknown
+                .iter()
+                .map(|gap| format!("{}: {}", gap.kind.plural(), gap.reason))
+                .collect(),
+            passes: report.passes,
+            interrupted: report.interrupted,
+            failure: report.failure.clone(),
+            backup: paths.map(|paths| paths.backup.display().to_string()),
+            journal: paths.map(|paths| paths.journal.display().to_string()),
+        }
+    }
+
+    /// `3 Converted, 1 Refused`.
+    fn verdict(&self) -> String {
+        if self.claims.is_empty() {
+            return "No claims to convert".to_owned();
+        }
+        let parts: Vec<String> = self
+            .summary
+            .iter()
+            .map(|(outcome, count)| format!("{outcome}: {}", counted(*count, "claim", "claims")))
+            .collect();
+        parts.join(", ")
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("NAMESPACE", ".namespace"),
+    Column::new("CLAIM", ".name"),
+    Column::new("OUTCOME", ".outcome"),
+    Column::new("CODE", ".code"),
+    Column::new("REMOVE", ".remove[0].name"),
+    Column::new("ADD", ".add[0].name"),
+    Column::new("MESSAGE", ".message"),
+    Column::wide("UID", ".uid"),
+    Column::wide("WAY OUT", ".wayOut"),
+];
+
+/// How an outcome looks.
+pub(super) fn tone(outcome: &str) -> Tone {
+    match outcome {
+        "Converted" | "Replanned" | "Released" | "Restored" | "WouldConvert" | "WouldRelease"
+        | "WouldRestore" => Tone::Good,
+        "Failed" | "Refused" => Tone::Bad,
+        "Kept" | "NotTried" => Tone::Notice,
+        _ => Tone::Plain,
+    }
+}
+
+impl Report for ConversionResult {
+    const KIND: &'static str = "ConversionResult";
+
+    fn view(&self, detail: Detail) -> View {
+        let mut table = Table::new(COLUMNS, detail);
+        for claim in &self.claims {
+            let planned = &claim.planned;
+            table.row(|row| {
+                row.cell(&planned.namespace)
+                    .cell(&planned.name)
+                    .toned(tone(claim.outcome), claim.outcome)
+                    .cell(&planned.code)
+                    .cell(list_or_none(&planned.remove))
+                    .cell(planned.add.len())
+                    .option(claim.message.as_deref().or(planned.reason.as_deref()))
+                    .cell(&planned.uid)
+                    .option(planned.way_out.as_deref());
+            });
+        }
+        table.into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let name = |claim: &ResultClaim| format!("resourceclaim.resource.k8s.io/{}", claim.planned.name);
+        self.claims.iter().map(name).collect()
+    }
+
+    fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
+        by.sort(&mut self.claims, COLUMNS)
+    }
+}
+
+/// Shows how far the writing is.
+pub(super) struct Shown<'a> {
+    pub(super) ctx: &'a Ctx,
+    pub(super) progress: Mutex<Option<Progress>>,
+}
+
+impl Shown<'_> {
+    fn show(&self, progress: Option<Progress>) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    /// Takes the line away.
+    pub(super) fn stop(&self) {
+        self.show(None);
+    }
+}
+
+impl Watcher for Shown<'_> {
+    fn pass(&self, number: u32, writes: usize) {
+        let what = format!("pass {number}: writing claims");
+        self.show(None);
+        self.show(Some(self.ctx.progress(&what, Some(writes as u64))));
+    }
+
+    fn done(&self) {
+        if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
+            progress.advance(1);
+        }
+    }
+
+    fn waits(&self, pause: Duration) {
+        let what = format!("looking again in {} s", pause.as_secs_f32().ceil());
+        self.show(None);
+        self.show(Some(self.ctx.progress(&what, None)));
+    }
+}

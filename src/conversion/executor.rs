@@ -1,0 +1,485 @@
+//! Passes over all claims: read, plan, back up, write, look again.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use tokio::time::Instant;
+
+use super::gates::{self, Verdict};
+use super::pass::{self, Phase};
+use super::preflight;
+use super::record::{Head, Record};
+use super::step::Answer;
+use super::worker::{Done, Purpose, Shared, Task, reload, still_served};
+use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Watcher};
+use crate::model::{Claim, Cluster, Environment, Key, Kind, Str};
+use crate::reservation::conversion::{
+    Action, ClaimGate, ClaimPlan, Code, Refusal, complete, finalizer_patch, plan, unbound, verify,
+};
+use crate::sources::live::Live;
+use crate::sources::{Needs, Unobserved, VersionSettings};
+
+/// Carries orders out on one cluster.
+pub struct Executor<'a> {
+    live: &'a Live,
+    order: &'a Order,
+    stop: Stop,
+    watcher: &'a dyn Watcher,
+}
+
+impl<'a> Executor<'a> {
+    /// For `order` on the cluster behind `live`.
+    pub fn new(live: &'a Live, order: &'a Order, stop: Stop, watcher: &'a dyn Watcher) -> Self {
+        Self {
+            live,
+            order,
+            stop,
+            watcher,
+        }
+    }
+
+    /// Plans for a cluster that was read.
+    pub fn plan(&self, cluster: Cluster) -> Survey {
+        let claims = cluster.claims().filter(|claim| (self.order.selects)(claim));
+        let mut plan = plan(&cluster, claims.map(|claim| &**claim), &self.order.options);
+        let namespace = self.order.namespace.as_deref().unwrap_or_default();
+        if let Some(gap) = cluster.gap(Kind::ResourceClaim, namespace) {
+            plan.unknown.push(gap.clone());
+            plan.claims.clear();
+        }
+        Survey { cluster, plan }
+    }
+
+    /// Reads the cluster and plans.
+    async fn survey(&self) -> Result<Survey, Error> {
+        let now = jiff::Timestamp::now().into();
+        let order = self.order;
+        let loaded = self
+            .live
+            .load(&order.needs, &order.versions, now, Arc::new(Unobserved))
+            .await?;
+        Ok(self.plan(loaded.cluster))
+    }
+
+    /// Who holds the leases of scheduler and controller manager, as far as that can be read.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn lease_holders(&self) -> Result<BTreeMap<String, String>, Error> {
+        let mut holders = BTreeMap::new();
+        for name in gates::leases() {
+            if let Some(holder) = self.live.lease_holder(name).await? {
+                holders.insert(name.to_owned(), holder);
+            }
+        }
+        Ok(holders)
+    }
+
+    /// What is asked before anything is written: that the gate is off where this is the final phase (`before` are the lease holders of
+    /// the last run before it), that the rights are there, and that the server would accept a write.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub async fn preflight(&self, survey: &Survey, before: &BTreeMap<String, String>) -> Result<(), Error> {
+        if let Phase::Final { .. } = self.order.phase {
+            let now = jiff::Timestamp::now().into();
+            let needs = Needs::none().with_gates();
+            // What the user says of gates must not hide what the cluster shows.
+            let bare = self
+                .live
+                .load(&needs, &VersionSettings::default(), now, Arc::new(Unobserved))
+                .await?;
+            let verdict = gates::judge(
+                bare.cluster.environment(),
+                survey.cluster.environment(),
+                before,
+                &self.lease_holders().await?,
+                ClaimGate::of(&survey.cluster),
+            );
+            match verdict {
+                Verdict::Off => {}
+                Verdict::On(why) => return Err(Error::GateOn(why)),
+                Verdict::Unknown(why) => return Err(Error::GateUnknown(why)),
+            }
+        }
+        let tasks = self.tasks(survey, &BTreeSet::new());
+        if self.order.mode != Mode::Client {
+            preflight::check(self.live, survey.cluster.environment(), &tasks).await??;
+        }
+        Ok(())
+    }
+
+    /// What the beginning of the journal says.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn head(&self) -> Result<Head, Error> {
+        Ok(Head {
+            server: self.live.server().to_owned(),
+            context: self.live.context().map(str::to_owned),
+            is_final: matches!(self.order.phase, Phase::Final { .. }),
+            restore: false,
+            lease_holders: self.lease_holders().await?,
+        })
+    }
+
+    /// Writes what `first`, read just now, and the passes after it plan; without it the cluster is read again. A dry run has no
+    /// `record`.
+    ///
+    /// # Errors
+    /// When nothing could be begun. What ends a run that has written is in the report.
+    pub async fn apply(&self, first: Option<Survey>, record: Option<&mut Record>) -> Result<Report, Error> {
+        let mut report = Report::default();
+        match self.passes(first, record, &mut report).await {
+            Err(error) if report.claims.is_empty() => Err(error),
+            Err(error) => {
+                report.failure = Some(error.to_string());
+                Ok(report)
+            }
+            Ok(()) => Ok(report),
+        }
+    }
+
+    async fn passes(
+        &self,
+        first: Option<Survey>,
+        mut record: Option<&mut Record>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let mut converted: BTreeSet<Str> = BTreeSet::new();
+        let mut survey = match first {
+            Some(survey) => survey,
+            None => self.survey_patiently(None).await?,
+        };
+        if let Some(record) = &record {
+            converted.extend(record.earlier().iter().map(|write| write.uid.clone()));
+            self.finish_releases(&survey, record, report).await?;
+        }
+        loop {
+            report.passes += 1;
+            report.unknown.clone_from(&survey.plan.unknown);
+            if !report.unknown.is_empty() {
+                return Ok(());
+            }
+            let tasks = self.tasks(&survey, &converted);
+            Self::note_others(&survey, report);
+            let waiting = Self::waiting(&survey, report);
+            if let Some(record) = record.as_deref_mut().filter(|_| !tasks.is_empty()) {
+                let keys = tasks.iter().map(|task| task.key.clone()).collect();
+                let claims = self
+                    .live
+                    .claims_as_sent(self.order.namespace.as_deref(), &keys)
+                    .await?;
+                record.back_up(claims)?;
+            }
+            let tried = tasks.len();
+            self.watcher.pass(report.passes, tried);
+            let shared = Shared {
+                live: self.live,
+                environment: survey.cluster.environment(),
+                mode: self.order.mode,
+                record: record.as_deref(),
+                patience: self.order.patience,
+                stop: &self.stop,
+            };
+            let (wrote, failure) = self.write(&shared, tasks, report, &mut converted).await?;
+            report.failure = failure;
+            report.interrupted = self.stop.is_asked();
+            if report.failure.is_some() || report.interrupted || self.order.mode != Mode::Write {
+                return Ok(());
+            }
+            let seen = pass::Seen {
+                number: report.passes,
+                wrote,
+                waiting,
+                elapsed: begin.elapsed(),
+            };
+            let next = pass::next(self.order.phase, self.order.wait, seen);
+            if next.is_none() && tried == 0 {
+                break;
+            }
+            // After a last pass that wrote, or met with writes of others, one more look tells what is there.
+            if let Some(pause) = next {
+                self.watcher.waits(pause);
+                self.stop.or_after(pause).await;
+                report.interrupted = self.stop.is_asked();
+                if report.interrupted {
+                    return Ok(());
+                }
+            }
+            survey = self.survey_patiently(Some(survey.cluster.environment())).await?;
+            if next.is_none() {
+                Self::waiting(&survey, report);
+                break;
+            }
+        }
+        self.verify(&survey, report).await
+    }
+
+    /// Reads again, also when the server is away for a while. `known` is what it served before.
+    async fn survey_patiently(&self, known: Option<&Environment>) -> Result<Survey, Error> {
+        let begin = Instant::now();
+        loop {
+            let read = match (self.survey().await, known) {
+                (Ok(survey), Some(known)) => {
+                    let served = still_served(survey.cluster.environment(), known, self.live.server());
+                    served.map(|()| survey).map_err(Error::from)
+                }
+                (read, _) => read,
+            };
+            match read {
+                Err(Error::Live(error))
+                    if matches!(Answer::of(&error), Answer::Unclear { .. })
+                        && begin.elapsed() < self.order.patience
+                        && !self.stop.is_asked() =>
+                {
+                    self.stop.or_after(Duration::from_secs(1)).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// What is to be written: what was planned, and the entries that claims converted before lack.
+    fn tasks(&self, survey: &Survey, converted: &BTreeSet<Str>) -> Vec<Task> {
+        let cluster = &survey.cluster;
+        let planned = survey.plan.claims.iter().filter_map(|planned| {
+            let claim = cluster.claim(&planned.key)?;
+            Task::of(claim, planned.clone())
+        });
+        let is_final = matches!(self.order.phase, Phase::Final { .. });
+        let lacking = cluster
+            .claims()
+            .filter(|claim| (self.order.selects)(claim))
+            .filter(|claim| is_final || converted.contains(&claim.metadata.uid))
+            .filter_map(|claim| Task::of(claim, complete(cluster, claim).ok()??));
+        planned.chain(lacking).collect()
+    }
+
+    /// Takes over what the plan says of claims that are not written.
+    fn note_others(survey: &Survey, report: &mut Report) {
+        for planned in &survey.plan.claims {
+            let (outcome, message) = match &planned.action {
+                Action::Keep => (Outcome::Kept, None),
+                Action::Refuse(refusal) => (Outcome::Refused, Some(refusal.to_string())),
+                Action::Convert(_) | Action::Release(_) => continue,
+            };
+            let Some(claim) = survey.cluster.claim(&planned.key) else {
+                continue;
+            };
+            let result = ClaimResult {
+                key: planned.key.clone(),
+                claim: Some(Arc::clone(claim)),
+                plan: Some(planned.clone()),
+                outcome,
+                message,
+            };
+            report.claims.insert(planned.key.clone(), result);
+        }
+        // Whoever was refused before and has nothing to convert any more was done by somebody else.
+        let planned: BTreeSet<&Key> = survey.plan.claims.iter().map(|planned| &planned.key).collect();
+        for (key, result) in &mut report.claims {
+            if result.outcome == Outcome::Refused && !planned.contains(key) {
+                result.outcome = Outcome::AlreadyDone;
+                result.message = None;
+            }
+        }
+    }
+
+    /// How many claims wait for pods to get their nodes.
+    fn waiting(survey: &Survey, report: &mut Report) -> usize {
+        report.unbound.clear();
+        let refused = survey.plan.claims.iter().filter(|planned| match &planned.action {
+            Action::Refuse(refusal) => {
+                refusal.code() == Code::UnscheduledMembers
+                    || matches!(refusal, Refusal::NoLiveConsumer { unbound, .. } if !unbound.is_empty())
+            }
+            _ => false,
+        });
+        let refused = refused.count();
+        if survey.plan.gate.may_be_on() {
+            let written = |outcome| matches!(outcome, Outcome::Converted | Outcome::Replanned);
+            for (key, result) in &report.claims {
+                let pods = unbound(&survey.cluster, key);
+                if written(result.outcome) && !pods.is_empty() {
+                    report.unbound.insert(key.clone(), pods);
+                }
+            }
+        }
+        refused + report.unbound.len()
+    }
+
+    /// Carries the tasks out: how many claims were written, and why the others were given up, if they were.
+    async fn write(
+        &self,
+        shared: &Shared<'_>,
+        tasks: Vec<Task>,
+        report: &mut Report,
+        converted: &mut BTreeSet<Str>,
+    ) -> Result<(usize, Option<String>), Error> {
+        let failure = RefCell::new(None);
+        let broken = Cell::new(false);
+        let purpose = Purpose::Convert(&self.order.options);
+        let one = async |task: Task| {
+            if failure.borrow().is_some() || broken.get() || self.stop.is_asked() {
+                return Ok(task.ends(Outcome::NotTried, None));
+            }
+            let done = shared.carry_out(&purpose, task).await;
+            broken.set(broken.get() || done.is_err());
+            if let Ok(done) = &done
+                && done.fatal
+            {
+                failure.borrow_mut().clone_from(&done.message);
+            }
+            self.watcher.done();
+            done
+        };
+        let mut work = futures::stream::iter(tasks)
+            .map(&one)
+            .buffer_unordered(self.order.at_once.max(1));
+        let mut trouble = None;
+        let mut wrote = 0;
+        while let Some(done) = work.next().await {
+            match done {
+                Ok(done) => {
+                    match done.outcome {
+                        Outcome::Converted | Outcome::Replanned => {
+                            wrote += 1;
+                            converted.insert(done.task.claim.metadata.uid.clone());
+                        }
+                        Outcome::Released => wrote += 1,
+                        _ => {}
+                    }
+                    note(report, done);
+                }
+                Err(error) => trouble = Some(error),
+            }
+        }
+        drop(work);
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => Ok((wrote, failure.into_inner())),
+        }
+    }
+
+    /// Drops the finalizers of claims that a run before took the devices from and then was ended.
+    async fn finish_releases(
+        &self,
+        survey: &Survey,
+        record: &Record,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let shared = Shared {
+            live: self.live,
+            environment: survey.cluster.environment(),
+            mode: self.order.mode,
+            record: Some(record),
+            patience: self.order.patience,
+            stop: &self.stop,
+        };
+        for write in record.earlier().iter().filter(|write| write.action == "Release") {
+            let key = Key::new(write.namespace.clone(), write.name.clone());
+            let claim = survey.cluster.claim(&key).filter(|claim| {
+                claim.metadata.uid == write.uid
+                    && claim.status.allocation.is_none()
+                    && claim.status.reserved_for.is_empty()
+            });
+            let Some(claim) = claim else { continue };
+            if finalizer_patch(claim).is_none() {
+                continue;
+            }
+            let task = Task {
+                key,
+                claim: Arc::clone(claim),
+                patch: serde_json::Value::Null,
+                releases: true,
+                plan: Some(ClaimPlan::released(claim)),
+            };
+            let done = shared.drop_finalizer(task, Claim::clone(claim)).await?;
+            note(report, done);
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the lists of the selected claims now. Claims and pods were listed one after the other, so each defect is
+    /// looked for a second time: a pod that got its entry and its node in between only seems to lack the entry.
+    async fn verify(&self, survey: &Survey, report: &mut Report) -> Result<(), Error> {
+        let environment = survey.cluster.environment();
+        for claim in survey
+            .cluster
+            .claims()
+            .filter(|claim| (self.order.selects)(claim))
+        {
+            let defects = match verify(&survey.cluster, claim) {
+                Ok(defects) if defects.is_empty() => continue,
+                Ok(defects) => defects,
+                Err(gap) => {
+                    if !report.unknown.contains(gap) {
+                        report.unknown.push(gap.clone());
+                    }
+                    continue;
+                }
+            };
+            let key = claim.key();
+            let cluster = reload(self.live, &key, environment).await?;
+            let Some(now) = cluster
+                .claim(&key)
+                .filter(|now| now.metadata.uid == claim.metadata.uid)
+            else {
+                continue;
+            };
+            match verify(&cluster, now) {
+                Ok(still) => report.defects.extend(
+                    defects
+                        .into_iter()
+                        .filter(|defect| still.contains(defect))
+                        .map(|defect| (key.clone(), defect)),
+                ),
+                Err(gap) => report.unknown.push(gap.clone()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one claim depends on.
+pub(super) fn needs_of(claim: &Key) -> Needs {
+    Needs::none()
+        .require(Kind::ResourceClaim)
+        .named(Kind::ResourceClaim, &claim.name)
+        .require(Kind::Pod)
+        .require(Kind::PodGroup)
+        .in_namespace(&claim.namespace)
+        .pods_after_claims()
+}
+
+/// Puts what became of a claim into the report. What a later pass did again is still a conversion.
+pub(super) fn note(report: &mut Report, done: Done) {
+    let Done {
+        task,
+        outcome,
+        message,
+        ..
+    } = done;
+    let written = |outcome| matches!(outcome, Outcome::Converted | Outcome::Replanned);
+    if outcome == Outcome::AlreadyDone
+        && report
+            .claims
+            .get(&task.key)
+            .is_some_and(|known| written(known.outcome))
+    {
+        return;
+    }
+    let result = ClaimResult {
+        key: task.key.clone(),
+        claim: Some(task.claim),
+        plan: task.plan,
+        outcome,
+        message,
+    };
+    report.claims.insert(task.key, result);
+}

@@ -1,0 +1,259 @@
+//! Carries a conversion plan out: the one part of the program that changes claims.
+//!
+//! What is to be written is planned by `reservation::conversion`; here is when, how often, and what is noted on the way. The
+//! decisions are functions without I/O: `step` (one claim after each answer), `pass` (whether to look again), `gates` (whether
+//! `--final` may begin). `worker` sends and reads, `record` keeps backup and journal, `preflight` asks before.
+//!
+//! What holds whatever happens: each write is one patch locked to the version that was read, and is in the journal before it is
+//! sent; after an unclear answer the claim is read again rather than written again; nothing is written while a list is missing.
+
+mod executor;
+mod gates;
+mod pass;
+mod preflight;
+mod record;
+mod restore;
+mod step;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::model::{Claim, Cluster, Gap, Key, Str};
+use crate::reservation::conversion::{ClaimPlan, Defect, Options, Plan};
+use crate::sources::live::Error as LiveError;
+use crate::sources::{Needs, VersionSettings};
+
+pub use self::executor::Executor;
+pub use self::pass::Phase;
+pub use self::preflight::MissingRights;
+pub use self::record::{
+    Entry, Head, Paths, Record, RecordError, Write, holders_before, read_backup, read_journal,
+};
+pub use self::restore::{Old, restore, saved};
+
+/// Whether something is really written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// It is.
+    #[default]
+    Write,
+    /// The server does everything but keep it.
+    Server,
+    /// Nothing is sent.
+    Client,
+}
+
+/// What is to be done.
+pub struct Order {
+    /// What to read: claims, the pods after them, groups, gates.
+    pub needs: Needs,
+    /// Where all claims lie; nothing for all namespaces.
+    pub namespace: Option<String>,
+    /// Which claims.
+    pub selects: Box<dyn Fn(&Claim) -> bool + Send + Sync>,
+    /// How.
+    pub options: Options,
+    /// What the user knows of versions and gates.
+    pub versions: VersionSettings,
+    /// Before the gate is off, or after.
+    pub phase: Phase,
+    /// How long to wait for pods that have no node yet.
+    pub wait: Option<Duration>,
+    /// Whether to write.
+    pub mode: Mode,
+    /// Writes at the same time.
+    pub at_once: usize,
+    /// How long to try one claim.
+    pub patience: Duration,
+}
+
+/// Told how far the work is. The default does nothing.
+pub trait Watcher: Sync {
+    /// A pass begins that writes so many claims.
+    fn pass(&self, number: u32, writes: usize) {
+        let _ = (number, writes);
+    }
+    /// One claim is through.
+    fn done(&self) {}
+    /// Nothing is done for so long.
+    fn waits(&self, pause: Duration) {
+        let _ = pause;
+    }
+}
+
+/// The wish to end early: what is in flight is finished, nothing new begins.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    /// Stops when `wish` becomes true.
+    pub fn when(wish: watch::Receiver<bool>) -> Self {
+        Self(wish)
+    }
+
+    fn is_asked(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Waits for `pause`, or less when asked to stop.
+    async fn or_after(&self, pause: Duration) {
+        let mut wish = self.0.clone();
+        let asked = async {
+            if wish.wait_for(|asked| *asked).await.is_err() {
+                // Nobody is left who could ask.
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = asked => {}
+        }
+    }
+}
+
+/// How it went with one claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Written as planned.
+    Converted,
+    /// Written, but not as planned first: the claim or its pods had changed.
+    Replanned,
+    /// Its devices were taken back.
+    Released,
+    /// Somebody else did it, or the claim is gone.
+    AlreadyDone,
+    /// It has entries of other kinds only than those selected.
+    Kept,
+    /// It cannot be converted.
+    Refused,
+    /// Tried without success.
+    Failed,
+    /// Not begun, since the run ended before.
+    NotTried,
+    /// Without `--dry-run` it would be converted.
+    WouldConvert,
+    /// Without `--dry-run` its devices would be taken back.
+    WouldRelease,
+}
+
+impl Outcome {
+    /// The name that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Converted => "Converted",
+            Self::Replanned => "Replanned",
+            Self::Released => "Released",
+            Self::AlreadyDone => "AlreadyDone",
+            Self::Kept => "Kept",
+            Self::Refused => "Refused",
+            Self::Failed => "Failed",
+            Self::NotTried => "NotTried",
+            Self::WouldConvert => "WouldConvert",
+            Self::WouldRelease => "WouldRelease",
+        }
+    }
+}
+
+/// What became of one claim.
+#[derive(Clone, Debug)]
+pub struct ClaimResult {
+    /// Namespace and name.
+    pub key: Key,
+    /// As it was read when that was planned; absent for one that does not exist any more.
+    pub claim: Option<Arc<Claim>>,
+    /// What was planned for it last; nothing where an old list was to come back.
+    pub plan: Option<ClaimPlan>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// Why, where there is something to say.
+    pub message: Option<String>,
+}
+
+/// What a whole run came to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Every claim that had something to do, by namespace and name.
+    pub claims: BTreeMap<Key, ClaimResult>,
+    /// What is wrong with the lists at the end.
+    pub defects: Vec<(Key, Defect)>,
+    /// What could not be read. Then nothing was written in that pass.
+    pub unknown: Vec<Gap>,
+    /// Pods without a node that could begin to use a converted claim while the gate is on.
+    pub unbound: BTreeMap<Key, Vec<Str>>,
+    /// Passes over all claims.
+    pub passes: u32,
+    /// The user asked to stop.
+    pub interrupted: bool,
+    /// What ended the run before its time.
+    pub failure: Option<String>,
+}
+
+impl Report {
+    /// Whether a claim failed, or all did.
+    pub fn failed(&self) -> bool {
+        self.failure.is_some() || self.claims.values().any(|claim| claim.outcome == Outcome::Failed)
+    }
+
+    /// Whether everything that was asked for is done.
+    pub fn is_clean(&self) -> bool {
+        let bad = |claim: &ClaimResult| {
+            matches!(
+                claim.outcome,
+                Outcome::Refused | Outcome::Kept | Outcome::NotTried | Outcome::Failed
+            )
+        };
+        self.defects.is_empty()
+            && self.unbound.is_empty()
+            && self.unknown.is_empty()
+            && !self.interrupted
+            && !self.failed()
+            && !self.claims.values().any(bad)
+    }
+}
+
+/// The cluster as it was read, and what is to be done with it.
+pub struct Survey {
+    /// What was read.
+    pub cluster: Cluster,
+    /// What is to be done.
+    pub plan: Plan,
+}
+
+/// Why nothing could be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The cluster.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// Backup or journal.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The user's rights.
+    #[error(transparent)]
+    Rights(#[from] MissingRights),
+    /// The gate is still on.
+    #[error("--final: {0}")]
+    GateOn(String),
+    /// Nothing shows that the gate is off.
+    #[error("--final: {0}")]
+    GateUnknown(String),
+}
+
+impl Error {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Live(error) => error.hint(),
+            Self::Rights(rights) => Some(format!("grant what is missing:\n{}", rights.manifest())),
+            Self::GateOn(_) => Some(
+                "turn the gate off in every replica of both components and wait until they have restarted"
+                    .to_owned(),
+            ),
+            Self::Record(_) | Self::GateUnknown(_) => None,
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! One claim from its plan to its outcome: sends what `step` says, and reads what `step` asks for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::executor::needs_of;
+use super::record::{self, Entry, Record, RecordError, Write};
+use super::step::{Answer, Attempt, Next, Seen, Wants};
+use super::{Mode, Outcome, Stop};
+use crate::model::{Claim, Cluster, ConsumerReference, Environment, Key, Str};
+use crate::reservation::conversion::{
+    Action, ClaimPlan, Options, Restoration, Saved, complete, entry_json, finalizer_patch, plan, restore,
+};
+use crate::sources::live::{Error, Live, Part};
+
+/// What is wanted of a claim, each time it is looked at.
+pub(super) enum Purpose<'a> {
+    /// Pods in the place of other entries.
+    Convert(&'a Options),
+    /// The list that it had.
+    Restore(&'a Saved),
+}
+
+/// What all workers share.
+pub(super) struct Shared<'a> {
+    pub(super) live: &'a Live,
+    pub(super) environment: &'a Environment,
+    pub(super) mode: Mode,
+    pub(super) record: Option<&'a Record>,
+    pub(super) patience: Duration,
+    pub(super) stop: &'a Stop,
+}
+
+/// A claim and what is to be written to it.
+pub(super) struct Task {
+    pub(super) key: Key,
+    /// As it was read; the patch is locked to its version.
+    pub(super) claim: Arc<Claim>,
+    pub(super) patch: Value,
+    /// The list goes together with the allocation, and the finalizer after it.
+    pub(super) releases: bool,
+    /// What was planned, for the report.
+    pub(super) plan: Option<ClaimPlan>,
+}
+
+/// How it went with one claim.
+pub(super) struct Done {
+    pub(super) task: Task,
+    pub(super) outcome: Outcome,
+    pub(super) message: Option<String>,
+    /// Other claims will fare no better.
+    pub(super) fatal: bool,
+}
+
+impl Task {
+    pub(super) fn of(claim: &Arc<Claim>, plan: ClaimPlan) -> Option<Self> {
+        let (patch, releases) = match &plan.action {
+            Action::Convert(patch) => (patch.clone(), false),
+            Action::Release(patch) => (patch.clone(), true),
+            Action::Keep | Action::Refuse(_) => return None,
+        };
+        Some(Self {
+            key: plan.key.clone(),
+            claim: Arc::clone(claim),
+            patch,
+            releases,
+            plan: Some(plan),
+        })
+    }
+
+    /// The list that the patch makes.
+    fn after(&self) -> Vec<Value> {
+        let operations = self.patch.as_array().into_iter().flatten();
+        let list = operations
+            .filter(|operation| operation["path"] == "/status/reservedFor")
+            .find_map(|operation| operation["value"].as_array());
+        list.cloned().unwrap_or_default()
+    }
+
+    fn entry(&self, action: &str) -> Write {
+        let metadata = &self.claim.metadata;
+        Write {
+            time: record::time(),
+            action: action.to_owned(),
+            namespace: self.key.namespace.clone(),
+            name: self.key.name.clone(),
+            uid: metadata.uid.clone(),
+            resource_version: metadata.resource_version.clone(),
+            before: self.list(),
+            after: self.after(),
+            patch: self.patch.clone(),
+        }
+    }
+
+    /// The list as it was read.
+    fn list(&self) -> Vec<Value> {
+        self.claim.status.reserved_for.iter().map(entry_json).collect()
+    }
+
+    fn uid(&self) -> &Str {
+        &self.claim.metadata.uid
+    }
+
+    pub(super) fn ends(self, outcome: Outcome, message: Option<String>) -> Done {
+        Done {
+            task: self,
+            outcome,
+            message,
+            fatal: false,
+        }
+    }
+}
+
+impl Shared<'_> {
+    /// Carries a task through.
+    pub(super) async fn carry_out(&self, purpose: &Purpose<'_>, mut task: Task) -> Result<Done, RecordError> {
+        let action = match purpose {
+            Purpose::Restore(_) => "Restore",
+            Purpose::Convert(_) if task.releases => "Release",
+            Purpose::Convert(_) => "Convert",
+        };
+        let mut attempt = Attempt::new(self.patience, spread(task.uid()));
+        let mut written = None;
+        let mut next = Next::Send;
+        loop {
+            next = match next {
+                // Nothing is in flight here, so this is where to stop.
+                Next::Send | Next::Look(_) if self.stop.is_asked() => {
+                    return Ok(task.ends(Outcome::NotTried, Some("interrupted".to_owned())));
+                }
+                Next::Send => match self.send(&task, &mut attempt, action, Part::Status).await? {
+                    Ok(claim) => {
+                        written = Some(claim);
+                        Next::Done { ours: true }
+                    }
+                    Err(next) => next,
+                },
+                Next::Look(pause) => {
+                    self.stop.or_after(pause).await;
+                    let (seen, claim) = self.look(purpose, &mut task).await;
+                    written = claim;
+                    attempt.looked(seen)
+                }
+                Next::Done { ours } => {
+                    let outcome = match (ours, self.mode) {
+                        (false, _) => Outcome::AlreadyDone,
+                        (true, Mode::Write) if task.releases => Outcome::Released,
+                        (true, Mode::Write) if attempt.was_replanned() => Outcome::Replanned,
+                        (true, Mode::Write) => Outcome::Converted,
+                        (true, _) if task.releases => Outcome::WouldRelease,
+                        (true, _) => Outcome::WouldConvert,
+                    };
+                    // A released claim keeps its finalizer until somebody drops it.
+                    if outcome == Outcome::Released
+                        && let Some(claim) = written
+                    {
+                        return self.drop_finalizer(task, claim).await;
+                    }
+                    return Ok(task.ends(outcome, None));
+                }
+                Next::Gone => {
+                    let message = "the claim does not exist any more".to_owned();
+                    return Ok(task.ends(Outcome::AlreadyDone, Some(message)));
+                }
+                Next::Refused(why) => return Ok(task.ends(Outcome::Refused, Some(why))),
+                Next::Fail(why) => return Ok(task.ends(Outcome::Failed, Some(why))),
+                Next::Stop(why) => {
+                    let mut done = task.ends(Outcome::Failed, Some(why));
+                    done.fatal = true;
+                    return Ok(done);
+                }
+            };
+        }
+    }
+
+    /// Sends the task's patch once, noted before; the claim as it is then, or what to do instead.
+    async fn send(
+        &self,
+        task: &Task,
+        attempt: &mut Attempt,
+        action: &str,
+        part: Part,
+    ) -> Result<Result<Claim, Next>, RecordError> {
+        attempt.sends(task.after());
+        if let Some(record) = self.record {
+            record.write(&task.entry(action)).await?;
+        }
+        if self.mode == Mode::Client {
+            return Ok(Err(Next::Done { ours: true }));
+        }
+        let dry_run = self.mode == Mode::Server;
+        let result = self.live.patch_claim(&task.key, part, &task.patch, dry_run).await;
+        if let Some(record) = self.record {
+            let answer = match &result {
+                Ok(written) => format!("version {}", written.claim.metadata.resource_version),
+                Err(error) => error.to_string(),
+            };
+            record.note(&Entry::Result {
+                time: record::time(),
+                uid: task.uid().clone(),
+                answer,
+            });
+        }
+        Ok(match result {
+            Ok(written) => Ok(written.claim),
+            Err(error) => Err(attempt.answered(Answer::of(&error))),
+        })
+    }
+
+    /// Reads the claim and, after it, its pods, and plans anew. The task is then what is to be written.
+    async fn look(&self, purpose: &Purpose<'_>, task: &mut Task) -> (Seen, Option<Claim>) {
+        let (cluster, existing) = match self.read(purpose, &task.key).await {
+            Ok(read) => read,
+            Err(error) => return (Seen::Unread(Answer::of(&error)), None),
+        };
+        let found = cluster
+            .claim(&task.key)
+            .filter(|claim| claim.metadata.uid == *task.uid());
+        let Some(claim) = found else {
+            return (Seen::Gone, None);
+        };
+        let wants = match purpose {
+            Purpose::Convert(options) => convert_again(&cluster, claim, options, task),
+            Purpose::Restore(saved) => {
+                let exists = |entry: &ConsumerReference| existing.contains(&entry.uid);
+                match restore(&cluster, saved, &exists) {
+                    Ok(Restoration::Write(patch)) => {
+                        task.patch = patch;
+                        Wants::Write
+                    }
+                    Ok(Restoration::Nothing) => Wants::Nothing,
+                    Ok(Restoration::Refuse(difference)) => Wants::Refused(difference.to_string()),
+                    Err(gap) => Wants::Unknown(gap.reason.clone()),
+                }
+            }
+        };
+        task.claim = Arc::clone(claim);
+        let list = task.list();
+        (Seen::Claim { list, wants }, Some(Claim::clone(claim)))
+    }
+
+    /// What one claim depends on, and the UIDs of the objects that its old entries name.
+    async fn read(&self, purpose: &Purpose<'_>, key: &Key) -> Result<(Cluster, BTreeSet<Str>), Error> {
+        let cluster = reload(self.live, key, self.environment).await?;
+        let mut existing = BTreeSet::new();
+        if let Purpose::Restore(saved) = purpose {
+            existing = objects_of(self.live, saved).await?;
+        }
+        Ok((cluster, existing))
+    }
+
+    /// Drops the finalizer of a claim whose devices were taken back. Where it stays it does no harm until the claim is deleted.
+    pub(super) async fn drop_finalizer(&self, mut task: Task, claim: Claim) -> Result<Done, RecordError> {
+        task.claim = Arc::new(claim);
+        let mut attempt = Attempt::new(self.patience, spread(task.uid()));
+        loop {
+            // Allocated again: the finalizer is somebody else's now.
+            let patch = finalizer_patch(&task.claim).filter(|_| task.claim.status.allocation.is_none());
+            let Some(patch) = patch else {
+                return Ok(task.ends(Outcome::Released, None));
+            };
+            task.patch = patch;
+            let Err(next) = self.send(&task, &mut attempt, "Finalizer", Part::Object).await? else {
+                return Ok(task.ends(Outcome::Released, None));
+            };
+            match next {
+                Next::Look(pause) => self.stop.or_after(pause).await,
+                Next::Fail(why) | Next::Stop(why) | Next::Refused(why) => {
+                    let message = format!("its devices are free, but its finalizer stays: {why}");
+                    return Ok(task.ends(Outcome::Failed, Some(message)));
+                }
+                Next::Gone | Next::Send | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
+            }
+            if self.stop.is_asked() {
+                let message = "its devices are free, but its finalizer stays: interrupted".to_owned();
+                return Ok(task.ends(Outcome::Failed, Some(message)));
+            }
+            match self.read(&Purpose::Convert(&Options::default()), &task.key).await {
+                Ok((cluster, _)) => match cluster.claim(&task.key) {
+                    Some(now) if now.metadata.uid == *task.uid() => task.claim = Arc::clone(now),
+                    _ => return Ok(task.ends(Outcome::Released, None)),
+                },
+                // What could not be read is tried with the old version, which then is a conflict at worst.
+                Err(error) => match attempt.answered(Answer::of(&error)) {
+                    Next::Look(_) => {}
+                    _ => return Ok(task.ends(Outcome::Failed, Some(error.to_string()))),
+                },
+            }
+        }
+    }
+}
+
+/// Reads what one claim depends on, from a server of which `known` is known.
+pub(super) async fn reload(live: &Live, key: &Key, known: &Environment) -> Result<Cluster, Error> {
+    let cluster = live.reload(&needs_of(key), known).await?;
+    still_served(cluster.environment(), known, live.server())?;
+    Ok(cluster)
+}
+
+/// An API server that has just started does not offer all kinds yet. Then nothing is known, rather than that there are no objects.
+pub(super) fn still_served(now: &Environment, known: &Environment, server: &str) -> Result<(), Error> {
+    match now
+        .not_served
+        .iter()
+        .find(|kind| !known.not_served.contains(kind))
+    {
+        None => Ok(()),
+        Some(kind) => Err(Error::Foreign {
+            what: format!("list {}", kind.plural()),
+            server: server.to_owned(),
+            message: "it does not serve them any more".to_owned(),
+        }),
+    }
+}
+
+/// Plans a claim anew; the task is then what is to be written.
+fn convert_again(cluster: &Cluster, claim: &Arc<Claim>, options: &Options, task: &mut Task) -> Wants {
+    let fresh = plan(cluster, [&**claim], options);
+    if let Some(gap) = fresh.unknown.first() {
+        return Wants::Unknown(gap.reason.clone());
+    }
+    let planned = match fresh.claims.into_iter().next() {
+        // Only completed: the claim has no entry of another kind.
+        None => match complete(cluster, claim) {
+            Ok(None) => return Wants::Nothing,
+            Ok(Some(planned)) => planned,
+            Err(gap) => return Wants::Unknown(gap.reason.clone()),
+        },
+        Some(planned) => planned,
+    };
+    let wants = match &planned.action {
+        Action::Keep => Wants::Nothing,
+        Action::Refuse(refusal) => Wants::Refused(refusal.to_string()),
+        Action::Convert(patch) => {
+            task.patch = patch.clone();
+            task.releases = false;
+            Wants::Write
+        }
+        Action::Release(patch) => {
+            task.patch = patch.clone();
+            task.releases = true;
+            Wants::Write
+        }
+    };
+    task.plan = Some(planned);
+    wants
+}
+
+/// The UIDs of the objects that the old entries of a claim name, as far as they exist.
+pub(super) async fn objects_of(live: &Live, saved: &Saved) -> Result<BTreeSet<Str>, Error> {
+    let mut existing = BTreeSet::new();
+    for entry in saved.before.iter().filter(|entry| !entry.is_pod()) {
+        if live.uid_of(entry, &saved.key.namespace).await?.as_ref() == Some(&entry.uid) {
+            existing.insert(entry.uid.clone());
+        }
+    }
+    Ok(existing)
+}
+
+/// A number that differs between claims and is the same each time.
+fn spread(uid: &Str) -> u32 {
+    uid.bytes().fold(0, |sum: u32, byte| {
+        sum.wrapping_mul(31).wrapping_add(u32::from(byte))
+    })
+}

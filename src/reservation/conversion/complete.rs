@@ -1,0 +1,60 @@
+//! Entries that are missing from a list of pods.
+//!
+//! A scheduling attempt that began before a claim was converted binds its pod without any entry, since the scheduler's copy of the
+//! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.1). With the gate off nobody repairs that: the claim
+//! controller leaves members of groups alone (`resourceclaim/controller.go`, `syncPod`, v1.37.1).
+
+use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Refusal, foreign_entries, patch};
+use crate::model::{Claim, Cluster, Gap, Kind};
+use crate::reservation::{PodGroups, is_consumer, is_reserved_for};
+
+/// Plans the entries that `claim`, which has pod entries only, lacks. Nothing when it lacks none.
+///
+/// # Errors
+/// The gap, when pods of the namespace could not be read.
+pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimPlan>, &'a Gap> {
+    if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
+        return Err(gap);
+    }
+    if claim.status.allocation.is_none() || foreign_entries(claim).next().is_some() {
+        return Ok(None);
+    }
+    let key = claim.key();
+    let add: Vec<_> = cluster
+        .pods_of_claim(&key)
+        .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
+        .filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored))
+        .map(|pod| NewEntry {
+            name: pod.metadata.name.clone(),
+            uid: pod.metadata.uid.clone(),
+        })
+        .collect();
+    if add.is_empty() {
+        return Ok(None);
+    }
+    let entries = claim.status.reserved_for.len() + add.len();
+    let action = if claim.metadata.is_deleting() {
+        let pods = add.iter().map(|entry| entry.name.clone()).collect();
+        Action::Refuse(Refusal::ClaimDeleting { pods })
+    } else if entries > MAX_CONSUMERS {
+        Action::Refuse(Refusal::TooManyConsumers { entries })
+    } else {
+        let old = claim.status.reserved_for.iter().map(patch::entry_json);
+        let new = add.iter().map(patch::new_entry_json);
+        Action::Convert(patch::replace_entries(claim, old.chain(new).collect()))
+    };
+    let writes = matches!(action, Action::Convert(_));
+    let unreserved = add.iter().map(|entry| entry.name.clone()).collect();
+    Ok(Some(ClaimPlan {
+        key,
+        uid: claim.metadata.uid.clone(),
+        resource_version: claim.metadata.resource_version.clone(),
+        action,
+        remove: Vec::new(),
+        add: if writes { add } else { Vec::new() },
+        unreserved: if writes { unreserved } else { Vec::new() },
+        unbound: Vec::new(),
+        unverified: false,
+        kept: Vec::new(),
+    }))
+}

@@ -1,0 +1,348 @@
+//! Writes of claims, and what is asked before them: rights, leases, whether an object is still there.
+//!
+//! Each write is one JSON patch and is sent once. Whether to send it again is for whoever knows what it was for: after an error it
+//! may have taken effect all the same.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use http::Method;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::discovery::{Serving, discover};
+use super::error::Error;
+use super::list::{self, Meter, Sink};
+use super::request::JSON;
+use super::{Live, Unobserved};
+use crate::model::{Claim, ConsumerReference, Key, Kind, Object, Str};
+use crate::sources::decode::Decoder;
+use crate::sources::needs::Want;
+
+const JSON_PATCH: &str = "application/json-patch+json";
+const GROUP: &str = "resource.k8s.io";
+
+/// Which part of a claim is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its status.
+    Status,
+    /// The rest: metadata and spec.
+    Object,
+}
+
+/// A claim as the API server answered a write with it.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The claim.
+    pub claim: Claim,
+}
+
+/// A right that a user has or lacks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Right {
+    /// What is done.
+    pub verb: &'static str,
+    /// Plural resource of `resource.k8s.io`.
+    pub resource: &'static str,
+    /// Empty for the object itself.
+    pub subresource: &'static str,
+    /// Empty for all namespaces.
+    pub namespace: String,
+}
+
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb, self.target())?;
+        if self.namespace.is_empty() {
+            f.write_str(" in all namespaces")
+        } else {
+            write!(f, " in namespace `{}`", self.namespace)
+        }
+    }
+}
+
+impl Right {
+    /// `resourceclaims/status`, as a rule names it.
+    pub fn target(&self) -> String {
+        if self.subresource.is_empty() {
+            self.resource.to_owned()
+        } else {
+            format!("{}/{}", self.resource, self.subresource)
+        }
+    }
+}
+
+impl Live {
+    /// Applies a JSON patch to a claim, once. With `dry_run` the server does everything but keep it.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn patch_claim(
+        &self,
+        key: &Key,
+        part: Part,
+        patch: &Value,
+        dry_run: bool,
+    ) -> Result<Written, Error> {
+        let version = self.claim_version().await?;
+        let mut path = claim_path(version, key);
+        if part == Part::Status {
+            path.push_str("/status");
+        }
+        // Without a name of ours the server makes one of the user agent.
+        path.push_str("?fieldManager=kubectl-dra");
+        if dry_run {
+            path.push_str("&dryRun=All");
+        }
+        let what = format!("patch resourceclaim/{key}");
+        let body = patch.to_string().into_bytes();
+        let answer = self
+            .target
+            .submit(Method::PATCH, &path, JSON_PATCH, body, &what)
+            .await?;
+        let kind = Kind::ResourceClaim;
+        match Decoder::default().decode(kind, kind.group(), version, &answer) {
+            Ok(Object::ResourceClaim(claim)) => Ok(Written {
+                claim: Arc::unwrap_or_clone(claim),
+            }),
+            Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
+            Err(error) => Err(self.foreign(what, error.to_string())),
+        }
+    }
+
+    /// Whether the user has a right, as the server's authorizers see it.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn allowed(&self, right: &Right) -> Result<bool, Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Review {
+            status: Status,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Status {
+            allowed: bool,
+        }
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": {
+                "namespace": right.namespace, "verb": right.verb, "group": GROUP,
+                "resource": right.resource, "subresource": right.subresource}}});
+        let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+        let review: Review = self.ask(path, &review, "ask for the rights of the user").await?;
+        Ok(review.status.allowed)
+    }
+
+    /// The name that the server knows the user by; nothing where it does not tell.
+    pub async fn user_name(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Review {
+            status: Status,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Status {
+            user_info: User,
+        }
+        #[derive(Deserialize)]
+        struct User {
+            username: String,
+        }
+        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+        let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+        let review: Review = self
+            .ask(path, &review, "ask for the name of the user")
+            .await
+            .ok()?;
+        Some(review.status.user_info.username)
+    }
+
+    /// Who holds a lease of kube-system; nothing where there is none or it may not be read.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn lease_holder(&self, name: &str) -> Result<Option<String>, Error> {
+        #[derive(Deserialize)]
+        struct Lease {
+            #[serde(default)]
+            spec: Spec,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Spec {
+            holder_identity: Option<String>,
+        }
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{name}");
+        match self.target.get::<Lease>(&path, JSON, "read a lease").await {
+            Ok(lease) => Ok(lease.spec.holder_identity.filter(|holder| !holder.is_empty())),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The UID of the object that an entry of a claim in `namespace` names, whatever its kind; nothing when there is none.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub async fn uid_of(&self, entry: &ConsumerReference, namespace: &str) -> Result<Option<Str>, Error> {
+        #[derive(Deserialize)]
+        struct Group {
+            versions: Vec<Version>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Version {
+            group_version: String,
+        }
+        #[derive(Deserialize)]
+        struct Bare {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            uid: Str,
+        }
+        let what = format!("read {}/{namespace}/{}", entry.group_resource(), entry.name);
+        let mut object = String::new();
+        for part in ["namespaces", namespace, &entry.resource, &entry.name] {
+            object.push('/');
+            list::percent_encode(part, &mut object);
+        }
+        // A group may serve the kind in another version than its preferred one, as it is with PodGroups.
+        let versions = if entry.api_group.is_empty() {
+            vec!["/api/v1".to_owned()]
+        } else {
+            let mut group = "/apis/".to_owned();
+            list::percent_encode(&entry.api_group, &mut group);
+            match self.target.get::<Group>(&group, JSON, &what).await {
+                Ok(group) => {
+                    let versions = group.versions.into_iter();
+                    versions
+                        .map(|version| format!("/apis/{}", version.group_version))
+                        .collect()
+                }
+                Err(Error::Refused { code: 404, .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            }
+        };
+        for version in versions {
+            let path = format!("{version}{object}");
+            match self.target.get::<Bare>(&path, JSON, &what).await {
+                Ok(object) => return Ok(Some(object.metadata.uid)),
+                Err(Error::Refused { code: 404, .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The claims `wanted` as the server sends them, of one namespace or of all. Those that are gone are left out.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn claims_as_sent(
+        &self,
+        namespace: Option<&str>,
+        wanted: &BTreeSet<Key>,
+    ) -> Result<Vec<Box<RawValue>>, Error> {
+        let version = self.claim_version().await?;
+        let kind = Kind::ResourceClaim;
+        let path = list::path(kind, version, namespace, &Want::default());
+        let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
+        let wanted = Arc::new(wanted.clone());
+        let api_version = format!("{GROUP}/{version}");
+        let sink = || Raw {
+            wanted: Arc::clone(&wanted),
+            api_version: api_version.clone(),
+            found: Vec::new(),
+        };
+        let listed = list::list(&self.target, &path, &list::name(kind, namespace), &meter, sink).await?;
+        Ok(listed.sink.found)
+    }
+
+    /// The version in which claims are written.
+    async fn claim_version(&self) -> Result<&'static str, Error> {
+        let kind = Kind::ResourceClaim;
+        if let Some(version) = self.claim_version.get() {
+            return Ok(version);
+        }
+        let served = discover(&self.target, &BTreeSet::from([kind])).await?;
+        let version = match served.kind(kind) {
+            Serving::Version(version) | Serving::Perhaps(version) => version,
+            Serving::No => kind.versions()[0],
+        };
+        Ok(self.claim_version.get_or_init(|| version))
+    }
+
+    async fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        path: &str,
+        question: &Value,
+        what: &str,
+    ) -> Result<T, Error> {
+        let body = question.to_string().into_bytes();
+        let answer = self.target.submit(Method::POST, path, JSON, body, what).await?;
+        serde_json::from_slice(&answer).map_err(|error| self.foreign(what.to_owned(), error.to_string()))
+    }
+
+    fn foreign(&self, what: String, message: String) -> Error {
+        Error::Foreign {
+            what,
+            server: self.target.server.clone(),
+            message,
+        }
+    }
+}
+
+fn claim_path(version: &str, key: &Key) -> String {
+    let mut path = list::collection(Kind::ResourceClaim, version, Some(&key.namespace));
+    path.push('/');
+    list::percent_encode(&key.name, &mut path);
+    path
+}
+
+/// Keeps some claims of a list as they are.
+struct Raw {
+    wanted: Arc<BTreeSet<Key>>,
+    api_version: String,
+    found: Vec<Box<RawValue>>,
+}
+
+impl Sink for Raw {
+    fn item(&mut self, json: &[u8]) {
+        #[derive(Deserialize)]
+        struct Named {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            namespace: Str,
+            name: Str,
+        }
+        let Ok(Named { metadata }) = serde_json::from_slice::<Named>(json) else {
+            return;
+        };
+        if !self.wanted.contains(&Key::new(metadata.namespace, metadata.name)) {
+            return;
+        }
+        // Items of a list do not say what they are; objects in a file must.
+        let text = String::from_utf8_lossy(json);
+        let Some(fields) = text.trim_start().strip_prefix('{') else {
+            return;
+        };
+        let head = format!(
+            "{{\"apiVersion\":\"{}\",\"kind\":\"ResourceClaim\",",
+            self.api_version
+        );
+        self.found
+            .extend(RawValue::from_string(format!("{head}{fields}")).ok());
+    }
+
+    fn bad(&mut self, _: u64, _: String) {}
+}

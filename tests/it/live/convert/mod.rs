@@ -1,0 +1,109 @@
+//! `convert` on a real control plane: reservations for PodGroups become pods, whatever gets in the way, and nothing is lost or leaked.
+
+mod faults;
+mod plain;
+mod races;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, pod_group};
+use crate::support::cluster::{Cluster, Component, Options, User};
+use crate::support::process::Invocation;
+
+const GATES: [&str; 2] = ["GenericWorkload", "DRAWorkloadResourceClaims"];
+
+/// What the operator knows while the gates are on.
+const ON: &str = "--feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true";
+
+/// What the operator knows once the claim gate is off.
+const OFF: [&str; 2] = [
+    "--scheduler-feature-gates=DRAWorkloadResourceClaims=false",
+    "--kcm-feature-gates=DRAWorkloadResourceClaims=false",
+];
+
+/// A control plane that reserves for PodGroups, with GPUs.
+fn cluster() -> Cluster {
+    let options = GATES
+        .iter()
+        .fold(Options::default(), |options, gate| options.gate(gate, true));
+    let cluster = Cluster::start(&options);
+    cluster.add_gpu_nodes(2);
+    cluster
+}
+
+/// Claims, PodGroups and pods: the claim `NAME` is used by the group `NAME`, whose members are `NAME-0` and so on.
+fn groups(cluster: &Cluster, names: &[&str], members: usize) {
+    let mut objects = Vec::new();
+    for name in names {
+        objects.push(claim(name, claim_spec([gpu()])));
+        objects.push(pod_group(name, [named(name)]));
+    }
+    cluster.create_all(&objects);
+    let pods: Vec<Value> = names
+        .iter()
+        .flat_map(|name| (0..members).map(move |member| member_of(name, member)))
+        .collect();
+    cluster.run(&pods);
+}
+
+fn named(claim: &str) -> Value {
+    json!({"name": "gpu", "resourceClaimName": claim})
+}
+
+/// A small member of the group `name` that uses the claim of that name.
+fn member_of(name: &str, member: usize) -> Value {
+    small(pod(&format!("{name}-{member}")))
+        .named_claim("gpu", name)
+        .in_group(name)
+}
+
+/// A pod of which many fit on a node.
+fn small(mut pod: Value) -> Value {
+    pod["spec"]["containers"][0]["resources"]["requests"] = json!({"cpu": "10m"});
+    pod
+}
+
+/// The files of a conversion.
+struct Records {
+    folder: TempDir,
+}
+
+impl Records {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    fn backup(&self) -> PathBuf {
+        self.folder.path().join("a.backup.json")
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.folder.path().join("a.journal.jsonl")
+    }
+}
+
+/// `convert ARGS…` of somebody who knows that the gates are on.
+fn convert(user: &User, records: &Path, args: &[&str]) -> Invocation {
+    user.kubectl_dra(["convert", "--yes", ON])
+        .args(args)
+        .args([format!("--backup={}", records.display())])
+}
+
+/// The list of a claim, byte for byte.
+fn list(cluster: &Cluster, claim: &str) -> String {
+    cluster.get(claim)["status"]["reservedFor"].to_string()
+}
+
+/// Turns the claim gate off where entries for PodGroups come from.
+fn turn_off(cluster: &Cluster, gates: &[&str]) {
+    cluster.reconfigure(|options| {
+        for gate in gates {
+            options.set_gate(&[Component::Scheduler, Component::ControllerManager], gate, false);
+        }
+    });
+}
