@@ -165,6 +165,21 @@ impl Inputs {
         }
     }
 
+    /// Prepares another cluster of the same gates and versions. What is known about expressions is shared, which pays where many
+    /// small clusters are judged by the same expressions.
+    #[must_use]
+    pub fn beside(&self, cluster: &Cluster) -> Self {
+        let claims = cluster.claims().map(|claim| &**claim);
+        let slices = cluster.slices();
+        Self {
+            features: self.features,
+            pools: self.pools.beside(slices, cluster.rules(), &self.selectors),
+            allocated: AllocatedState::gather(claims, self.features.consumable_capacity),
+            cluster: cluster.clone(),
+            selectors: Arc::clone(&self.selectors),
+        }
+    }
+
     /// Prepares claims that are to be allocated together, in this order.
     pub fn demand(&self, claims: &[Arc<Claim>]) -> Demand {
         let class = |name: &str| -> Option<Arc<Class>> { self.cluster.class(name).cloned() };

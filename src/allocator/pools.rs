@@ -144,6 +144,16 @@ impl PoolIndex {
         }
         index
     }
+
+    /// The slice with its numbers, if it is among those here.
+    fn numbered(&self, slice: &Arc<Slice>) -> Option<&Arc<NumberedSlice>> {
+        let slices = &self.all[*self.by_id.get(&slice.pool_id())? as usize].slices;
+        let name = &slice.metadata.name;
+        let place = slices.binary_search_by(|numbered| numbered.slice.metadata.name.cmp(name));
+        slices
+            .get(place.ok()?)
+            .filter(|numbered| Arc::ptr_eq(&numbered.slice, slice))
+    }
 }
 
 impl Pools {
@@ -165,26 +175,38 @@ impl Pools {
         pools
     }
 
-    /// Groups other slices. Devices of those that stay keep their numbers.
+    /// Groups other slices. Devices of those that are known keep their numbers.
     pub(super) fn replace_slices<'a>(
         &mut self,
         slices: impl Iterator<Item = &'a Arc<Slice>>,
         selectors: &Selectors,
     ) {
-        let known: HashMap<*const Slice, &Arc<NumberedSlice>> = self
-            .index
-            .all
-            .iter()
-            .flat_map(|pool| &pool.slices)
-            .map(|numbered| (Arc::as_ptr(&numbered.slice), numbered))
-            .collect();
-        let numbered = slices.map(|slice| match known.get(&Arc::as_ptr(slice)) {
-            Some(numbered) => Arc::clone(numbered),
-            None => selectors.number(slice),
-        });
-        let index = PoolIndex::new(numbered);
+        let known = &self.index;
+        let index = PoolIndex::new(slices.map(|slice| {
+            let numbered = known.numbered(slice);
+            numbered.map_or_else(|| selectors.number(slice), Arc::clone)
+        }));
         self.index = Arc::new(index);
         self.forget_all();
+    }
+
+    /// The pools of another cluster. Devices of slices that are known keep their numbers.
+    pub(super) fn beside<'a>(
+        &self,
+        slices: impl Iterator<Item = &'a Arc<Slice>>,
+        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
+        selectors: &Selectors,
+    ) -> Self {
+        let mut pools = Self {
+            index: Arc::clone(&self.index),
+            views: Arc::default(),
+            changed: HashMap::new(),
+            features: self.features,
+            rules: Arc::default(),
+        };
+        pools.replace_slices(slices, selectors);
+        pools.replace_rules(rules);
+        pools
     }
 
     /// Takes other rules.

@@ -34,6 +34,7 @@ pub struct Scheduler {
     now: Time,
 }
 
+#[derive(Clone, Copy)]
 struct Gates {
     extended_resources: bool,
     prioritized_list: bool,
@@ -220,6 +221,27 @@ impl Scheduler {
             },
             cluster: cluster.clone(),
             now,
+        }
+    }
+
+    /// The same for `cluster`, which is a fork of this one's with some changes. Costs about as much as the changes.
+    #[must_use]
+    pub fn fork(&self, cluster: &Cluster) -> Self {
+        self.with_inputs(cluster, self.inputs.fork(cluster))
+    }
+
+    /// The same for another cluster with the same gates and versions, such as a part of this one's.
+    #[must_use]
+    pub fn beside(&self, cluster: &Cluster) -> Self {
+        self.with_inputs(cluster, self.inputs.beside(cluster))
+    }
+
+    fn with_inputs(&self, cluster: &Cluster, inputs: Inputs) -> Self {
+        Self {
+            cluster: cluster.clone(),
+            inputs,
+            gates: self.gates,
+            now: self.now,
         }
     }
 

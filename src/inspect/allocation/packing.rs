@@ -75,6 +75,7 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
     };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let localities = Localities::of(&cluster);
+    let whole = Scheduler::new(&cluster, settings.now);
     let (claims, pods) = match units {
         Units::Claims(claims) => (claims.as_slice(), &[][..]),
         Units::Pods(pods) => (&[][..], pods.as_slice()),
@@ -84,8 +85,9 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
             continue;
         };
         let mut local = localities.around(&cluster, &node, claims, pods);
-        let most = most_on(&mut local.clone(), units, &node, settings);
-        let (copies, reason) = fill(&mut local, units, &node, packing.copies, settings);
+        let scheduler = whole.beside(&local);
+        let most = most_on(&mut local.clone(), &scheduler, units, &node, settings);
+        let (copies, reason) = fill(&mut local, scheduler, units, &node, packing.copies, settings);
         for claim in local.claims().filter(|claim| claim.status.allocation.is_some()) {
             cluster.apply(Change::Put(Object::ResourceClaim(Arc::clone(claim))));
         }
@@ -109,9 +111,10 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
     packing
 }
 
-/// Puts copies on `node` until none fits. Returns their number and what stops the next one.
+/// Puts copies on `node` until none fits. `scheduler` is that of the cluster as it is. Returns their number and what stops the next one.
 fn fill(
     cluster: &mut Cluster,
+    mut scheduler: Scheduler,
     units: &Units,
     node: &Arc<Node>,
     before: u64,
@@ -123,7 +126,7 @@ fn fill(
             return (copies, "the limit of the simulation".to_owned());
         }
         let mut next = cluster.clone();
-        match put(&mut next, units, node, before + copies, settings) {
+        match put(&mut next, &mut scheduler, units, node, before + copies, settings) {
             Ok(()) => *cluster = next,
             Err(reason) => return (copies, reason),
         }
@@ -131,9 +134,10 @@ fn fill(
     }
 }
 
-/// Puts one copy of all units on `node`.
+/// Puts one copy of all units on `node`. `scheduler` follows what changes.
 fn put(
     cluster: &mut Cluster,
+    scheduler: &mut Scheduler,
     units: &Units,
     node: &Arc<Node>,
     number: u64,
@@ -145,7 +149,7 @@ fn put(
                 .iter()
                 .map(|claim| copy_of_claim(cluster, claim, number))
                 .collect();
-            let scheduler = Scheduler::new(cluster, settings.now);
+            *scheduler = scheduler.fork(cluster);
             let granted = grant(&scheduler.claims(&claims), node, settings)?;
             allocate(cluster, &granted);
         }
@@ -153,7 +157,7 @@ fn put(
             for pod in pods {
                 let copy = copy_of_pod(cluster, pod, number);
                 let made = generate_claims(cluster, &copy).map_err(|why| why.to_string())?;
-                let scheduler = Scheduler::new(cluster, settings.now);
+                *scheduler = scheduler.fork(cluster);
                 let granted = grant(&scheduler.pod(&made), node, settings)?;
                 if let Some(full) = granted.iter().find(|grant| is_full(cluster, &grant.claim)) {
                     return Err(format!("consumers of claim/{}", full.claim));
@@ -223,7 +227,13 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
 }
 
 /// More copies than this cannot be on `node`, counting each device and each resource by itself; nothing where no such count is known.
-fn most_on(cluster: &mut Cluster, units: &Units, node: &Arc<Node>, settings: &Settings<'_>) -> Option<u64> {
+fn most_on(
+    cluster: &mut Cluster,
+    scheduler: &Scheduler,
+    units: &Units,
+    node: &Arc<Node>,
+    settings: &Settings<'_>,
+) -> Option<u64> {
     let mut most: Option<u64> = None;
     let mut at_most = |bound: u64| most = Some(most.map_or(bound, |known| known.min(bound)));
     match units {
@@ -232,7 +242,7 @@ fn most_on(cluster: &mut Cluster, units: &Units, node: &Arc<Node>, settings: &Se
                 .iter()
                 .map(|claim| copy_of_claim(cluster, claim, u64::MAX))
                 .collect();
-            let scheduler = Scheduler::new(cluster, settings.now);
+            let scheduler = scheduler.fork(cluster);
             most_devices(&scheduler.claims(&claims), node, settings)
                 .into_iter()
                 .for_each(at_most);
@@ -241,7 +251,7 @@ fn most_on(cluster: &mut Cluster, units: &Units, node: &Arc<Node>, settings: &Se
             for pod in pods {
                 let copy = copy_of_pod(cluster, pod, u64::MAX);
                 let made = generate_claims(cluster, &copy).ok()?;
-                let scheduler = Scheduler::new(cluster, settings.now);
+                let scheduler = scheduler.fork(cluster);
                 most_devices(&scheduler.pod(&made), node, settings)
                     .into_iter()
                     .for_each(&mut at_most);

@@ -68,6 +68,7 @@ pub fn smallest(cluster: &Cluster, subject: &Subject, effort: &Effort<'_>) -> Fi
         subject,
         effort,
         localities: Localities::of(cluster),
+        scheduler: Scheduler::new(cluster, effort.now),
         trials: 0,
         found: Vec::new(),
     };
@@ -113,6 +114,8 @@ struct Search<'s> {
     subject: &'s Subject,
     effort: &'s Effort<'s>,
     localities: Localities,
+    /// Of the cluster as it is.
+    scheduler: Scheduler,
     trials: u64,
     found: Vec<Found>,
 }
@@ -120,7 +123,7 @@ struct Search<'s> {
 /// A node with the part of the cluster around it, and the changes that can matter there.
 struct Around {
     node: Arc<Node>,
-    cluster: Cluster,
+    scheduler: Scheduler,
     candidates: Vec<Fix>,
 }
 
@@ -158,7 +161,7 @@ impl Search<'_> {
         let candidates = all(&cluster, &self.localities, node, pod.map(|pod| &**pod), &own);
         Around {
             node: Arc::clone(node),
-            cluster,
+            scheduler: self.scheduler.beside(&cluster),
             candidates,
         }
     }
@@ -224,9 +227,9 @@ impl Search<'_> {
 
     /// Whether `set` makes the subject fit on the node.
     fn fits_around(&self, node: &Around, set: &[Fix]) -> bool {
-        let mut cluster = node.cluster.clone();
+        let mut cluster = node.scheduler.cluster().clone();
         let subject = self.changed(&mut cluster, set);
-        let scheduler = Scheduler::new(&cluster, self.effort.now);
+        let scheduler = node.scheduler.fork(&cluster);
         let Some(node) = cluster.node(&node.node.metadata.name).cloned() else {
             return false;
         };
@@ -243,7 +246,7 @@ impl Search<'_> {
     fn fits(&self, set: &[Fix]) -> Vec<Str> {
         let mut cluster = self.cluster.clone();
         let subject = self.changed(&mut cluster, set);
-        let scheduler = Scheduler::new(&cluster, self.effort.now);
+        let scheduler = self.scheduler.fork(&cluster);
         let start = Self::start(&scheduler, &subject);
         let Start::Cycle(cycle) = &start else {
             return Vec::new();
