@@ -89,18 +89,9 @@ pub fn groups_are_known<'a>(cluster: &'a Cluster, namespace: &Str) -> GroupsKnow
 
 /// Judges `entry` of `claim`.
 pub fn judge<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference) -> Entry<'a> {
-    let (status, gap) = if entry.is_pod() {
-        match pod_of(cluster, claim, entry) {
-            Ok(status) => (status, None),
-            Err(gap) => (EntryStatus::Unknown, Some(gap)),
-        }
-    } else if entry.is_pod_group() {
-        match group_of(cluster, claim, entry) {
-            Ok(status) => (status, None),
-            Err(gap) => (EntryStatus::Unknown, Some(gap)),
-        }
-    } else {
-        (EntryStatus::UnknownKind, None)
+    let (status, gap) = match status_of(cluster, claim, entry) {
+        Ok(status) => (status, None),
+        Err(gap) => (EntryStatus::Unknown, Some(gap)),
     };
     let (consumer, gap) = match consumers_of_entry(cluster, claim, entry) {
         Ok(mut pods) => (gap.is_none().then(|| pods.next().is_some()), gap),
@@ -110,6 +101,24 @@ pub fn judge<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference)
         status,
         consumer,
         gap,
+    }
+}
+
+/// What `entry` of `claim` is, without asking who uses the claim by it.
+///
+/// # Errors
+/// The gap that keeps the entry's object from being known.
+pub fn status_of<'a>(
+    cluster: &'a Cluster,
+    claim: &Claim,
+    entry: &ConsumerReference,
+) -> Result<EntryStatus, &'a Gap> {
+    if entry.is_pod() {
+        pod_of(cluster, claim, entry)
+    } else if entry.is_pod_group() {
+        group_of(cluster, claim, entry)
+    } else {
+        Ok(EntryStatus::UnknownKind)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 use crate::reservation::{
     ClaimNameError, EntryStatus, GroupsKnown, PodGroups, claim_name, claim_names, consumers_of_entry,
-    groups_are_known, is_consumer, is_done, judge, owning_group,
+    groups_are_known, is_consumer, is_done, owning_group, status_of,
 };
 
 /// What is to be done with `claim`; nothing at all for most.
@@ -160,12 +160,8 @@ impl<'a, 'c> Question<'a, 'c> {
         if !entry.is_pod_group() {
             return Ok(None);
         }
-        let judged = judge(self.cluster, self.claim, entry);
-        if let Some(gap) = judged.gap {
-            return Err(gap);
-        }
         let group = || entry.name.clone();
-        Ok(match judged.status {
+        Ok(match status_of(self.cluster, self.claim, entry)? {
             EntryStatus::Gone => Some(Refusal::PodGroupGone { group: group() }),
             EntryStatus::OtherUid => {
                 let existing = self.cluster.pod_group(&self.key_of(entry));
@@ -223,13 +219,10 @@ impl<'a, 'c> Question<'a, 'c> {
             if entries.contains(&format!("{}/{}", entry.group_resource(), entry.name)) {
                 continue;
             }
-            let judged = judge(self.cluster, self.claim, entry);
-            if let Some(gap) = judged.gap {
-                return Err(gap);
-            }
+            let status = status_of(self.cluster, self.claim, entry)?;
             let not_served = entry.is_pod_group()
                 && groups_are_known(self.cluster, &self.claim.metadata.namespace) == GroupsKnown::NotServed;
-            let gone = matches!(judged.status, EntryStatus::Gone | EntryStatus::OtherUid);
+            let gone = matches!(status, EntryStatus::Gone | EntryStatus::OtherUid);
             if !gone && !not_served {
                 return Ok(false);
             }

@@ -1,0 +1,233 @@
+//! Steps 1 to 4: groups that cannot go on end, the others' claims become lists of pods, and nobody puts an entry back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Book, ComponentChange, Step, quoted, words};
+use crate::inspect::conversion::groups::{Decision, GroupPlan};
+use crate::inspect::conversion::plan::PlannedAction;
+use crate::model::{Component, Gate, Str};
+
+/// How the operator tells `convert` that nobody reserves for groups any more.
+const GATES_ARE_OFF: &str = "--scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false";
+
+impl Book<'_> {
+    /// 1: groups that cannot go on end while the gates are on.
+    pub(super) fn drain(&self) -> Vec<Step> {
+        let drained: Vec<_> = self
+            .groups
+            .iter()
+            .filter(|group| group.decision == Decision::Drain)
+            .collect();
+        let pending: Vec<_> = self
+            .groups
+            .iter()
+            .filter(|group| group.decision != Decision::Drain && !group.pending.is_empty())
+            .collect();
+        let mut manual: Vec<String> = Vec::new();
+        if !drained.is_empty() && self.plan.claim_gate == "Off" {
+            manual.push(
+                "switch DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager first: without it nobody frees \
+                 the claims of these groups"
+                    .to_owned(),
+            );
+        }
+        let mut commands = Vec::new();
+        let mut paused = BTreeSet::new();
+        for group in &drained {
+            for owner in &group.owners {
+                if !paused.insert((group.namespace.clone(), owner.clone())) {
+                    continue;
+                }
+                match owner.pause(&group.namespace) {
+                    Some(command) => commands.push(command),
+                    None => manual.push(format!(
+                        "pause {owner} in namespace {}, and what owns it, so that it does not make its pods again",
+                        group.namespace
+                    )),
+                }
+            }
+        }
+        for group in &drained {
+            let namespace = quoted(&group.namespace);
+            let pods: Vec<_> = group.pods.iter().chain(&group.pending).collect();
+            if !pods.is_empty() {
+                commands.push(format!(
+                    "kubectl delete pods -n {namespace} {} --ignore-not-found",
+                    words(&pods)
+                ));
+            }
+            if group.exists {
+                commands.push(format!(
+                    "kubectl delete podgroups.scheduling.k8s.io -n {namespace} {} --ignore-not-found",
+                    quoted(&group.name)
+                ));
+            }
+            for claim in &group.generated_claims {
+                commands.push(format!(
+                    "kubectl wait --for=delete -n {namespace} resourceclaim/{claim} --timeout=2m"
+                ));
+            }
+        }
+        if !commands.is_empty() {
+            // Pods without an owner are gone for good.
+            commands.insert(
+                0,
+                "kubectl dra snapshot --no-redact --out before-downgrade.json".to_owned(),
+            );
+        }
+        let first = Step {
+            order: 1,
+            title: "End the groups that cannot go on, while the gates are on".to_owned(),
+            why: "older claim controllers give running pods new claims without devices in the place of one that was made for their \
+                  group, converted or not; and without the gate nobody frees claims of groups"
+                .to_owned(),
+            manual,
+            done: commands.is_empty(),
+            commands,
+            ..Step::default()
+        };
+        if pending.is_empty() {
+            return vec![first];
+        }
+        let members = |group: &&GroupPlan| {
+            let names: Vec<&str> = group.pending.iter().map(Str::as_str).collect();
+            format!(
+                "PodGroup {}/{}: wait until they have a node, or delete them: {}",
+                group.namespace,
+                group.name,
+                names.join(", ")
+            )
+        };
+        let delete = |group: &&GroupPlan| {
+            format!(
+                "kubectl delete pods -n {} {} --ignore-not-found",
+                quoted(&group.namespace),
+                words(&group.pending.iter().collect::<Vec<_>>())
+            )
+        };
+        let second = Step {
+            order: 1,
+            title: "Let members that have no node yet be scheduled, or delete them".to_owned(),
+            why: "the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group"
+                .to_owned(),
+            manual: pending
+                .iter()
+                .map(members)
+                .chain(["do not start, scale or restart members of groups from here to the end".to_owned()])
+                .collect(),
+            commands: pending.iter().map(delete).collect(),
+            confirm: true,
+            ..Step::default()
+        };
+        vec![first, second]
+    }
+
+    /// 2: named claims become lists of pods.
+    pub(super) fn convert(&self) -> Step {
+        let to_do = self.plan.claims.iter().any(|claim| {
+            claim.action == PlannedAction::Convert
+                || claim.action == PlannedAction::Release
+                || claim.code == "UnscheduledMembers"
+        });
+        Step {
+            order: 2,
+            title: "Convert reservations for groups into lists of pods".to_owned(),
+            why: "an older claim controller never removes the entry of a group: claim, devices and namespace are never freed".to_owned(),
+            commands: vec![format!(
+                "kubectl dra convert{} --wait --timeout 10m --yes",
+                self.purpose()
+            )],
+            accepted_exit_codes: self.leaves_foreign(),
+            done: !to_do,
+            ..Step::default()
+        }
+    }
+
+    /// 3: nobody reserves for groups any more.
+    pub(super) fn claim_gate_off(&self) -> Step {
+        let change = |component: Component| ComponentChange {
+            component: component.name().to_owned(),
+            version: None,
+            feature_gates: BTreeMap::from([
+                (Gate::DRAWorkloadResourceClaims.name().to_owned(), false),
+                (Gate::GenericWorkload.name().to_owned(), true),
+            ]),
+        };
+        Step {
+            order: 3,
+            title: "Switch DRAWorkloadResourceClaims off in scheduler and controller manager".to_owned(),
+            why: "with the gate on, new members and members that end put the entry of the group back".to_owned(),
+            manual: vec![
+                "restart every replica, and wait until the old processes have ended and their leases were taken over".to_owned(),
+                "GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5".to_owned(),
+            ],
+            components: vec![change(Component::Scheduler), change(Component::ControllerManager)],
+            done: self.plan.claim_gate == "Off",
+            ..Step::default()
+        }
+    }
+
+    /// 4: what came back in between, and what other kinds left.
+    pub(super) fn convert_again(&self) -> Vec<Step> {
+        let foreign = self.foreign();
+        let mut steps = vec![Step {
+            order: 4,
+            title: "Convert what came back in between".to_owned(),
+            why: "a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager \
+                  repairs none of a member of a group"
+                .to_owned(),
+            commands: vec![format!(
+                "kubectl dra convert{} --final --settle 30s {GATES_ARE_OFF} --yes",
+                self.purpose()
+            )],
+            accepted_exit_codes: self.leaves_foreign(),
+            done: false,
+            ..Step::default()
+        }];
+        let kinds: BTreeSet<String> = foreign
+            .iter()
+            .filter_map(|(_, entry)| Some(entry.to_string().split_once('/')?.0.to_owned()))
+            .collect();
+        if !kinds.is_empty() {
+            let claims: BTreeSet<String> = foreign
+                .iter()
+                .map(|(claim, _)| quoted(&format!("claim/{}/{}", claim.namespace, claim.name)))
+                .collect();
+            let kinds: Vec<String> = kinds
+                .iter()
+                .map(|kind| format!("--kind {}", quoted(kind)))
+                .collect();
+            steps.push(Step {
+                order: 4,
+                title: "Remove entries of other kinds whose owner is gone".to_owned(),
+                why: "no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed".to_owned(),
+                manual: foreign
+                    .iter()
+                    .map(|(claim, entry)| {
+                        format!(
+                            "ask the owner of {entry}, which claim {}/{} is reserved for, or make sure that it is gone",
+                            claim.namespace, claim.name
+                        )
+                    })
+                    .collect(),
+                commands: vec![format!(
+                    "kubectl dra convert {} {} {GATES_ARE_OFF} --yes",
+                    claims.into_iter().collect::<Vec<_>>().join(" "),
+                    kinds.join(" ")
+                )],
+                accepted_exit_codes: Vec::new(),
+                confirm: true,
+                ..Step::default()
+            });
+        }
+        steps.push(Step {
+            order: 4,
+            title: "Verify".to_owned(),
+            why: "from here on nobody repairs a list".to_owned(),
+            commands: vec![format!("kubectl dra convert verify{}", self.scope())],
+            accepted_exit_codes: self.leaves_foreign(),
+            ..Step::default()
+        });
+        steps
+    }
+}

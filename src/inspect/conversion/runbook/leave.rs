@@ -1,0 +1,303 @@
+//! Steps 5 to 9: what the older components cannot read goes, then the gates, then the components; and the proof.
+
+use std::collections::BTreeMap;
+
+use super::{Book, ComponentChange, Step, quoted, words};
+use crate::inspect::conversion::groups::Decision;
+use crate::inspect::warnings;
+use crate::model::{Component, Gate, Kind, Meta, Str};
+use crate::reservation::conversion::Target;
+
+impl Book<'_> {
+    /// Objects of `kind` in the namespaces that are looked at, by namespace.
+    fn by_namespace<'m>(&self, objects: impl Iterator<Item = &'m Meta>) -> BTreeMap<Str, Vec<&'m Meta>> {
+        let mut found: BTreeMap<Str, Vec<&Meta>> = BTreeMap::new();
+        for metadata in objects {
+            let only = self.plan.scope.namespace.as_ref();
+            if only.is_none_or(|only| *only == metadata.namespace) {
+                found
+                    .entry(metadata.namespace.clone())
+                    .or_default()
+                    .push(metadata);
+            }
+        }
+        found
+    }
+
+    /// What could not be read of `kinds`, for people.
+    fn hidden(&self, kinds: &[Kind]) -> Vec<String> {
+        let namespace = self.plan.scope.namespace.as_deref().unwrap_or_default();
+        kinds
+            .iter()
+            .filter_map(|kind| self.cluster.gap(*kind, namespace))
+            .map(|gap| format!("look yourself: {}", warnings::missing(gap)))
+            .collect()
+    }
+
+    /// 5: objects that an older server cannot read.
+    pub(super) fn delete_groups(&self) -> Vec<Step> {
+        let groups = self.by_namespace(self.cluster.pod_groups().map(|group| &group.metadata));
+        let workloads = self.by_namespace(self.cluster.workloads().map(|workload| &workload.metadata));
+        let mut manual = self.hidden(&[Kind::PodGroup, Kind::Workload]);
+        for (namespace, groups) in &groups {
+            for group in groups {
+                if let Some(owner) = group.controller().filter(|owner| owner.kind != "Workload") {
+                    manual.push(format!(
+                        "{}/{} in namespace {namespace} makes PodGroup {} again: pause it without ending its pods",
+                        owner.kind.to_ascii_lowercase(),
+                        owner.name,
+                        group.name
+                    ));
+                }
+            }
+        }
+        manual.push("where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too".to_owned());
+        let delete = |kind: Kind, objects: &BTreeMap<Str, Vec<&Meta>>| -> Vec<String> {
+            objects
+                .iter()
+                .map(|(namespace, objects)| {
+                    let names: Vec<_> = objects.iter().map(|metadata| &metadata.name).collect();
+                    format!(
+                        "kubectl delete {}.{} -n {} {} --ignore-not-found --wait=false",
+                        kind.plural(),
+                        kind.group(),
+                        quoted(namespace),
+                        words(&names)
+                    )
+                })
+                .collect()
+        };
+        let mut commands = Vec::new();
+        let everything: Vec<_> = [(Kind::PodGroup, &groups), (Kind::Workload, &workloads)]
+            .into_iter()
+            .filter(|(_, objects)| !objects.is_empty())
+            .map(|(kind, _)| format!("{}.{}", kind.plural(), kind.group()))
+            .collect();
+        if !everything.is_empty() {
+            commands.push(format!(
+                "kubectl get {} -A -o yaml > groups-before-downgrade.yaml",
+                everything.join(",")
+            ));
+        }
+        commands.extend(delete(Kind::Workload, &workloads));
+        commands.extend(delete(Kind::PodGroup, &groups));
+        let known = self.hidden(&[Kind::PodGroup, Kind::Workload]).is_empty();
+        let mut steps = vec![Step {
+            order: 5,
+            title: "Save and delete Workloads and PodGroups".to_owned(),
+            why: "an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes \
+                  ready. Before step 2 this takes the devices from running pods"
+                .to_owned(),
+            manual,
+            done: commands.is_empty() && known,
+            commands,
+            ..Step::default()
+        }];
+        let finalizers: Vec<String> = groups
+            .iter()
+            .flat_map(|(namespace, groups)| groups.iter().map(move |group| (namespace, *group)))
+            .filter(|(namespace, group)| self.runs_on(namespace, &group.name))
+            .filter_map(|(namespace, group)| strip_finalizer(namespace, group))
+            .collect();
+        if !finalizers.is_empty() {
+            steps.push(Step {
+                order: 5,
+                title: "Take the finalizer from PodGroups whose pods run on".to_owned(),
+                why: "it keeps a PodGroup as long as it has pods".to_owned(),
+                manual: vec!["only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it \
+                              takes the devices from running pods while the gate is on"
+                    .to_owned()],
+                commands: finalizers,
+                // Whose pods have ended meanwhile is gone already.
+                accepted_exit_codes: vec![1],
+                confirm: true,
+                ..Step::default()
+            });
+        }
+        steps
+    }
+
+    /// Whether the group's pods go on while it is deleted.
+    fn runs_on(&self, namespace: &Str, name: &Str) -> bool {
+        self.groups
+            .iter()
+            .filter(|group| group.namespace == *namespace && group.name == *name)
+            .any(|group| group.decision != Decision::Drain && !group.pods.is_empty())
+    }
+
+    /// 6: rules that an older server does not serve, or cannot read.
+    pub(super) fn delete_rules(&self) -> Step {
+        let rules: Vec<_> = self.cluster.rules().collect();
+        let mut manual = self.hidden(&[Kind::DeviceTaintRule]);
+        let known = manual.is_empty();
+        for rule in &rules {
+            let taint = &rule.spec.taint;
+            if taint.effect != "None" {
+                manual.push(format!(
+                    "DeviceTaintRule {} ({}={}:{}) is not enforced from here on: have the driver put the taint into its slices, or cordon the \
+                     nodes",
+                    rule.metadata.name, taint.key, taint.value, taint.effect
+                ));
+            }
+        }
+        let names: Vec<_> = rules.iter().map(|rule| &rule.metadata.name).collect();
+        let mut commands = Vec::new();
+        if !names.is_empty() {
+            commands.push(
+                "kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml".to_owned(),
+            );
+            commands.push(format!(
+                "kubectl delete devicetaintrules.resource.k8s.io {} --ignore-not-found",
+                words(&names)
+            ));
+        }
+        Step {
+            order: 6,
+            title: "Save and delete DeviceTaintRules".to_owned(),
+            why: "1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its \
+                  scheduler never starts"
+                .to_owned(),
+            manual,
+            done: names.is_empty() && known,
+            commands,
+            ..Step::default()
+        }
+    }
+
+    /// 7: the gates go off everywhere.
+    pub(super) fn gates_off(&self) -> Step {
+        let gates: &[Gate] = if self.groups_go() {
+            &[Gate::DRAWorkloadResourceClaims, Gate::GenericWorkload]
+        } else {
+            &[Gate::DRAWorkloadResourceClaims]
+        };
+        let change = |component: Component| ComponentChange {
+            component: component.name().to_owned(),
+            version: None,
+            feature_gates: gates.iter().map(|gate| (gate.name().to_owned(), false)).collect(),
+        };
+        let mut manual = Vec::new();
+        let mut commands = Vec::new();
+        let mut accepted_exit_codes = Vec::new();
+        if self.groups_go() {
+            manual.push(
+                "take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver"
+                    .to_owned(),
+            );
+        }
+        if let Target::Minor(minor) = self.target {
+            manual.push(format!(
+                "take out of --feature-gates of every component what 1.{minor} does not know: it does not start with it"
+            ));
+            manual.push(
+                "errors of `check` that remain are about something else than groups: solve them as it says"
+                    .to_owned(),
+            );
+            commands.push(format!(
+                "kubectl dra check --to-version 1.{minor} --fail-on error -o wide"
+            ));
+            accepted_exit_codes = vec![1, 4];
+        }
+        Step {
+            order: 7,
+            title: format!(
+                "Switch {} off in every component",
+                gates.iter().map(|gate| gate.name()).collect::<Vec<_>>().join(" and ")
+            ),
+            why: "an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that \
+                  it does not know"
+                .to_owned(),
+            manual,
+            components: [
+                Component::ApiServer,
+                Component::Scheduler,
+                Component::ControllerManager,
+                Component::Kubelet,
+            ]
+            .map(change)
+            .into(),
+            commands,
+            accepted_exit_codes,
+            ..Step::default()
+        }
+    }
+
+    /// 8: the components, from one release to the one before.
+    pub(super) fn downgrade(&self, minor: u32) -> Step {
+        let server = self.cluster.environment().emulated_minor;
+        let mut components = Vec::new();
+        for version in (minor..server).rev() {
+            // None may be newer than the API server.
+            for component in [
+                Component::Kubelet,
+                Component::Scheduler,
+                Component::ControllerManager,
+                Component::ApiServer,
+            ] {
+                components.push(ComponentChange {
+                    component: component.name().to_owned(),
+                    version: Some(format!("1.{version}")),
+                    feature_gates: BTreeMap::new(),
+                });
+            }
+        }
+        let mut manual = vec![
+            "no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced".to_owned(),
+        ];
+        if server - minor > 1 {
+            manual.push("go through each release in between".to_owned());
+        }
+        Step {
+            order: 8,
+            title: format!("Replace the components by those of 1.{minor}"),
+            why: "everything before this can still be undone".to_owned(),
+            manual,
+            components,
+            ..Step::default()
+        }
+    }
+
+    /// 9: nothing was lost.
+    pub(super) fn prove(&self) -> Step {
+        Step {
+            order: 9,
+            title: "Look at what became of it".to_owned(),
+            why: "what is found now can still be repaired".to_owned(),
+            commands: vec![
+                format!("kubectl dra convert verify{}", self.scope()),
+                format!("kubectl dra check{} --fail-on error", self.scope()),
+            ],
+            accepted_exit_codes: if self.foreign().is_empty() {
+                vec![4]
+            } else {
+                vec![1, 4]
+            },
+            ..Step::default()
+        }
+    }
+}
+
+/// The command that takes the finalizer of PodGroups away, others stay. None where there is none.
+fn strip_finalizer(namespace: &Str, group: &Meta) -> Option<String> {
+    const PROTECTION: &str = "scheduling.k8s.io/podgroup-protection";
+    let rest: Vec<&str> = group
+        .finalizers
+        .iter()
+        .map(Str::as_str)
+        .filter(|name| *name != PROTECTION)
+        .collect();
+    if rest.len() == group.finalizers.len() {
+        return None;
+    }
+    let change = if rest.is_empty() {
+        serde_json::json!([{"op": "remove", "path": "/metadata/finalizers"}])
+    } else {
+        serde_json::json!([{"op": "replace", "path": "/metadata/finalizers", "value": rest}])
+    };
+    Some(format!(
+        "kubectl patch podgroups.scheduling.k8s.io {} -n {} --type json -p {}",
+        quoted(&group.name),
+        quoted(namespace),
+        quoted(&change.to_string())
+    ))
+}
