@@ -19,7 +19,7 @@ use crate::model::{
     Version,
 };
 use crate::reservation::{
-    PodGroups, check_group_owner, check_owner, claim_name, claim_names, group_claim_name, is_done,
+    PodGroups, check_group_owner, check_owner, claim_name, claim_names, group_claim_name, is_done, is_group,
     is_reserved_for,
 };
 
@@ -544,10 +544,7 @@ impl ResourceClaims {
                     found.uid == owner.uid
                         && match owner.kind {
                             Kind::Pod => found.kind == "Pod" && found.api_version == "v1",
-                            _ => {
-                                found.kind == "PodGroup"
-                                    && found.api_version.starts_with("scheduling.k8s.io/")
-                            }
+                            _ => is_group(found),
                         }
                 })
         };

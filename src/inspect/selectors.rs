@@ -114,6 +114,7 @@ mod tests {
 
     use super::super::testing::World;
     use super::*;
+    use crate::model::{Component, Evidence, Gate, GateState};
 
     #[test]
     fn a_class_is_all_of_its_selectors_in_order() {
@@ -156,6 +157,38 @@ mod tests {
         assert_eq!(selectors.matches("driver", &device), Match::Yes);
         assert_eq!(selectors.matches("late", &device), Match::No);
         assert_eq!(selectors.matches("nowhere", &device), Match::No);
+    }
+
+    #[test]
+    fn no_class_can_be_asked_about_a_device_with_lists_where_they_are_unknown() {
+        let of = |minor: u32, enabled: bool| {
+            let on = GateState {
+                enabled,
+                evidence: Evidence::Flag,
+            };
+            let cluster = World::default()
+                .version(minor)
+                .knowing(|known| {
+                    known
+                        .gates
+                        .push((Component::Scheduler, Gate::DRAListTypeAttributes, on));
+                })
+                .class("d")
+                .slice(
+                    "node-1",
+                    &json!([{"name": "x", "attributes": {"roots": {"ints": [1, 2]}}}]),
+                )
+                .build();
+            let slice = cluster.slices().next().unwrap();
+            Selectors::of(&cluster).matches("d", &input(slice, &slice.spec.devices[0]))
+        };
+        let fails = Match::Error(
+            "selector #0: CEL runtime error: attribute roots: unsupported attribute value".to_owned(),
+        );
+        assert_eq!(of(37, false), Match::Yes);
+        assert_eq!(of(36, true), Match::Yes);
+        assert_eq!(of(36, false), fails);
+        assert_eq!(of(35, false), fails);
     }
 
     fn cel(expression: &str) -> serde_json::Value {

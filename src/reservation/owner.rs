@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::PodGroups;
-use crate::model::{Claim, Key, Pod, PodGroup, Str, Version};
+use crate::model::{Claim, Key, OwnerReference, Pod, PodGroup, Str, Version};
 
 /// Checks that the claim was made for the pod, or for its PodGroup where those are accepted.
 ///
@@ -47,7 +47,12 @@ pub fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result<(), No
 /// Mirrors `resourceclaim.go`, `isForPodGroupByPod`, v1.37.1: the version of the owner's API may change, its group may not.
 pub fn owning_group(claim: &Claim) -> Option<&Str> {
     let owner = claim.metadata.controller()?;
-    (owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/")).then_some(&owner.name)
+    is_group(owner).then_some(&owner.name)
+}
+
+/// Whether the owner is a PodGroup, of whatever version.
+pub fn is_group(owner: &OwnerReference) -> bool {
+    owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/")
 }
 
 /// Checks that the claim was made for the group itself. Mirrors `resourceclaim.go`, `IsForPodGroup`, v1.37.1.

@@ -6,7 +6,9 @@ use super::finding::{Subject, claim_key, pod_key, some};
 use super::{Code, Finding, Look};
 use crate::inspect::Binding;
 use crate::model::{Claim, ClaimSpec, Key, Kind, Meta, PodGroup, Str, Toleration};
-use crate::reservation::{GroupsKnown, PodGroups, groups_are_known, is_done, judge, resolves_to, users};
+use crate::reservation::{
+    GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
+};
 
 /// What a claim in use is kept by.
 const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -81,15 +83,10 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
         ("v1", "Pod") if !look.is_hidden(Kind::Pod, &key.namespace) => {
             (Kind::Pod, look.cluster.pod(&key).map(|pod| &pod.metadata.uid))
         }
-        (api, "PodGroup")
-            if api.starts_with("scheduling.k8s.io/")
-                && groups_are_known(look.cluster, &key.namespace) == GroupsKnown::Yes =>
-        {
-            (
-                Kind::PodGroup,
-                look.cluster.pod_group(&key).map(|group| &group.metadata.uid),
-            )
-        }
+        _ if is_group(owner) && groups_are_known(look.cluster, &key.namespace) == GroupsKnown::Yes => (
+            Kind::PodGroup,
+            look.cluster.pod_group(&key).map(|group| &group.metadata.uid),
+        ),
         _ => return,
     };
     if uid == Some(&owner.uid) {

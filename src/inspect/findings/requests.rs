@@ -9,8 +9,8 @@ use super::{Code, Finding, Look, Severity};
 use crate::cel::{DeviceInput, Program};
 use crate::inspect::{Selectors, input};
 use crate::model::{
-    AllocationMode, AttributeValue, ClaimSpec, Component, Device, DeviceId, DeviceRequest, Format, Gate, Key,
-    Kind, Meta, Pod, Quantity, Quota, Selector, Str,
+    AllocationMode, AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Format, Key, Kind, Meta, Pod,
+    Quantity, Quota, Selector, Str,
 };
 use crate::reservation::{ClaimName, ClaimNameError, claim_name, is_done};
 
@@ -142,17 +142,12 @@ impl<'a> SelectorCheck<'a> {
             evaluations: 0,
         };
         if look.wants(Code::SelectorFails) {
-            let lists = lists_are_read(look);
             for pool in look.cluster.pools() {
                 for (slice, device) in pool.devices() {
-                    let input = if lists || !has_list(device) {
-                        input(slice, device)
-                    } else {
-                        input(slice, &without_lists(device))
-                    };
+                    let seen = input(slice, device);
                     check
                         .devices
-                        .push((pool.device_id(&device.name), slice.metadata.name.clone(), input));
+                        .push((pool.device_id(&device.name), slice.metadata.name.clone(), seen));
                 }
             }
         }
@@ -321,13 +316,6 @@ impl<'a> SelectorCheck<'a> {
     }
 }
 
-/// Whether expressions can be evaluated on a device with list attributes. Seen on a real control plane: before 1.37 every selector
-/// fails on such a device, unless the gate is on.
-fn lists_are_read(look: &Look<'_>) -> bool {
-    let environment = look.cluster.environment();
-    environment.emulated_minor >= 37 || environment.enabled(Component::Scheduler, Gate::DRAListTypeAttributes)
-}
-
 /// Whether an attribute of the device is a list.
 pub(super) fn has_list(device: &Device) -> bool {
     device.attributes.iter().any(|(_, value)| is_list(value))
@@ -342,17 +330,6 @@ pub(super) fn is_list(value: &AttributeValue) -> bool {
             | AttributeValue::Strings(_)
             | AttributeValue::Versions(_)
     )
-}
-
-/// The device as a release sees it that does not know lists: their values are of no known type.
-fn without_lists(device: &Device) -> Device {
-    let mut device = device.clone();
-    for (_, value) in &mut device.attributes {
-        if is_list(value) {
-            *value = AttributeValue::Unknown;
-        }
-    }
-    device
 }
 
 /// An error of several lines, which show where in the expression it is, in one.
