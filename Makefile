@@ -31,6 +31,10 @@ target/oracle:
 bench-allocator: ## Measure the allocator beside the Go library, for docs/performance.md
 	cargo bench --locked --no-default-features --bench allocator
 
+.PHONY: bench-rules
+bench-rules: ## Measure the eviction timeline and check on a large cluster, beside decoding it
+	cargo bench --locked --no-default-features --bench eviction --bench findings
+
 # How many claims the live benchmark reads.
 CLAIMS ?= 50000
 # What measures need not be optimized, only what is measured.
@@ -43,3 +47,4 @@ bench: ## Measure against kubectl and jq, and print the tables of docs/performan
 	cargo build --locked --release
 	$(BENCH) --bench files
 	$(BENCH) --bench live -- $(CLAIMS)
+	$(MAKE) bench-rules

@@ -1,9 +1,10 @@
 //! What the controller tells of a DeviceTaintRule: the condition `EvictionInProgress`, word for word.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{NO_EXECUTE, Release, Tolerance, evicting_claims, rule_matches, tolerance};
-use crate::model::{Claim, Cluster, Condition, Key, Str, TaintRule, Time};
+use crate::model::{Claim, Cluster, Condition, Key, Pool, PoolId, Str, TaintRule, TaintSelector, Time};
 
 /// The condition's type.
 pub const EVICTION_IN_PROGRESS: &str = "EvictionInProgress";
@@ -125,13 +126,8 @@ pub fn evicted_so_far(condition: &Condition) -> usize {
 /// Mirrors `device_taint_eviction.go`, `countTaintedDevices` and `countPendingPods`, v1.37.1.
 pub fn count(cluster: &Cluster, rule: &TaintRule, release: Release) -> RuleCounts {
     let mut counts = RuleCounts::default();
-    for pool in cluster.pools() {
-        for (_, device) in pool.devices() {
-            counts.published += usize::from(rule_matches(rule, &pool.device_id(&device.name)));
-        }
-    }
     let mut pods = BTreeSet::new();
-    for claim in cluster.claims() {
+    let mut add_claim = |counts: &mut RuleCounts, claim: &Claim| {
         let selected = claim
             .results()
             .iter()
@@ -141,10 +137,44 @@ pub fn count(cluster: &Cluster, rule: &TaintRule, release: Release) -> RuleCount
         if selected > 0 && evicts(claim, rule) {
             pods.extend(pending(cluster, claim, release));
         }
+    };
+    let published = |pool: &Pool<'_>| {
+        let devices = pool.devices();
+        devices
+            .filter(|(_, device)| rule_matches(rule, &pool.device_id(&device.name)))
+            .count()
+    };
+    if let Some(id) = only_pool(rule) {
+        counts.published = cluster.pool(&id).as_ref().map_or(0, published);
+        let claims: BTreeMap<Key, &Arc<Claim>> = cluster
+            .allocated_devices_of_pool(&id)
+            .map(|(_, claim)| (claim.key(), claim))
+            .collect();
+        for claim in claims.into_values() {
+            add_claim(&mut counts, claim);
+        }
+    } else {
+        counts.published = cluster.pools().map(|pool| published(&pool)).sum();
+        for claim in cluster.claims() {
+            add_claim(&mut counts, claim);
+        }
     }
     counts.namespaces = namespaces(&pods);
     counts.pods = pods.len();
     counts
+}
+
+/// The pool to whose devices the rule is restricted. Most rules are about one, and there may be thousands of both.
+fn only_pool(rule: &TaintRule) -> Option<PoolId> {
+    let TaintSelector {
+        driver,
+        pool,
+        device: _,
+    } = rule.spec.device_selector.as_ref()?;
+    Some(PoolId {
+        driver: driver.clone()?,
+        pool: pool.clone()?,
+    })
 }
 
 /// Number of namespaces of `pods`.
@@ -317,6 +347,26 @@ mod tests {
                 evicted: 0
             }
         );
+        // A rule about one pool looks at that pool alone, and counts the same.
+        let of_pool = |pool: &str, device: Option<&str>| {
+            let mut rule = rule("None");
+            rule.spec.device_selector = Some(TaintSelector {
+                driver: Some("d".into()),
+                pool: Some(pool.into()),
+                device: device.map(Into::into),
+            });
+            let RuleCounts {
+                pods,
+                published,
+                allocated,
+                ..
+            } = count(&cluster, &rule, release);
+            (pods, published, allocated)
+        };
+        assert_eq!(of_pool("p", None), (2, 2, 8));
+        assert_eq!(of_pool("p", Some("gone")), (2, 0, 4));
+        assert_eq!(of_pool("p", Some("b")), (0, 1, 0));
+        assert_eq!(of_pool("o", None), (0, 0, 0));
         let mut none = rule("None");
         none.spec.device_selector = None;
         assert_eq!(count(&cluster, &none, release), RuleCounts::default());

@@ -93,6 +93,22 @@ impl Indexes {
             .map(|((device, claim), ())| (device, claim))
     }
 
+    /// Allocated devices of one pool with the claims that hold them, ordered by device.
+    pub(super) fn allocated_devices_of_pool(&self, pool: &PoolId) -> impl Iterator<Item = (&DeviceId, &Key)> {
+        let PoolId { driver, pool } = pool.clone();
+        let first = DeviceId {
+            driver: driver.clone(),
+            pool: pool.clone(),
+            device: Str::default(),
+        };
+        let devices = self
+            .claims_of_device
+            .stretch(&(first, Key::default()), move |(device, _)| {
+                device.driver == driver && device.pool == pool
+            });
+        devices.map(|((device, claim), ())| (device, claim))
+    }
+
     /// Every pool with each of its slices, ordered by pool.
     pub(super) fn pool_slices(&self) -> impl Iterator<Item = (&PoolId, &Str)> {
         self.slices_of_pool
@@ -105,10 +121,8 @@ impl Indexes {
 fn members<A: Ord + Clone, B: Ord + Clone>(pairs: &Pairs<A, B>, first: (A, B)) -> impl Iterator<Item = &B> {
     let owner = first.0.clone();
     pairs
-        .range(first..)
-        .map(|(pair, ())| pair)
-        .take_while(move |(a, _)| *a == owner)
-        .map(|(_, b)| b)
+        .stretch(&first, move |(a, _)| *a == owner)
+        .map(|((_, b), ())| b)
 }
 
 /// Collects entries and sorts them once, which is several times faster than adding them one by one.

@@ -3,7 +3,6 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::ops::RangeBounds;
 use std::sync::Arc;
 
 /// An ordered map made of a shared base and an overlay of changed and deleted keys.
@@ -112,20 +111,36 @@ impl<K: Ord + Clone, V: Clone> Layered<K, V> {
 
     /// Entries in the order of their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.range::<K>(..)
+        Merge {
+            base: self.base.iter().peekable(),
+            overlay: self.overlay.iter().peekable(),
+        }
     }
 
-    /// Entries of a range of keys, in their order.
-    pub(super) fn range<Q: Ord + ?Sized>(
-        &self,
-        range: impl RangeBounds<Q> + Clone,
-    ) -> impl Iterator<Item = (&K, &V)>
+    /// Entries from `first` on, in their order, as long as their keys belong to the stretch that is meant.
+    ///
+    /// The end is looked for in base and overlay apart: behind it may lie any number of entries that the overlay deletes, which a walk
+    /// of both would have to pass before it finds out that the stretch is over.
+    pub(super) fn stretch<'a, F>(
+        &'a self,
+        first: &K,
+        belongs: F,
+    ) -> impl Iterator<Item = (&'a K, &'a V)> + use<'a, K, V, F>
     where
-        K: Borrow<Q>,
+        F: Fn(&K) -> bool + Clone,
     {
+        let is_end = belongs.clone();
         Merge {
-            base: self.base.range::<Q, _>(range.clone()).peekable(),
-            overlay: self.overlay.range::<Q, _>(range).peekable(),
+            base: self
+                .base
+                .range(first..)
+                .take_while(move |(key, _)| belongs(key))
+                .peekable(),
+            overlay: self
+                .overlay
+                .range(first..)
+                .take_while(move |(key, _)| is_end(key))
+                .peekable(),
         }
     }
 }
@@ -182,6 +197,7 @@ mod tests {
             base in prop::collection::btree_map(0u8..40, 0u8..9, 0..30),
             changes in prop::collection::vec((0u8..40, prop::option::of(0u8..9), any::<bool>()), 0..60),
             from in 0u8..40,
+            to in 0u8..40,
         ) {
             let mut plain = base.clone();
             let mut layered: Layered<u8, u8> = base.into_iter().collect();
@@ -206,12 +222,29 @@ mod tests {
             for (layered, plain) in forks {
                 prop_assert_eq!(layered.len(), plain.len());
                 prop_assert!(layered.iter().eq(plain.iter()));
-                prop_assert!(layered.range(from..).eq(plain.range(from..)));
+                let stretch = plain.range(from..).take_while(|(key, _)| **key < to);
+                prop_assert!(layered.stretch(&from, |key| *key < to).eq(stretch));
                 for key in 0..40 {
                     prop_assert_eq!(layered.get(&key), plain.get(&key));
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_end_of_a_stretch_is_found_without_passing_what_is_deleted_behind_it() {
+        let mut map: Layered<u32, ()> = (0..1_000).map(|key| (key, ())).collect();
+        let _fork = map.clone();
+        for key in 0..999 {
+            map.remove(&key);
+        }
+        let asked = std::cell::Cell::new(0);
+        let found = map.stretch(&10, |key| {
+            asked.set(asked.get() + 1);
+            *key <= 10
+        });
+        assert_eq!(found.count(), 0);
+        assert!(asked.get() <= 4, "{}", asked.get());
     }
 
     #[test]

@@ -330,6 +330,13 @@ impl Cluster {
             .filter_map(|(device, key)| Some((device, self.claims.get(key)?)))
     }
 
+    /// The same, for the devices of one pool, published or not.
+    pub fn allocated_devices_of_pool(&self, pool: &PoolId) -> impl Iterator<Item = (&DeviceId, &Arc<Claim>)> {
+        self.indexes
+            .allocated_devices_of_pool(pool)
+            .filter_map(|(device, key)| Some((device, self.claims.get(key)?)))
+    }
+
     /// Events about objects of that kind and name, whatever their UID, oldest first.
     pub fn events_of(&self, kind: &str, key: &Key) -> Vec<&Arc<Event>> {
         let object = ObjectReference {
@@ -430,14 +437,12 @@ impl Cluster {
 
 fn in_namespace<'a, T>(map: &'a Layered<Key, Arc<T>>, namespace: &Str) -> impl Iterator<Item = &'a Arc<T>> {
     let namespace = namespace.clone();
-    map.range(
-        Key {
-            namespace: namespace.clone(),
-            name: Str::default(),
-        }..,
-    )
-    .take_while(move |(key, _)| key.namespace == namespace)
-    .map(|(_, object)| object)
+    let first = Key {
+        namespace: namespace.clone(),
+        name: Str::default(),
+    };
+    map.stretch(&first, move |key| key.namespace == namespace)
+        .map(|(_, object)| object)
 }
 
 /// Collects the objects of a source and builds a [`Cluster`] from them at once.
