@@ -166,7 +166,7 @@ rules:
   resources: [deviceclasses, resourceslices, devicetaintrules, resourceclaims, resourceclaimtemplates]
   verbs: [get, list, watch]
 - apiGroups: [scheduling.k8s.io]
-  resources: [podgroups, workloads]
+  resources: [podgroups, workloads, compositepodgroups]
   verbs: [get, list, watch]
 - apiGroups: [\"\"]
   resources: [nodes, pods, namespaces, events, resourcequotas]

@@ -25,6 +25,8 @@ pub enum Kind {
     PodGroup,
     /// `scheduling.k8s.io` Workload.
     Workload,
+    /// `scheduling.k8s.io` CompositePodGroup.
+    CompositePodGroup,
     /// `policy/v1` PodDisruptionBudget.
     PodDisruptionBudget,
     /// `core/v1` ResourceQuota.
@@ -43,7 +45,7 @@ struct Facts {
 }
 
 /// Versions are listed best first; those behind the best one are read where a server offers nothing better.
-const FACTS: [Facts; 13] = [
+const FACTS: [Facts; 14] = [
     facts(Kind::Namespace, "Namespace", "namespaces", "", &["v1"], false),
     facts(Kind::Node, "Node", "nodes", "", &["v1"], false),
     facts(
@@ -101,6 +103,14 @@ const FACTS: [Facts; 13] = [
         "workloads",
         SCHEDULING,
         &["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"],
+        true,
+    ),
+    facts(
+        Kind::CompositePodGroup,
+        "CompositePodGroup",
+        "compositepodgroups",
+        SCHEDULING,
+        &["v1alpha3"],
         true,
     ),
     facts(

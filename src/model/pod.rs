@@ -459,7 +459,7 @@ pub struct PodGroupStatus {
     pub resource_claim_statuses: Vec<PodClaimStatus>,
 }
 
-/// An object of which only identity and deletion matter: Namespace, Workload, and owners of pods.
+/// An object of which only identity and deletion matter: Namespace, Workload, CompositePodGroup, and owners of pods.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Bare {

@@ -185,7 +185,7 @@ codes! {
         "A pod that waits for its group is scheduled alone";
     GroupMember = "DRA108", "group-member", Error, Downgrade, [Pod],
         "A pod loses its membership in a PodGroup for good";
-    PodgroupObjects = "DRA109", "podgroup-objects", Warning, Downgrade, [PodGroup, Workload],
+    PodgroupObjects = "DRA109", "podgroup-objects", Warning, Downgrade, [PodGroup, Workload, CompositePodGroup],
         "PodGroups and Workloads cannot be reached any more";
     TaintRules = "DRA110", "taint-rules", Error, Downgrade, [DeviceTaintRule],
         "A taint rule has no effect any more";

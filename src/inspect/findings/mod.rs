@@ -417,6 +417,7 @@ fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> boo
         "Pod" => cluster.pod(&key).map(|object| &object.metadata),
         "PodGroup" => cluster.pod_group(&key).map(|object| &object.metadata),
         "Workload" => cluster.workload(&key).map(|object| &object.metadata),
+        "CompositePodGroup" => cluster.composite_pod_group(&key).map(|object| &object.metadata),
         "DeviceClass" => cluster.class(&key.name).map(|object| &object.metadata),
         "ResourceSlice" => cluster.slice(&key.name).map(|object| &object.metadata),
         "DeviceTaintRule" => cluster.rule(&key.name).map(|object| &object.metadata),

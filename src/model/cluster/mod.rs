@@ -32,6 +32,7 @@ pub enum Object {
     Pod(Arc<Pod>),
     PodGroup(Arc<PodGroup>),
     Workload(Arc<Bare>),
+    CompositePodGroup(Arc<Bare>),
     PodDisruptionBudget(Arc<DisruptionBudget>),
     ResourceQuota(Arc<Quota>),
     Event(Arc<Event>),
@@ -61,6 +62,7 @@ impl Object {
             Kind::Pod => Self::Pod(read(json)?),
             Kind::PodGroup => Self::PodGroup(read(json)?),
             Kind::Workload => Self::Workload(read(json)?),
+            Kind::CompositePodGroup => Self::CompositePodGroup(read(json)?),
             Kind::PodDisruptionBudget => Self::PodDisruptionBudget(read(json)?),
             Kind::ResourceQuota => Self::ResourceQuota(read(json)?),
             Kind::Event => Self::Event(read(json)?),
@@ -80,6 +82,7 @@ impl Object {
             Self::Pod(_) => Kind::Pod,
             Self::PodGroup(_) => Kind::PodGroup,
             Self::Workload(_) => Kind::Workload,
+            Self::CompositePodGroup(_) => Kind::CompositePodGroup,
             Self::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
             Self::ResourceQuota(_) => Kind::ResourceQuota,
             Self::Event(_) => Kind::Event,
@@ -89,7 +92,9 @@ impl Object {
     /// The object's metadata.
     pub fn metadata(&self) -> &Meta {
         match self {
-            Self::Namespace(object) | Self::Workload(object) => &object.metadata,
+            Self::Namespace(object) | Self::Workload(object) | Self::CompositePodGroup(object) => {
+                &object.metadata
+            }
             Self::Node(object) => &object.metadata,
             Self::DeviceClass(object) => &object.metadata,
             Self::ResourceSlice(object) => &object.metadata,
@@ -139,6 +144,7 @@ pub struct Cluster {
     pods: Layered<Key, Arc<Pod>>,
     pod_groups: Layered<Key, Arc<PodGroup>>,
     workloads: Layered<Key, Arc<Bare>>,
+    composite_pod_groups: Layered<Key, Arc<Bare>>,
     budgets: Layered<Key, Arc<DisruptionBudget>>,
     quotas: Layered<Key, Arc<Quota>>,
     events: Layered<Key, Arc<Event>>,
@@ -200,6 +206,7 @@ impl Cluster {
         pod pods Pod, Key, "pod";
         pod_group pod_groups PodGroup, Key, "pod group";
         workload workloads Bare, Key, "workload";
+        composite_pod_group composite_pod_groups Bare, Key, "composite pod group";
         budget budgets DisruptionBudget, Key, "disruption budget";
         quota quotas Quota, Key, "resource quota";
         event events Event, Key, "event";
@@ -231,6 +238,7 @@ impl Cluster {
             Kind::Pod => self.pods.len(),
             Kind::PodGroup => self.pod_groups.len(),
             Kind::Workload => self.workloads.len(),
+            Kind::CompositePodGroup => self.composite_pod_groups.len(),
             Kind::PodDisruptionBudget => self.budgets.len(),
             Kind::ResourceQuota => self.quotas.len(),
             Kind::Event => self.events.len(),
@@ -258,6 +266,7 @@ impl Cluster {
             Kind::Pod => of!(pods),
             Kind::PodGroup => of!(pod_groups),
             Kind::Workload => of!(workloads),
+            Kind::CompositePodGroup => of!(composite_pod_groups),
             Kind::PodDisruptionBudget => of!(budgets),
             Kind::ResourceQuota => of!(quotas),
             Kind::Event => of!(events),
@@ -408,6 +417,10 @@ impl Cluster {
             Object::Pod(object) => self.pods.insert(key, object).map(Object::Pod),
             Object::PodGroup(object) => self.pod_groups.insert(key, object).map(Object::PodGroup),
             Object::Workload(object) => self.workloads.insert(key, object).map(Object::Workload),
+            Object::CompositePodGroup(object) => self
+                .composite_pod_groups
+                .insert(key, object)
+                .map(Object::CompositePodGroup),
             Object::PodDisruptionBudget(object) => {
                 self.budgets.insert(key, object).map(Object::PodDisruptionBudget)
             }
@@ -428,6 +441,10 @@ impl Cluster {
             Kind::Pod => self.pods.remove(key).map(Object::Pod),
             Kind::PodGroup => self.pod_groups.remove(key).map(Object::PodGroup),
             Kind::Workload => self.workloads.remove(key).map(Object::Workload),
+            Kind::CompositePodGroup => self
+                .composite_pod_groups
+                .remove(key)
+                .map(Object::CompositePodGroup),
             Kind::PodDisruptionBudget => self.budgets.remove(key).map(Object::PodDisruptionBudget),
             Kind::ResourceQuota => self.quotas.remove(key).map(Object::ResourceQuota),
             Kind::Event => self.events.remove(key).map(Object::Event),
@@ -543,6 +560,7 @@ impl Cluster {
             Kind::Pod => fill!(pods, Pod),
             Kind::PodGroup => fill!(pod_groups, PodGroup),
             Kind::Workload => fill!(workloads, Workload),
+            Kind::CompositePodGroup => fill!(composite_pod_groups, CompositePodGroup),
             Kind::PodDisruptionBudget => fill!(budgets, PodDisruptionBudget),
             Kind::ResourceQuota => fill!(quotas, ResourceQuota),
             Kind::Event => fill!(events, Event),

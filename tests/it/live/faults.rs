@@ -270,6 +270,7 @@ fn no_single_permission_that_is_missing_ends_a_command_without_a_word() {
         "resourceclaims",
         "podgroups",
         "workloads",
+        "compositepodgroups",
     ];
     let commands: [&[&str]; 12] = [
         &["status"],

@@ -282,7 +282,7 @@ fn pending(
     );
 }
 
-/// PodGroups and Workloads. What is stored of them cannot be decoded by 1.36, and is not served with the gate off.
+/// PodGroups, Workloads and CompositePodGroups. What is stored of them cannot be decoded by 1.36, and is not served with the gate off.
 fn objects(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
     let kept = target.older && !target.lacks(Gate::GenericWorkload);
@@ -309,13 +309,24 @@ fn objects(look: &mut Look<'_>, target: &Target) {
     let workloads = cluster
         .workloads()
         .map(|workload| (Kind::Workload, &workload.metadata));
-    let objects: Vec<(Kind, &Meta)> = groups.chain(workloads).collect();
+    let composites = cluster
+        .composite_pod_groups()
+        .map(|group| (Kind::CompositePodGroup, &group.metadata));
+    let objects: Vec<(Kind, &Meta)> = groups.chain(workloads).chain(composites).collect();
     let served = !objects.is_empty();
     for (kind, metadata) in objects {
         let resource = kind.name().to_ascii_lowercase();
+        let message = if kind == Kind::CompositePodGroup && target.older {
+            format!(
+                "is of a kind that {} does not know: it cannot be seen or deleted there, but stays stored and comes back later",
+                target.name()
+            )
+        } else {
+            message.clone()
+        };
         let Meta { namespace, name, .. } = metadata;
         look.add(
-            Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message.clone())
+            Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message)
                 .severity(severity)
                 .order(5)
                 .fix(format!(
@@ -324,14 +335,10 @@ fn objects(look: &mut Look<'_>, target: &Target) {
                 )),
         );
     }
-    if !look.wants(Code::PodgroupObjects) {
+    if !look.wants(Code::PodgroupObjects) || served {
         return;
     }
-    if served {
-        look.found
-            .warnings
-            .add("CompositePodGroups are not looked for; they have to be deleted like PodGroups".to_owned());
-    } else if target.older && groups_are_known(cluster, &Str::default()) == GroupsKnown::NotServed {
+    if target.older && groups_are_known(cluster, &Str::default()) == GroupsKnown::NotServed {
         look.found.warnings.add(
             "PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on".to_owned(),
         );

@@ -1,0 +1,574 @@
+//! A cluster with each defect, and one like it without.
+
+use serde_json::{Value, json};
+
+use crate::inspect::findings::Code;
+use crate::inspect::testing::{World, holding, status};
+use crate::model::{Component, Evidence, Gate, GateState, Kind};
+
+pub(super) const GROUP: &str = "scheduling.k8s.io/v1beta1";
+
+pub(super) fn world() -> World {
+    World::default()
+}
+
+/// A request for one device of the class `d`.
+pub(super) fn request(more: &Value) -> Value {
+    let mut exactly = json!({"deviceClassName": "d", "allocationMode": "ExactCount", "count": 1});
+    merge(&mut exactly, more);
+    json!({"devices": {"requests": [{"name": "r", "exactly": exactly}]}})
+}
+
+pub(super) fn merge(object: &mut Value, more: &Value) {
+    for (key, value) in more.as_object().unwrap() {
+        object[key] = value.clone();
+    }
+}
+
+/// A claim with metadata of its own.
+pub(super) fn claim_with(world: World, metadata: &Value, spec: &Value, status: &Value) -> World {
+    let mut full = json!({"namespace": "n", "name": "c", "uid": "c-uid"});
+    merge(&mut full, metadata);
+    world.with(
+        Kind::ResourceClaim,
+        &json!({"metadata": full, "spec": spec, "status": status}),
+    )
+}
+
+pub(super) fn pod_from(world: World, name: &str, spec: &Value, more: &Value) -> World {
+    let mut pod = json!({
+        "metadata": {"namespace": "n", "name": name, "uid": format!("{name}-uid")},
+        "spec": spec, "status": {"phase": "Running"},
+    });
+    merge(&mut pod, more);
+    world.with(Kind::Pod, &pod)
+}
+
+/// A pod of group `g` that names the claim `c`.
+pub(super) fn member(world: World, name: &str, node: &str) -> World {
+    let spec = json!({"nodeName": node, "schedulingGroup": {"podGroupName": "g"},
+                      "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]});
+    pod_from(world, name, &spec, &json!({}))
+}
+
+pub(super) fn group_entry() -> Value {
+    json!({"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "g-uid"})
+}
+
+/// The status of a claim that holds device `x`, with these entries.
+pub(super) fn reserved(entries: &Value) -> Value {
+    let mut status = holding(&["x"], &[]);
+    status["reservedFor"] = entries.clone();
+    status
+}
+
+pub(super) fn pod_group(world: World) -> World {
+    world.with(
+        Kind::PodGroup,
+        &json!({"metadata": {"namespace": "n", "name": "g", "uid": "g-uid"}, "spec": {"resourceClaims": [
+            {"name": "c", "resourceClaimName": "c"}]}}),
+    )
+}
+
+pub(super) fn owner(api: &str, kind: &str, name: &str) -> Value {
+    json!({"ownerReferences": [
+        {"apiVersion": api, "kind": kind, "name": name, "uid": format!("{name}-uid"), "controller": true}]})
+}
+
+pub(super) fn template(world: World, spec: &Value) -> World {
+    world.with(
+        Kind::ResourceClaimTemplate,
+        &json!({"metadata": {"namespace": "n", "name": "t", "uid": "t-uid"}, "spec": {"spec": spec}}),
+    )
+}
+
+pub(super) fn at(world: World, minor: u32) -> World {
+    world.knowing(|environment| {
+        environment.version = crate::model::Version::minor(minor);
+        environment.emulated_minor = minor;
+    })
+}
+
+pub(super) fn gate(world: World, gate: Gate, enabled: bool) -> World {
+    world.knowing(|environment| {
+        for component in Component::ALL {
+            let state = GateState {
+                enabled,
+                evidence: Evidence::Flag,
+            };
+            environment.gates.push((component, gate, state));
+        }
+    })
+}
+
+/// One device `x` of pool `node-1`.
+pub(super) fn device(more: &Value) -> World {
+    let mut device = json!({"name": "x"});
+    merge(&mut device, more);
+    world().slice("node-1", &json!([device]))
+}
+
+pub(super) fn rule(selector: &Value, effect: &str) -> World {
+    world().rule("rule", selector, effect)
+}
+
+/// A claim with a share of device `x` that takes `amount` of memory.
+pub(super) fn share(world: World, name: &str, id: &str, amount: &str) -> World {
+    let results = json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "x", "shareID": id,
+                          "consumedCapacity": {"memory": amount}}]);
+    world
+        .claim(name, &json!({}), &status(&results, &[name]))
+        .pod(name, &[name])
+}
+
+pub(super) fn binding(node: &str, conditions: &Value) -> World {
+    let results = json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "x",
+                          "bindingConditions": ["Attached"], "bindingFailureConditions": ["Failed"]}]);
+    let mut status = status(&results, &["p"]);
+    status["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:00:00Z");
+    status["devices"] = json!([{"driver": "d", "pool": "node-1", "device": "x", "conditions": conditions}]);
+    let spec = json!({"nodeName": node, "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]});
+    pod_from(world().claim("c", &json!({}), &status), "p", &spec, &json!({}))
+}
+
+pub(super) fn quota(used: &str) -> World {
+    let spec = json!({"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]});
+    let world = template(world().class("d"), &request(&json!({"count": 2})));
+    pod_from(world, "p", &spec, &json!({})).with(
+        Kind::ResourceQuota,
+        &json!({"metadata": {"namespace": "n", "name": "q"}, "status": {
+            "hard": {"d.deviceclass.resource.k8s.io/devices": "4"},
+            "used": {"d.deviceclass.resource.k8s.io/devices": used}}}),
+    )
+}
+
+pub(super) fn peer_nodes(slices: &[&str]) -> World {
+    let nodes = ["a", "b", "c"].into_iter().fold(world(), |world, name| {
+        world.node(name, &json!({"node.kubernetes.io/instance-type": "t"}))
+    });
+    slices
+        .iter()
+        .fold(nodes, |world, name| world.slice(name, &json!([{"name": "x"}])))
+}
+
+pub(super) fn pool_part(name: &str, generation: i64, count: i64) -> Value {
+    json!({"pool": {"name": name, "generation": generation, "resourceSliceCount": count}, "devices": []})
+}
+
+/// Slices of one pool, each with its own name.
+pub(super) fn slices(specs: &[Value]) -> World {
+    specs.iter().enumerate().fold(world(), |world, (number, more)| {
+        let mut spec = json!({"driver": "d", "allNodes": true});
+        merge(&mut spec, more);
+        world.with(
+            Kind::ResourceSlice,
+            &json!({"metadata": {"name": format!("s{number}")}, "spec": spec}),
+        )
+    })
+}
+
+pub(super) fn selector(expression: &str) -> Value {
+    json!({"selectors": [{"cel": {"expression": expression}}]})
+}
+
+pub(super) fn deleting(at: &str, entries: &Value) -> World {
+    let metadata =
+        json!({"deletionTimestamp": at, "finalizers": ["resource.kubernetes.io/delete-protection"]});
+    claim_with(world(), &metadata, &json!({}), &reserved(entries))
+}
+
+pub(super) fn toleration(seconds: i64) -> Value {
+    request(&json!({"tolerations": [
+        {"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]}))
+}
+
+pub(super) fn driver_claim(driver: &str) -> World {
+    let results = json!([{"request": "r", "driver": driver, "pool": "node-1", "device": "x"}]);
+    world()
+        .claim("c", &json!({}), &status(&results, &["p"]))
+        .pod("p", &["c"])
+}
+
+pub(super) fn with_counters(memory: &str) -> World {
+    let counters = |amount: &str| json!([{"counterSet": "set", "counters": {"memory": {"value": amount}}}]);
+    world()
+        .slice_with(
+            "node-1",
+            &json!({
+                "nodeName": "node-1",
+                "sharedCounters": [{"name": "set", "counters": {"memory": {"value": memory}}}],
+                "devices": [{"name": "x", "consumesCounters": counters("3Gi")},
+                            {"name": "y", "consumesCounters": counters("3Gi")}],
+            }),
+        )
+        .claim("c", &json!({}), &holding(&["x", "y"], &["p"]))
+        .pod("p", &["c"])
+}
+
+/// A cluster with the defect, and one like it without.
+#[expect(clippy::too_many_lines, reason = "a table with a row for each code")]
+pub(super) fn worlds(code: Code) -> (World, World) {
+    let none = json!({});
+    let pod_entry = |name: &str| json!({"resource": "pods", "name": name, "uid": format!("{name}-uid")});
+    let job_entry = json!({"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "j-uid"});
+    let reserved_claim = |entries: &Value| world().claim("c", &json!({}), &reserved(entries));
+    let grouped = |entries: &Value| {
+        let world = pod_group(gate(world(), Gate::GenericWorkload, true));
+        member(world.claim("c", &json!({}), &reserved(entries)), "p", "node-1")
+    };
+    let generated = |world: World| {
+        let owner = owner(GROUP, "PodGroup", "g");
+        claim_with(world, &owner, &json!({}), &reserved(&json!([group_entry()])))
+    };
+    match code {
+        Code::DeviceAllocatedTwice => {
+            let one = || {
+                world()
+                    .claim("a", &none, &holding(&["x"], &["p"]))
+                    .pod("p", &["a"])
+            };
+            let with = |device: &str| {
+                one()
+                    .claim("b", &none, &holding(&[device], &["q"]))
+                    .pod("q", &["b"])
+            };
+            (with("x"), with("y"))
+        }
+        Code::CountersOversubscribed => (with_counters("5Gi"), with_counters("6Gi")),
+        Code::CapacityOversubscribed => {
+            let with = |capacity: &str| {
+                let world = device(
+                    &json!({"allowMultipleAllocations": true, "capacity": {"memory": {"value": capacity}}}),
+                );
+                share(share(world, "a", "1", "3Gi"), "b", "2", "3Gi")
+            };
+            (with("5Gi"), with("6Gi"))
+        }
+        Code::DeviceNotPublished => {
+            let with = |name: &str| {
+                world()
+                    .slice("node-1", &json!([{"name": name}]))
+                    .claim("c", &none, &holding(&["x"], &["p"]))
+                    .pod("p", &["c"])
+            };
+            (with("y"), with("x"))
+        }
+        Code::DeviceUnhealthy => {
+            let with = |ready: &str| {
+                let mut status = holding(&["x"], &["p"]);
+                status["devices"] = json!([{"driver": "d", "pool": "node-1", "device": "x",
+                                            "conditions": [{"type": "Ready", "status": ready}]}]);
+                world().claim("c", &none, &status).pod("p", &["c"])
+            };
+            (with("False"), with("True"))
+        }
+        Code::ReservationGone => (
+            reserved_claim(&json!([pod_entry("p")])),
+            reserved_claim(&json!([pod_entry("p")])).pod("p", &["c"]),
+        ),
+        Code::ReservationEnded => {
+            let with = |phase: &str| {
+                reserved_claim(&json!([pod_entry("p")])).pod_with("p", &["c"], &json!({"phase": phase}))
+            };
+            (with("Failed"), with("Running"))
+        }
+        Code::ReservationReplaced => {
+            let mut other = pod_entry("p");
+            other["uid"] = json!("earlier");
+            let with = |entry: &Value| reserved_claim(&json!([entry])).pod("p", &["c"]);
+            (with(&other), with(&pod_entry("p")))
+        }
+        Code::ReservationForeign => (
+            reserved_claim(&json!([job_entry, pod_entry("p")])).pod("p", &["c"]),
+            reserved_claim(&json!([pod_entry("p")])).pod("p", &["c"]),
+        ),
+        Code::ReservationMissing => {
+            let with = |names: &[&str]| {
+                world()
+                    .claim("c", &json!({}), &holding(&["x"], names))
+                    .pod("p", &["c"])
+                    .pod("q", &["c"])
+            };
+            (with(&["p"]), with(&["p", "q"]))
+        }
+        Code::ReservationNone => (
+            reserved_claim(&json!([])),
+            reserved_claim(&json!([pod_entry("p")])).pod("p", &["c"]),
+        ),
+        Code::ReservationLimit => {
+            let with = |count: usize| {
+                let names: Vec<String> = (0..count).map(|number| format!("p{number}")).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let world = world().claim("c", &json!({}), &holding(&["x"], &names));
+                names.iter().fold(world, |world, name| world.pod(name, &["c"]))
+            };
+            (with(230), with(229))
+        }
+        Code::ReservationFlapping => {
+            let with = |others: &[&str]| {
+                let world = world().claim("c", &json!({}), &holding(&["x"], others)).pod_with(
+                    "ended",
+                    &["c"],
+                    &json!({"phase": "Succeeded"}),
+                );
+                others
+                    .iter()
+                    .filter(|name| **name != "ended")
+                    .fold(world, |world, name| world.pod(name, &["c"]))
+            };
+            (with(&["ended", "p"]), with(&["ended"]))
+        }
+        Code::PodOnOtherNode => {
+            let with = |node: &str| {
+                let spec =
+                    json!({"nodeName": node, "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]});
+                let world = world().node("node-1", &json!({})).node("node-2", &json!({}));
+                pod_from(
+                    world.claim("c", &json!({}), &holding(&["x"], &["p"])),
+                    "p",
+                    &spec,
+                    &json!({}),
+                )
+            };
+            (with("node-2"), with("node-1"))
+        }
+        Code::PodWithoutAllocation => (
+            world().claim("c", &none, &none).pod("p", &["c"]),
+            world()
+                .claim("c", &none, &holding(&["x"], &["p"]))
+                .pod("p", &["c"]),
+        ),
+        Code::ClaimOrphaned => {
+            let with = |name: &str| {
+                claim_with(world(), &owner("v1", "Pod", "p"), &json!({}), &json!({})).pod(name, &[])
+            };
+            (with("q"), with("p"))
+        }
+        Code::DeletionStuck => {
+            let entries = json!([job_entry]);
+            (
+                deleting("2026-11-21T11:00:00Z", &entries),
+                deleting("2026-11-21T11:59:30Z", &entries),
+            )
+        }
+        Code::ClaimMissing => (
+            world().pod("p", &["c"]),
+            world()
+                .claim("c", &none, &holding(&["x"], &["p"]))
+                .pod("p", &["c"]),
+        ),
+        Code::ClassMissing => {
+            let with = |class: &str| world().class(class).claim("c", &request(&json!({})), &json!({}));
+            (with("e"), with("d"))
+        }
+        Code::SelectorInvalid => {
+            let with = |expression: &str| {
+                world()
+                    .class("d")
+                    .claim("c", &request(&selector(expression)), &json!({}))
+            };
+            (with("device.nothing"), with("device.driver == 'd'"))
+        }
+        Code::SelectorFails => {
+            let with = |expression: &str| {
+                device(&json!({"attributes": {"size": {"int": 1}}}))
+                    .class("d")
+                    .claim("c", &request(&selector(expression)), &json!({}))
+            };
+            (
+                with("device.attributes['d'].missing == 1"),
+                with("device.attributes['d'].size == 1"),
+            )
+        }
+        Code::QuotaExceeded => (quota("3"), quota("2")),
+        Code::BindingPending => {
+            let condition = |status: &str| json!([{"type": "Attached", "status": status}]);
+            (binding("", &condition("False")), binding("", &condition("True")))
+        }
+        Code::BindingFailed => {
+            let failed = |status: &str| json!([{"type": "Attached", "status": "True"}, {"type": "Failed", "status": status}]);
+            (
+                binding("node-1", &failed("True")),
+                binding("node-1", &failed("False")),
+            )
+        }
+        Code::TolerationSeconds => {
+            let with = |seconds: i64| world().class("d").claim("c", &toleration(seconds), &json!({}));
+            (with(9_223_372_037), with(9_223_372_036))
+        }
+        Code::PoolIncomplete => (slices(&[pool_part("p", 1, 2)]), slices(&[pool_part("p", 1, 1)])),
+        Code::PoolOutdated => (
+            slices(&[pool_part("p", 2, 1), pool_part("p", 1, 1)]),
+            slices(&[pool_part("p", 2, 1), pool_part("q", 1, 1)]),
+        ),
+        Code::PoolInvalid => {
+            let with = |set: &str| {
+                let mut part = pool_part("p", 1, 1);
+                part["sharedCounters"] = json!([{"name": set, "counters": {"memory": {"value": "1"}}}]);
+                part["devices"] = json!([{"name": "x", "consumesCounters": [
+                    {"counterSet": "set", "counters": {"memory": {"value": "1"}}}]}]);
+                slices(&[part])
+            };
+            (with("other"), with("set"))
+        }
+        Code::DeviceDuplicate => {
+            let with = |name: &str| world().slice("node-1", &json!([{"name": "x"}, {"name": name}]));
+            (with("x"), with("y"))
+        }
+        Code::NodeMissing => {
+            let with = |name: &str| device(&json!({})).node(name, &json!({}));
+            (with("node-2"), with("node-1"))
+        }
+        Code::NodeWithoutSlices => (peer_nodes(&["a", "b"]), peer_nodes(&["a"])),
+        Code::RuleSelectsAll => (rule(&json!({}), "NoExecute"), rule(&json!({}), "None")),
+        Code::RuleWithoutSelector => (rule(&json!(null), "None"), rule(&json!({}), "None")),
+        Code::TaintEffectUnknown => (rule(&json!({}), "NoMatter"), rule(&json!({}), "NoSchedule")),
+        Code::RuleSelectsNothing => {
+            let with =
+                |pool: &str| device(&json!({})).rule("rule", &json!({"driver": "d", "pool": pool}), "None");
+            (with("other"), with("node-1"))
+        }
+        Code::LeftoverGroupReservation => {
+            let with = |world: World| {
+                member(
+                    world.claim("c", &json!({}), &reserved(&json!([group_entry()]))),
+                    "p",
+                    "node-1",
+                )
+            };
+            (with(world()), with(pod_group(world())))
+        }
+        Code::LeftoverGroupClaim => (generated(world()), generated(pod_group(world()))),
+        Code::LeftoverNotAttached => {
+            let condition = |status: &str| json!([{"type": "Attached", "status": status}]);
+            (
+                binding("node-1", &condition("False")),
+                binding("node-1", &condition("True")),
+            )
+        }
+        Code::DriverInUse => (driver_claim("d"), driver_claim("e")),
+        Code::DriverWanted => {
+            let with = |driver: &str| {
+                let slice = json!({"driver": driver, "nodeName": "node-1", "devices": [{"name": "x"}]});
+                world()
+                    .class_with("d", &json!([]))
+                    .slice_with("node-1", &slice)
+                    .claim("c", &request(&json!({})), &json!({}))
+            };
+            (with("d"), with("e"))
+        }
+        Code::DriverPublished => (
+            device(&json!({})),
+            device(&json!({"taints": [{"key": "k", "effect": "NoSchedule"}]})),
+        ),
+        Code::GroupGeneratedClaim => (
+            generated(world()),
+            claim_with(
+                world(),
+                &owner("v1", "Pod", "p"),
+                &none,
+                &reserved(&json!([pod_entry("p")])),
+            ),
+        ),
+        Code::GroupReservation => (
+            grouped(&json!([group_entry()])),
+            grouped(&json!([pod_entry("p")])),
+        ),
+        Code::GroupReservationDeleting => {
+            let with = |entries: &Value| deleting("2026-11-21T11:59:30Z", entries);
+            (with(&json!([group_entry()])), with(&json!([pod_entry("p")])))
+        }
+        Code::GroupReservationTooMany => {
+            let with = |members: usize| {
+                let world =
+                    pod_group(world()).claim("c", &json!({}), &reserved(&json!([group_entry(), job_entry])));
+                (0..members).fold(world, |world, number| {
+                    member(world, &format!("p{number}"), "node-1")
+                })
+            };
+            (with(256), with(255))
+        }
+        Code::GroupReservationIdle => {
+            let with = |node: &str| {
+                member(
+                    pod_group(world()).claim("c", &json!({}), &reserved(&json!([group_entry()]))),
+                    "p",
+                    node,
+                )
+            };
+            (with(""), with("node-1"))
+        }
+        Code::ForeignReservation => (
+            reserved_claim(&json!([job_entry])),
+            reserved_claim(&json!([pod_entry("p")])),
+        ),
+        Code::PendingMember => (member(world(), "p", ""), member(world(), "p", "node-1")),
+        Code::GroupMember => (member(world(), "p", "node-1"), world().pod("p", &[])),
+        Code::PodgroupObjects => (pod_group(world()), world()),
+        Code::TaintRules => (rule(&json!({}), "NoExecute"), world()),
+        Code::TaintRulesStorage => (rule(&json!({}), "None"), world()),
+        Code::TaintRulesNoSelector => (rule(&json!(null), "NoSchedule"), rule(&json!({}), "NoSchedule")),
+        Code::ListAttributes => (
+            device(&json!({"attributes": {"roots": {"strings": ["a"]}}})),
+            device(&json!({"attributes": {"root": {"string": "a"}}})),
+        ),
+        Code::AlphaFields => {
+            let with = |more: Value| world().slice_with("node-1", &more);
+            (
+                with(json!({"skipNodeOperations": ["Prepare"], "devices": []})),
+                with(json!({"devices": []})),
+            )
+        }
+        Code::TaintsIgnored => {
+            let with = |effect: &str| device(&json!({"taints": [{"key": "k", "effect": effect}]}));
+            (with("NoSchedule"), with("None"))
+        }
+        Code::TaintsLimit => {
+            let with = |count: usize| {
+                let taints: Vec<_> = (0..count)
+                    .map(|number| json!({"key": number.to_string(), "effect": "NoSchedule"}))
+                    .collect();
+                device(&json!({"taints": taints}))
+            };
+            (with(5), with(4))
+        }
+        Code::BindingConditions => {
+            let condition = |status: &str| json!([{"type": "Attached", "status": status}]);
+            (
+                binding("", &condition("False")),
+                binding("node-1", &condition("False")),
+            )
+        }
+        Code::Partitions => (with_counters("6Gi"), device(&json!({}))),
+        Code::SharedDevices => (
+            device(&json!({"allowMultipleAllocations": true})),
+            device(&json!({"allowMultipleAllocations": false})),
+        ),
+        Code::ExtendedResources => {
+            let with = |spec: Value| {
+                world().with(
+                    Kind::DeviceClass,
+                    &json!({"metadata": {"name": "d"}, "spec": spec}),
+                )
+            };
+            (
+                with(json!({"extendedResourceName": "example.com/gpu"})),
+                with(json!({})),
+            )
+        }
+        Code::Tolerations => {
+            let with = |effect: &str| {
+                let spec =
+                    request(&json!({"tolerations": [{"key": "k", "operator": "Exists", "effect": effect}]}));
+                world().claim("c", &spec, &json!({}))
+            };
+            (with("NoExecute"), with("NoSchedule"))
+        }
+        Code::FeatureGates => {
+            let with = |name: Gate| gate(world(), name, true);
+            (with(Gate::DRADerivedAttributes), with(Gate::DRADeviceTaints))
+        }
+        // What there is does not matter.
+        Code::SkippedVersion => (world(), at(world(), 35)),
+    }
+}
