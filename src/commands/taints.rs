@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::{self, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
+use crate::eviction::NO_EFFECT;
+use crate::inspect::{self, Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
 use crate::model::Time;
 use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 
@@ -15,8 +16,8 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 /// List taints of devices with the claims and pods that they are about
 ///
 /// One row for each DeviceTaintRule, and for each taint that drivers put on devices of a ResourceSlice. TOLERATED names the pods that
-/// tolerate the taint, and until when; EVICTED those that kube-controller-manager evicts because of it, and when. Long lists are cut; `-o wide` shows them whole. A namespace restricts claims and pods, labels
-/// choose rules and slices.
+/// tolerate the taint, and until when; EVICTED those that kube-controller-manager evicts because of it, and when. Long lists are cut; `-o wide` shows them whole, and how many
+/// pods a rule with the effect None would evict with NoExecute. A namespace restricts claims and pods, labels choose rules and slices.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
@@ -30,6 +31,7 @@ const COLUMNS: &[Column] = &[
     Column::new("PODS", ".pods[0].name"),
     Column::new("TOLERATED", ".pods[0].tolerated"),
     Column::new("EVICTED", ".pods[0].due"),
+    Column::wide("PREVIEW", ".preview.pods"),
 ];
 
 /// How many of a list a cell shows before it says how many more there are.
@@ -104,6 +106,11 @@ fn add_row(table: &mut Table, item: &TaintItem, now: Time, detail: Detail) {
                 cut(row, evicted, shown);
             }
         }
+        match &item.preview {
+            Some(preview) => row.cell(Previewed(preview)),
+            None if item.rule.is_some() && item.effect == NO_EFFECT => row.cell(UNKNOWN),
+            None => row.cell(NONE),
+        };
     });
 }
 
@@ -145,6 +152,22 @@ impl fmt::Display for Evicted<'_> {
         } else {
             write!(f, "{}:{due}", pod.object)
         }
+    }
+}
+
+/// `2 pods in 1 namespace`.
+struct Previewed<'a>(&'a Preview);
+
+impl fmt::Display for Previewed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Preview { pods, namespaces, .. } = self.0;
+        let plural = |number: &usize| if *number == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{pods} pod{} in {namespaces} namespace{}",
+            plural(pods),
+            plural(namespaces)
+        )
     }
 }
 

@@ -48,7 +48,7 @@ pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
     status,
 };
-pub use taints::{TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
+pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
 use warnings::LeftOut;
 pub use warnings::Warnings;
 

@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::describe::toleration;
 use super::{DeviceReference, Inventory, ObjectReference, Selection, Warnings};
 use crate::eviction::{
-    NO_EXECUTE, Release, RuleSupport, Tolerance, due, pending, rule_matches, tolerance, tolerates,
+    NO_EFFECT, NO_EXECUTE, Release, RuleSupport, Tolerance, count, due, pending, rule_condition,
+    rule_matches, tolerance, tolerates,
 };
 use crate::model::{
-    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, Pod, Slice, Str, Taint, Time, Toleration,
+    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, Pod, Slice, Str, Taint, TaintRule, Time,
+    Toleration,
 };
 use crate::reservation::users;
 
@@ -66,6 +68,25 @@ pub struct TaintItem {
     /// Pods that use such a claim, or are evicted with it, by namespace and name; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<Tolerated>>,
+    /// What a rule with the effect None would do with NoExecute; absent when unknown, and where no controller counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+}
+
+/// What kube-controller-manager counts for a rule with the effect None, as of now: its own count in the rule's status is not updated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// Published devices that the rule selects.
+    pub published_devices: usize,
+    /// Entries of allocation results that the rule selects: a device that claims share counts for each.
+    pub allocated_devices: usize,
+    /// Pods that would be evicted.
+    pub pods: usize,
+    /// Namespaces of those pods.
+    pub namespaces: usize,
+    /// The message of the condition that the rule would get if it were created now.
+    pub message: Str,
 }
 
 /// An object that a taint is about, and whether it tolerates it.
@@ -123,6 +144,7 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
         let chosen = devices.iter().filter(|device| rule_matches(rule, device));
         let item = TaintItem {
             rule: Some(rule.metadata.name.clone()),
+            preview: listing.preview(rule),
             ..listing.item(TaintSource::Rule, &rule.spec.taint, chosen)
         };
         items.push(item);
@@ -323,7 +345,26 @@ impl<'a> Listing<'a> {
                 });
                 pods.collect()
             }),
+            preview: None,
         }
+    }
+
+    /// What the rule would do if its effect was not None.
+    fn preview(&self, rule: &TaintRule) -> Option<Preview> {
+        let is_known = [Kind::ResourceSlice, Kind::ResourceClaim, Kind::Pod]
+            .into_iter()
+            .all(|kind| self.cluster.gap(kind, "").is_none());
+        if rule.spec.taint.effect != NO_EFFECT || self.release.rules != RuleSupport::On || !is_known {
+            return None;
+        }
+        let counts = count(self.cluster, rule, self.release);
+        Some(Preview {
+            published_devices: counts.published,
+            allocated_devices: counts.allocated,
+            pods: counts.pods,
+            namespaces: counts.namespaces,
+            message: rule_condition(rule, counts, self.now).message,
+        })
     }
 
     /// Whether the controller evicts pods because the device has the taint.
@@ -417,214 +458,4 @@ impl Tolerated {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::super::testing::{World, json_of, now, status, texts};
-    use super::*;
-
-    fn result(device: &str, tolerations: &Value) -> Value {
-        json!({"request": "r", "driver": "d", "pool": "node-1", "device": device, "tolerations": tolerations})
-    }
-
-    fn tainted(name: &str) -> Value {
-        json!({"name": name, "taints": [
-            {"key": "k", "effect": "NoExecute", "timeAdded": "2026-11-21T11:00:00Z"},
-            {"key": "l", "effect": "NoSchedule", "timeAdded": "2026-11-21T11:00:00Z"}]})
-    }
-
-    #[test]
-    fn a_row_says_who_tolerates_the_taint_until_when() {
-        let for_good = json!([{"operator": "Exists", "effect": "NoExecute"}]);
-        let for_a_minute =
-            json!([{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]);
-        let placed = json!([{"operator": "Exists"}]);
-        let cluster = World::default()
-            .slice(
-                "node-1",
-                &json!([tainted("a"), tainted("b"), tainted("c"), {"name": "d"}]),
-            )
-            .claim(
-                "1",
-                &json!({}),
-                &status(&json!([result("a", &for_good)]), &["good"]),
-            )
-            .claim(
-                "2",
-                &json!({}),
-                &status(&json!([result("b", &for_a_minute)]), &["good", "both"]),
-            )
-            .claim("3", &json!({}), &status(&json!([result("c", &placed)]), &[]))
-            .pod("good", &["1"])
-            .pod("both", &["1", "2"])
-            .build();
-        let report = taints(&cluster, &Selection::default(), now());
-        let tolerated = |name: &str, tolerated: &str| json!({"namespace": "n", "name": name, "uid": format!("{name}-uid"), "tolerated": tolerated});
-        let with = |mut object: Value, fields: Value| {
-            let fields = fields.as_object().unwrap().clone();
-            object.as_object_mut().unwrap().extend(fields);
-            object
-        };
-        let first = with(
-            tolerated("1", "Forever"),
-            json!({"tolerations": [":NoExecute op=Exists"]}),
-        );
-        let minute = json!({"until": "2026-11-21T11:01:00Z", "due": "2026-11-21T11:01:00Z"});
-        let second = with(
-            with(tolerated("2", "Until"), minute.clone()),
-            json!({"tolerations": ["k:NoExecute op=Exists for 60s"]}),
-        );
-        // An empty effect lets the scheduler use the device, and does not keep pods from being evicted.
-        let any_effect = json!({"tolerations": ["op=Exists"]});
-        let third = with(
-            with(tolerated("3", "No"), any_effect.clone()),
-            json!({"due": "2026-11-21T11:00:00Z"}),
-        );
-        let both = with(tolerated("both", "Until"), minute);
-        let device = |name: &str| json!({"driver": "d", "pool": "node-1", "device": name});
-        assert_eq!(
-            json_of(&report),
-            json!({"items": [
-                {
-                    "source": "Slice", "slice": "node-1-slice", "key": "k", "effect": "NoExecute",
-                    "timeAdded": "2026-11-21T11:00:00Z",
-                    "devices": [device("a"), device("b"), device("c")],
-                    "claims": [first, second, third],
-                    "pods": [both, tolerated("good", "Forever")],
-                },
-                {
-                    "source": "Slice", "slice": "node-1-slice", "key": "l", "effect": "NoSchedule",
-                    "timeAdded": "2026-11-21T11:00:00Z",
-                    "devices": [device("a"), device("b"), device("c")],
-                    // A NoExecute toleration says nothing about NoSchedule.
-                    "claims": [tolerated("1", "No"), tolerated("2", "No"),
-                               with(tolerated("3", "Forever"), any_effect)],
-                    "pods": [tolerated("both", "No"), tolerated("good", "No")],
-                },
-            ]})
-        );
-    }
-
-    #[test]
-    fn rules_reach_held_devices_that_nobody_publishes() {
-        let cluster = World::default()
-            .slice("node-1", &json!([{"name": "a"}, {"name": "b"}]))
-            .slice("node-2", &json!([{"name": "a"}]))
-            .claim(
-                "1",
-                &json!({}),
-                &status(&json!([result("gone", &json!([]))]), &[]),
-            )
-            .rule("all", &json!({}), "NoExecute")
-            .rule("none", &Value::Null, "NoExecute")
-            .rule("one", &json!({"pool": "node-2"}), "None")
-            .build();
-        let report = taints(&cluster, &Selection::default(), now());
-        let rows: Vec<_> = report
-            .items
-            .iter()
-            .map(|item| {
-                let devices: Vec<_> = item.devices.iter().map(ToString::to_string).collect();
-                format!("{:?} {} {}", item.rule, devices.join(","), item.claims.len())
-            })
-            .collect();
-        assert_eq!(
-            rows,
-            [
-                r#"Some("all") d/node-1/a,d/node-1/b,d/node-1/gone,d/node-2/a 1"#,
-                r#"Some("none")  0"#,
-                r#"Some("one") d/node-2/a 0"#,
-            ]
-        );
-    }
-
-    #[test]
-    fn pods_are_due_as_the_release_evicts_them() {
-        let cluster = |minor: u32| {
-            World::default()
-                .version(minor)
-                .slice("node-1", &json!([tainted("a")]))
-                .claim(
-                    "1",
-                    &json!({}),
-                    &status(&json!([result("a", &json!([]))]), &["listed"]),
-                )
-                .claim(
-                    "2",
-                    &json!({}),
-                    &status(&json!([result("gone", &json!([]))]), &["of-gone"]),
-                )
-                .pod("listed", &["1"])
-                .pod("unlisted", &["1"])
-                .pod("of-gone", &["2"])
-                .rule("all", &json!({}), "NoExecute")
-                .rule("later", &json!({}), "NoSchedule")
-                .build()
-        };
-        let due = |minor: u32| -> Vec<String> {
-            let report = taints(&cluster(minor), &Selection::default(), now());
-            let of_item = |item: &TaintItem| {
-                let pods = item.pods.iter().flatten();
-                let due: Vec<_> = pods
-                    .filter_map(|pod| Some(format!("{} {}", pod.object.name, pod.due?)))
-                    .collect();
-                format!("{}: {}", item.key, due.join(", "))
-            };
-            report.items.iter().map(of_item).collect()
-        };
-        let (of_slice, of_rule) = ("listed 2026-11-21T11:00:00Z", "listed 2026-11-21T11:30:00Z");
-        let both = format!("all: {of_rule}, of-gone 2026-11-21T11:30:00Z");
-        let of_slices = [format!("k: {of_slice}"), "l: ".to_owned()];
-        let rows = |all: &str| [&[all.to_owned(), "later: ".to_owned()], &of_slices[..]].concat();
-        assert_eq!(due(37), rows(&both));
-        // Release 1.34 put the taints of rules into slices.
-        assert_eq!(due(34), rows(&format!("all: {of_rule}")));
-    }
-
-    #[test]
-    fn a_taint_of_another_time_or_slice_is_another_row() {
-        let at = |time: &str| json!({"key": "k", "effect": "NoExecute", "timeAdded": time});
-        let (early, late) = (at("2026-11-21T11:00:00Z"), at("2026-11-21T11:00:01Z"));
-        let cluster = World::default()
-            .slice(
-                "node-2",
-                &json!([{"name": "a", "taints": [early]}, {"name": "b", "taints": [late, early]}]),
-            )
-            .slice("node-1", &json!([{"name": "a", "taints": [early, early]}]))
-            .build();
-        let report = taints(&cluster, &Selection::default(), now());
-        let rows: Vec<_> = report
-            .items
-            .iter()
-            .map(|item| {
-                let devices: Vec<_> = item.devices.iter().map(ToString::to_string).collect();
-                devices.join(",")
-            })
-            .collect();
-        assert_eq!(rows, ["d/node-1/a", "d/node-2/a,d/node-2/b", "d/node-2/b"]);
-    }
-
-    #[test]
-    fn unread_pods_are_unknown_and_a_namespace_restricts_claims() {
-        let world = || {
-            World::default().slice("node-1", &json!([tainted("a")])).claim(
-                "1",
-                &json!({}),
-                &status(&json!([result("a", &json!([]))]), &[]),
-            )
-        };
-        let hidden = taints(&world().without(Kind::Pod).build(), &Selection::default(), now());
-        assert_eq!(hidden.items[0].pods, None);
-        assert_eq!(
-            texts(&hidden.warnings),
-            ["which pods use tainted devices is unknown: pods could not be read: forbidden"]
-        );
-        let elsewhere = Selection {
-            namespace: Some("m".into()),
-            ..Selection::default()
-        };
-        let restricted = taints(&world().build(), &elsewhere, now());
-        assert!(restricted.items[0].claims.is_empty());
-        assert_eq!(restricted.items[0].devices.len(), 1);
-    }
-}
+mod tests;

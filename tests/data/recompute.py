@@ -226,6 +226,13 @@ def is_evicted_with(pod, claim):
     return named and listed
 
 
+def is_counted(pod, claim):
+    """Whether the pod counts where nobody says that the gates of PodGroups are on: by its own entry, with a claim that is no group's."""
+    own = any(entry["uid"] == uid_of(pod) for entry in reserved_for(claim))
+    owner = controller_of(claim)
+    return own and (owner is None or owner["kind"] == "Pod")
+
+
 def group_of(pod):
     return (pod["spec"].get("schedulingGroup") or {}).get("podGroupName")
 
@@ -777,6 +784,27 @@ def taints(world):
                     of_pods.setdefault(key, (pod, tolerance))
                     due[id(pod)] = min(due.get(id(pod), instant_of), instant_of)
 
+        preview = None
+        if source == "Rule" and taint["effect"] == "None":
+            would = {**taint, "effect": "NoExecute"}
+            held = [(claim, result) for device in about for claim, result in holders.get(device, [])]
+            leaving = [claim for claim, result in held if tolerated_for(result.get("tolerations") or [], would) != FOREVER]
+            gone = {
+                (namespace_of(pod), name_of(pod))
+                for claim in leaving
+                for pod in world.all("Pod")
+                if is_evicted_with(pod, claim) and is_counted(pod, claim)
+            }
+            preview = {
+                "publishedDevices": len([device for device in about if device in published]),
+                "allocatedDevices": len(held),
+                "pods": len(gone),
+                "namespaces": len({namespace for namespace, _ in gone}),
+            }
+
+        def several(number, what):
+            return f"{number} {what}" + ("" if number == 1 else "s")
+
         def written_at(seconds):
             return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -816,6 +844,7 @@ def taints(world):
                     for pod in pod_items
                     if "due" in pod
                 ),
+                f"{several(preview['pods'], 'pod')} in {several(preview['namespaces'], 'namespace')}" if preview else "<none>",
             ]
         )
         item = {field: taint[field] for field in ("key", "value", "effect", "timeAdded") if taint.get(field)}
@@ -827,9 +856,10 @@ def taints(world):
                 "devices": [dict(zip(("driver", "pool", "device"), device)) for device in about],
                 "claims": claim_items,
                 "pods": pod_items,
+                **({"preview": preview} if preview else {}),
             }
         )
-    header = "SOURCE EFFECT TAINT AGE DEVICES CLAIMS PODS TOLERATED EVICTED".split()
+    header = "SOURCE EFFECT TAINT AGE DEVICES CLAIMS PODS TOLERATED EVICTED PREVIEW".split()
     return header, rows, {"items": items}
 
 
@@ -882,6 +912,7 @@ def differences(path, expected, actual):
 
 OPTIONAL = (
     "node", "owner", "health", "rule", "value", "until", "shareID", "adminAccess", "classes", "classErrors", "taintsUnknown", "due",
+    "preview",
 )
 
 
