@@ -931,7 +931,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only on this node; may be repeated')
             [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'As if this claim were deallocated: `claim/NAME`; may be repeated')
-            [CompletionResult]::new('--taint', '--taint', [CompletionResultType]::ParameterName, 'As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated')
+            [CompletionResult]::new('--taint', '--taint', [CompletionResultType]::ParameterName, 'As if drivers had tainted devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated')
             [CompletionResult]::new('--untaint', '--untaint', [CompletionResultType]::ParameterName, 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated')
             [CompletionResult]::new('--add-node', '--add-node', [CompletionResultType]::ParameterName, 'As if the nodes and resource slices of this file were there; may be repeated')
             [CompletionResult]::new('--remove-node', '--remove-node', [CompletionResultType]::ParameterName, 'As if this node and its slices were gone; may be repeated')
@@ -994,7 +994,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only on this node; may be repeated')
             [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'As if this claim were deallocated: `claim/NAME`; may be repeated')
-            [CompletionResult]::new('--taint', '--taint', [CompletionResultType]::ParameterName, 'As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated')
+            [CompletionResult]::new('--taint', '--taint', [CompletionResultType]::ParameterName, 'As if drivers had tainted devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated')
             [CompletionResult]::new('--untaint', '--untaint', [CompletionResultType]::ParameterName, 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated')
             [CompletionResult]::new('--add-node', '--add-node', [CompletionResultType]::ParameterName, 'As if the nodes and resource slices of this file were there; may be repeated')
             [CompletionResult]::new('--remove-node', '--remove-node', [CompletionResultType]::ParameterName, 'As if this node and its slices were gone; may be repeated')
@@ -1053,7 +1053,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;simulate;eviction' {
-            [CompletionResult]::new('--taint', '--taint', [CompletionResultType]::ParameterName, 'Let the driver taint this device too; may be given several times')
+            [CompletionResult]::new('--taint', '--taint', [CompletionResultType]::ParameterName, 'Let drivers taint devices too: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated')
             [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Add the DeviceTaintRules of this file, or `-`; may be given several times')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Taint the devices that only this node reaches')
             [CompletionResult]::new('--driver', '--driver', [CompletionResultType]::ParameterName, 'Taint the devices of this driver')

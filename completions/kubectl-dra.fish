@@ -832,7 +832,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and no
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s f -l filename -d 'Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l node -d 'Only on this node; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l release -d 'As if this claim were deallocated: `claim/NAME`; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l taint -d 'As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l taint -d 'As if drivers had tainted devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l untaint -d 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l add-node -d 'As if the nodes and resource slices of this file were there; may be repeated' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l remove-node -d 'As if this node and its slices were gone; may be repeated' -r
@@ -888,7 +888,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s f -l filename -d 'Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l node -d 'Only on this node; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l release -d 'As if this claim were deallocated: `claim/NAME`; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l taint -d 'As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l taint -d 'As if drivers had tainted devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l untaint -d 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l add-node -d 'As if the nodes and resource slices of this file were there; may be repeated' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l remove-node -d 'As if this node and its slices were gone; may be repeated' -r
@@ -941,7 +941,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l taint -d 'Let the driver taint this device too; may be given several times' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l taint -d 'Let drivers taint devices too: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l rule -d 'Add the DeviceTaintRules of this file, or `-`; may be given several times' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l node -d 'Taint the devices that only this node reaches' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l driver -d 'Taint the devices of this driver' -r

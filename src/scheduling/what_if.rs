@@ -5,10 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::placement::release;
-use crate::model::{
-    Change, Cluster, DeviceId, Key, Kind, Meta, Object, Slice, Str, Taint, TaintRule, TaintRuleSpec,
-    TaintSelector,
-};
+use crate::model::{Change, Cluster, Device, DeviceId, Key, Kind, Object, Slice, Str, Taint, TaintRule};
 
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +15,7 @@ pub struct DevicePattern {
     device: Option<Str>,
 }
 
-/// A taint for devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`.
+/// A taint that drivers give to devices that they publish: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaintDevices {
     /// Which devices.
@@ -67,6 +64,9 @@ pub enum WhatIfError {
     /// The claim has no allocation.
     #[error("claim/{0} is not allocated")]
     NotAllocated(Key),
+    /// A slice can only taint what it publishes.
+    #[error("no slice publishes the device {0}, so its driver cannot taint it")]
+    NotPublished(DevicePattern),
     /// No device has the taint.
     #[error("no device has a taint `{0}`")]
     NoTaint(Str),
@@ -88,8 +88,9 @@ impl WhatIf {
                 }
             }
             Self::Taint(taint) => {
-                let rule = taint.rule(cluster.rules().count());
-                cluster.apply(Change::Put(Object::DeviceTaintRule(Arc::new(rule))));
+                for change in taint.changes(cluster)? {
+                    cluster.apply(change);
+                }
             }
             Self::Untaint(Untaint::Rule(name)) => {
                 let change = Change::Delete(Kind::DeviceTaintRule, Key::new("", name.clone()));
@@ -182,20 +183,30 @@ fn concerns(rule: &TaintRule, id: &DeviceId) -> bool {
 }
 
 impl TaintDevices {
-    /// The rule that gives the devices the taint.
-    fn rule(&self, number: usize) -> TaintRule {
-        let DevicePattern { driver, pool, device } = self.devices.clone();
-        TaintRule {
-            metadata: Meta {
-                name: format!("what-if-{number}").into(),
-                ..Meta::default()
-            },
-            spec: TaintRuleSpec {
-                device_selector: Some(TaintSelector { driver, pool, device }),
-                taint: self.taint.clone(),
-            },
-            ..TaintRule::default()
+    /// The slices with the taint on those of their devices, as their drivers would publish them. A device that has a taint with the
+    /// same key and effect has both then, as the API server does not mind.
+    ///
+    /// # Errors
+    /// No slice publishes such a device.
+    pub fn changes(&self, cluster: &Cluster) -> Result<Vec<Change>, WhatIfError> {
+        let mut changes = Vec::new();
+        for pool in cluster.pools() {
+            for slice in &pool.slices {
+                let is_meant = |device: &Device| self.devices.matches(&pool.device_id(&device.name));
+                if !slice.spec.devices.iter().any(is_meant) {
+                    continue;
+                }
+                let mut changed = Slice::clone(slice);
+                for device in changed.spec.devices.iter_mut().filter(|device| is_meant(device)) {
+                    device.taints.push(self.taint.clone());
+                }
+                changes.push(Change::Put(Object::ResourceSlice(Arc::new(changed))));
+            }
         }
+        if changes.is_empty() {
+            return Err(WhatIfError::NotPublished(self.devices.clone()));
+        }
+        Ok(changes)
     }
 }
 
@@ -311,6 +322,7 @@ fn known_effect(effect: &str) -> Result<Str, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{ClusterBuilder, Environment};
 
     #[test]
     fn taints_are_written_as_devices_and_taint() {
@@ -339,5 +351,43 @@ mod tests {
             panic!("not devices");
         };
         assert_eq!((key.as_str(), effect.as_str()), ("example.com/broken", ""));
+    }
+
+    #[test]
+    fn drivers_taint_what_they_publish() {
+        let mut builder = ClusterBuilder::default();
+        for (name, pool, generation) in [("old", "p", 1), ("new", "p", 2), ("other", "q", 1)] {
+            let spec = serde_json::json!({"driver": "d", "pool": {"name": pool, "generation": generation},
+                "devices": [{"name": "a"}, {"name": "b"}]});
+            let json = serde_json::json!({"metadata": {"name": name}, "spec": spec});
+            builder.add(Object::from_json(Kind::ResourceSlice, json.to_string().as_bytes()).unwrap());
+        }
+        let cluster = builder.build(Environment::default()).0;
+        let tainted = |text: &str| {
+            let taint: TaintDevices = text.parse().unwrap();
+            let mut changed = cluster.clone();
+            WhatIf::Taint(taint).apply(&mut changed)?;
+            let mut found = Vec::new();
+            for slice in changed.slices() {
+                for device in slice
+                    .spec
+                    .devices
+                    .iter()
+                    .filter(|device| !device.taints.is_empty())
+                {
+                    found.push(format!("{} {}", slice.metadata.name, device.name));
+                }
+            }
+            Ok::<_, WhatIfError>(found)
+        };
+        assert_eq!(tainted("d/p/b=k:NoExecute"), Ok(vec!["new b".to_owned()]));
+        assert_eq!(
+            tainted("d/*/a=k:NoExecute"),
+            Ok(vec!["new a".to_owned(), "other a".to_owned()])
+        );
+        assert_eq!(
+            tainted("d/p/gone=k:NoExecute").unwrap_err().to_string(),
+            "no slice publishes the device d/p/gone, so its driver cannot taint it"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::World;
+use super::nodes::is_lost;
 use super::owners::made_up_uid;
 use super::timeline::What;
 use crate::controllers::{ClaimName, ClaimWrite, EvictionAction, EvictionResult, Owner, Plan, PodRef};
@@ -88,7 +89,7 @@ impl World<'_> {
         self.apply(Change::Put(Object::Pod(Arc::new(leaving))));
         if grace_seconds == 0 {
             self.remove_pod(&reference);
-        } else {
+        } else if !is_lost(&self.cluster, pod) {
             self.ending.insert((at, reference));
         }
         self.replace_at_once(pod);

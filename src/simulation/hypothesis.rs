@@ -32,9 +32,6 @@ impl DeviceChoice {
 /// Why a hypothetical taint makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HypothesisError {
-    /// A slice can only taint what it publishes.
-    #[error("no slice publishes the device {0}, so its driver cannot taint it")]
-    NotPublished(DeviceId),
     /// No device of any slice is on the node.
     #[error("no slice publishes a device that only node `{0}` reaches")]
     NoDeviceOnNode(Str),
@@ -44,34 +41,6 @@ pub enum HypothesisError {
     /// The API server refuses a taint without a key.
     #[error("{0} has no taint with a key, which the API server refuses")]
     NoKey(String),
-}
-
-/// The slice of `device` with the taint added, since `now` unless it says otherwise. With a taint of the same key and effect already
-/// there, the device has both, as the API server does not mind.
-///
-/// # Errors
-/// When no slice publishes the device, or the API server would refuse the taint.
-pub fn taint_device(
-    cluster: &Cluster,
-    device: &DeviceId,
-    taint: Taint,
-    now: Time,
-) -> Result<Change, HypothesisError> {
-    check(&taint, || "the taint".to_owned())?;
-    let pool = cluster.pool(&device.pool_id());
-    let found = pool.as_ref().and_then(|pool| pool.device(&device.device));
-    let Some((slice, _)) = found else {
-        return Err(HypothesisError::NotPublished(device.clone()));
-    };
-    let mut changed = (**slice).clone();
-    let mut devices = changed.spec.devices.iter_mut();
-    if let Some(found) = devices.find(|found| found.name == device.device) {
-        found.taints.push(Taint {
-            time_added: taint.time_added.or(Some(whole_seconds(now))),
-            ..taint
-        });
-    }
-    Ok(Change::Put(Object::ResourceSlice(Arc::new(changed))))
 }
 
 /// The rule as the API server stores it when it is created, or replaces the one of its name, at `now`.
@@ -301,33 +270,6 @@ mod tests {
         assert_eq!(
             missing.unwrap_err(),
             HypothesisError::NoDeviceOnNode("gone".into())
-        );
-    }
-
-    #[test]
-    fn a_slice_taints_what_it_publishes() {
-        let id = |device: &str| DeviceId {
-            driver: "d".into(),
-            pool: "p".into(),
-            device: device.into(),
-        };
-        let mut cluster = cluster();
-        let change = taint_device(&cluster, &id("b"), taint("NoExecute"), now()).unwrap();
-        cluster.apply(change);
-        let (_, device) = cluster.pool(&id("b").pool_id()).unwrap().device("b").unwrap();
-        assert_eq!(
-            device.taints[0].time_added,
-            Some("2026-11-21T10:00:00Z".parse().unwrap())
-        );
-        assert_eq!(
-            taint_device(&cluster, &id("gone"), taint("NoExecute"), now())
-                .unwrap_err()
-                .to_string(),
-            "no slice publishes the device d/p/gone, so its driver cannot taint it"
-        );
-        assert_eq!(
-            taint_device(&cluster, &id("a"), taint("Later"), now()).unwrap_err(),
-            HypothesisError::Effect("Later".into())
         );
     }
 

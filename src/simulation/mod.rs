@@ -12,13 +12,14 @@ mod budgets;
 mod dry_run;
 mod hypothesis;
 mod missed;
+mod nodes;
 mod owners;
 mod report;
 mod timeline;
 mod world;
 
 pub use dry_run::DryRun;
-pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any, taint_device};
+pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any};
 pub use missed::MissedPod;
 pub use owners::Replacing;
 pub use report::{

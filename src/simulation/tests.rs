@@ -1,15 +1,14 @@
 //! Scenarios on the virtual clock, each told as its timeline.
 
-use std::sync::Arc;
+mod replacements;
 
 use serde_json::{Value, json};
 
-use super::{Placement, Scheduler, World};
+use super::World;
 use crate::model::{
-    Allocation, Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Kind,
-    Object, Pod, Time, Version,
+    Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Kind, Object, Time,
+    Version,
 };
-use crate::reservation::claim_names;
 
 const START: &str = "2026-11-21T10:00:00Z";
 
@@ -413,151 +412,6 @@ fn finished_members_of_a_group_go_at_once() {
     );
 }
 
-/// Lets every pod go to these nodes, and gives its claims nothing.
-struct Anywhere(Vec<&'static str>);
-
-impl Scheduler for Anywhere {
-    fn place(&mut self, cluster: &Cluster, pod: &Arc<Pod>, _: Time) -> Placement {
-        let claims: Vec<_> = claim_names(pod)
-            .filter_map(|name| name.name().cloned())
-            .map(|name| crate::model::Key {
-                namespace: pod.metadata.namespace.clone(),
-                name,
-            })
-            .collect();
-        if claims.len() < pod.spec.resource_claims.len() {
-            return Placement::Unknown {
-                why: "claims are to come".to_owned(),
-            };
-        }
-        if self.0.is_empty() {
-            return Placement::DoesNotFit {
-                message: "cannot allocate all claims".to_owned(),
-            };
-        }
-        let allocations = claims
-            .into_iter()
-            .filter(|key| {
-                cluster
-                    .claim(key)
-                    .is_some_and(|claim| claim.status.allocation.is_none())
-            })
-            .map(|key| (key, Allocation::default()))
-            .collect();
-        Placement::Fits {
-            nodes: self.0.iter().map(|node| (*node).into()).collect(),
-            allocations,
-        }
-    }
-}
-
-fn owned_by(api_version: &str, kind: &str) -> Value {
-    json!({"metadata": {"generateName": "web-", "ownerReferences": [
-        {"apiVersion": api_version, "kind": kind, "name": "web", "uid": "web-uid", "controller": true}]}})
-}
-
-/// A pod of that owner with a claim of its own made from a template.
-fn templated(owner: (&str, &str)) -> Cluster {
-    let mut made = claim("made", "a", &json!([]), &["x"]);
-    made["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x-uid", "controller": true}]);
-    made["metadata"]["annotations"] = json!({"resource.kubernetes.io/pod-claim-name": "gpu"});
-    let mut more = owned_by(owner.0, owner.1);
-    more["spec"] = json!({"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}]});
-    more["status"] = json!({"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "made"}]});
-    Scene::new()
-        .with(Kind::ResourceClaim, &made)
-        .with(
-            Kind::ResourceClaimTemplate,
-            &json!({"metadata": {"namespace": "n", "name": "t"}}),
-        )
-        .pod("x", &[], &more)
-        .build()
-}
-
-fn play_with(cluster: Cluster, nodes: &[&'static str]) -> Vec<String> {
-    let mut scheduler = Anywhere(nodes.to_vec());
-    let mut world = World::new(cluster, now(), Some(&mut scheduler));
-    world.apply(Change::Put(object(
-        Kind::ResourceSlice,
-        &slice(1, &[("a", Some("k"))]),
-    )));
-    world.run();
-    timeline(&world)
-}
-
-#[test]
-fn owners_replace_pods_with_claims_and_all() {
-    assert_eq!(
-        play_with(templated(("apps/v1", "ReplicaSet")), &["m", "n"]),
-        [
-            "0 PodDeleted x",
-            "0 PodReplaced web-sim-1 for x",
-            "0 ClaimCreated web-sim-1-gpu-sim-2",
-            "0 PodScheduled web-sim-1 m,n",
-            "30 PodGone x",
-            "30 ClaimReleased made",
-            "30 ClaimDeleted made",
-        ]
-    );
-    assert_eq!(
-        play_with(templated(("apps/v1", "StatefulSet")), &["m"]),
-        [
-            "0 PodDeleted x",
-            "30 PodGone x",
-            "30 PodReplaced x for x",
-            "30 ClaimReleased made",
-            "30 ClaimDeleted made",
-            "30 ClaimCreated x-gpu-sim-2",
-            "30 PodScheduled x m",
-        ]
-    );
-    assert_eq!(
-        play_with(templated(("batch/v1", "Job")), &[]),
-        [
-            "0 PodDeleted x",
-            "0 PodReplaced web-sim-1 for x",
-            "0 ClaimCreated web-sim-1-gpu-sim-2",
-            "0 PodUnschedulable web-sim-1 cannot allocate all claims",
-            "30 PodGone x",
-            "30 ClaimReleased made",
-            "30 ClaimDeleted made",
-        ]
-    );
-    // Nobody knows what this one does.
-    assert_eq!(
-        play_with(templated(("example.com/v1", "Trainer")), &["m"]),
-        [
-            "0 PodDeleted x",
-            "30 PodGone x",
-            "30 ClaimReleased made",
-            "30 ClaimDeleted made"
-        ]
-    );
-}
-
-#[test]
-fn a_missing_template_ends_the_simulation_all_the_same() {
-    let cluster = {
-        let mut cluster = templated(("apps/v1", "ReplicaSet"));
-        cluster.apply(Change::Delete(
-            Kind::ResourceClaimTemplate,
-            crate::model::Key::new("n", "t"),
-        ));
-        cluster
-    };
-    let lines = play_with(cluster, &["m"]);
-    assert!(
-        lines.contains(
-            &"0 ClaimFailed web-sim-1 PodResourceClaim gpu: resource claim template \"t\": \
-              resourceclaimtemplate.resource.k8s.io \"t\" not found"
-                .to_owned()
-        ),
-        "{lines:#?}"
-    );
-    assert!(!lines.iter().any(|line| line.contains("PodScheduled")));
-}
-
 #[test]
 fn an_ended_pod_beside_a_running_one_does_not_keep_the_clock() {
     let cluster = Scene::new()
@@ -621,4 +475,58 @@ fn overflowing_tolerations_evict_at_once() {
         &[(Kind::DeviceTaintRule, rule("drain", "NoExecute", START, 1))],
     );
     assert!(lines.contains(&"0 PodDeleted x".to_owned()) && lines.contains(&"0 PodDeleted y".to_owned()));
+}
+
+/// A node with this `Ready` condition and these taints.
+fn node(ready: &str, taints: &Value) -> Value {
+    json!({"metadata": {"name": "node"}, "spec": {"taints": taints},
+        "status": {"conditions": [{"type": "Ready", "status": ready}]}})
+}
+
+#[test]
+fn a_pod_stays_where_nobody_confirms_its_end() {
+    let scene = |ready: &str, taints: &Value| {
+        Scene::new()
+            .with(Kind::Node, &node(ready, taints))
+            .claim("c", "a", &json!([]), &["x"])
+            .pod("x", &["c"], &json!({}))
+            .build()
+    };
+    let tainted = [(Kind::ResourceSlice, slice(1, &[("a", Some("k"))]))];
+    let whole = ["0 PodDeleted x", "30 PodGone x", "30 ClaimReleased c"];
+    assert_eq!(play(&scene("True", &json!([])), &tainted), whole);
+    // Its kubelet says so itself, so it is there.
+    assert_eq!(play(&scene("False", &json!([])), &tainted), whole);
+    let silent = scene("Unknown", &json!([]));
+    assert_eq!(play(&silent, &tainted), ["0 PodDeleted x"]);
+    let given_up = json!([{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}]);
+    assert_eq!(play(&scene("Unknown", &given_up), &tainted), whole);
+
+    let mut world = World::new(silent, now(), None);
+    for (kind, json) in &tainted {
+        world.apply(Change::Put(object(*kind, json)));
+    }
+    let report = super::report(world, false);
+    assert_eq!(
+        report.warnings,
+        [
+            "node/node does not answer: 1 pod that is deleted there stays, with the claims, until it does or is marked out of service"
+        ]
+    );
+    assert_eq!(report.pods[0].gone_at, None);
+}
+
+#[test]
+fn what_was_being_deleted_on_a_silent_node_stays_too() {
+    let leaving = json!({"metadata": {"deletionTimestamp": "2026-11-21T10:00:10Z"}});
+    let play_on = |ready: &str| {
+        let cluster = Scene::new()
+            .with(Kind::Node, &node(ready, &json!([])))
+            .claim("c", "a", &json!([]), &["x"])
+            .pod("x", &["c"], &leaving)
+            .build();
+        play(&cluster, &[])
+    };
+    assert_eq!(play_on("True"), ["10 PodGone x", "10 ClaimReleased c"]);
+    assert!(play_on("Unknown").is_empty());
 }

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::nodes::is_lost;
 use super::owners::{Replacing, replacement};
 use super::timeline::{Happening, What};
 use crate::controllers::{
     Answer, ClaimTask, Features, Observed, Owner, PodRef, ResourceClaims, TaintEviction,
 };
 use crate::eviction::Release;
-use crate::model::{Allocation, Change, Cluster, ConsumerReference, Key, Object, Pod, Str, Time};
+use crate::model::{Allocation, Change, Cluster, ConsumerReference, Key, Object, Pod, Str, TaintRule, Time};
 
 /// The finalizer of an allocated claim.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -92,12 +93,14 @@ pub struct World<'s> {
 impl<'s> World<'s> {
     /// The cluster at `now`, whose controllers have run for long and have nothing left to do but what is due later. Without a
     /// scheduler replacements wait for ever.
-    pub fn new(cluster: Cluster, now: Time, scheduler: Option<&'s mut dyn Scheduler>) -> Self {
+    pub fn new(mut cluster: Cluster, now: Time, scheduler: Option<&'s mut dyn Scheduler>) -> Self {
+        tell_rules_apart(&mut cluster);
         let release = Release::of(cluster.environment());
         let eviction = TaintEviction::resume(&cluster, release, now);
         let claims = ResourceClaims::idle(Features::of(cluster.environment()));
         let ending = cluster
             .pods()
+            .filter(|pod| !is_lost(&cluster, pod))
             .filter_map(|pod| Some((pod.metadata.deletion_timestamp?.max(now), PodRef::of(pod))))
             .collect();
         Self {
@@ -408,5 +411,19 @@ impl<'s> World<'s> {
         bound.spec.node_name = node;
         bound.status.phase = "Running".into();
         self.apply(Change::Put(Object::Pod(Arc::new(bound))));
+    }
+}
+
+/// The controller knows rules by their UIDs, which manifests lack that no API server has seen.
+fn tell_rules_apart(cluster: &mut Cluster) {
+    let nameless: Vec<Arc<TaintRule>> = cluster
+        .rules()
+        .filter(|rule| rule.metadata.uid.is_empty())
+        .cloned()
+        .collect();
+    for rule in nameless {
+        let mut named = TaintRule::clone(&rule);
+        named.metadata.uid = format!("simulated-rule-{}", rule.metadata.name).into();
+        cluster.apply(Change::Put(Object::DeviceTaintRule(Arc::new(named))));
     }
 }

@@ -14,7 +14,7 @@ use crate::inspect::allocation::{
 };
 use crate::model::{Claim, Cluster, Kind, Object, Pod};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
-use crate::scheduling::{TaintDevices, Untaint, WhatIf};
+use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
 use crate::sources::{Needs, manifests};
 
 /// Say whether claims and pods fit, on which nodes, and with which devices
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLAIM", help_heading = WHAT_IF)]
     release: Vec<String>,
 
-    /// As if devices had a taint: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated
+    /// As if drivers had tainted devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated
     #[arg(long, value_name = "TAINT", help_heading = WHAT_IF)]
     taint: Vec<TaintDevices>,
 
@@ -80,7 +80,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let mut cluster = ctx.load(needs()).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files)?;
     for change in &changes {
-        change.apply(&mut cluster)?;
+        change.apply(&mut cluster).map_err(|why| -> anyhow::Error {
+            match why {
+                WhatIfError::NotPublished(_) => UsageError::new(why.to_string()).into(),
+                why => why.into(),
+            }
+        })?;
     }
     let units = units(ctx, &cluster, &args.targets, &manifest)?;
     for name in &args.node {

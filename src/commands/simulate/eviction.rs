@@ -9,9 +9,10 @@ use anyhow::Context as _;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::eviction::{NO_EFFECT, NO_EXECUTE};
-use crate::model::{Change, Cluster, DeviceId, Kind, Str, Taint, TaintRule, Time};
+use crate::model::{Change, Cluster, Kind, Str, Taint, TaintRule, Time};
+use crate::scheduling::TaintDevices;
 use crate::simulation::{
-    DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any, taint_device,
+    DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any,
 };
 use crate::sources::{self, Needs, Unobserved};
 
@@ -25,9 +26,9 @@ use super::super::objects;
 /// a DeviceTaintRule that is not there; `--emit-rule` prints it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Let the driver taint this device too; may be given several times
-    #[arg(long = "taint", value_name = "DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT")]
-    taints: Vec<DeviceTaintArgument>,
+    /// Let drivers taint devices too: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated
+    #[arg(long = "taint", value_name = "TAINT")]
+    taints: Vec<TaintDevices>,
     /// Add the DeviceTaintRules of this file, or `-`; may be given several times
     #[arg(long = "rule", value_name = "FILE")]
     rules: Vec<String>,
@@ -55,50 +56,6 @@ pub(crate) struct Args {
     /// End with exit code 1 when a pod has to go
     #[arg(long)]
     fail_on_eviction: bool,
-}
-
-/// A taint of one device.
-#[derive(Clone, Debug)]
-struct DeviceTaintArgument {
-    device: DeviceId,
-    taint: Taint,
-}
-
-impl std::str::FromStr for DeviceTaintArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (device, taint) = text
-            .split_once('=')
-            .ok_or("write `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`")?;
-        // Pools may have slashes of their own.
-        let (driver, rest) = device
-            .split_once('/')
-            .ok_or("the device is `DRIVER/POOL/DEVICE`")?;
-        let (pool, name) = rest
-            .rsplit_once('/')
-            .ok_or("the device is `DRIVER/POOL/DEVICE`")?;
-        let (taint, effect) = taint
-            .rsplit_once(':')
-            .ok_or("the taint is `KEY[=VALUE]:EFFECT`")?;
-        let KeyArgument { key, value } = taint.parse()?;
-        if driver.is_empty() || pool.is_empty() || name.is_empty() {
-            return Err("the device is `DRIVER/POOL/DEVICE`".to_owned());
-        }
-        Ok(Self {
-            device: DeviceId {
-                driver: driver.into(),
-                pool: pool.into(),
-                device: name.into(),
-            },
-            taint: Taint {
-                key: key.into(),
-                value: value.into(),
-                effect: effect.into(),
-                time_added: None,
-            },
-        })
-    }
 }
 
 /// Key and value of a taint.
@@ -245,10 +202,15 @@ fn changes(
     // Several taints may go to one slice, so each is added to what the one before left.
     let mut changed = cluster.clone();
     let mut changes = Vec::new();
-    for DeviceTaintArgument { device, taint } in &args.taints {
-        let change = taint_device(&changed, device, taint.clone(), now).map_err(usage)?;
-        changed.apply(change.clone());
-        changes.push(change);
+    for taint in &args.taints {
+        let mut taint = taint.clone();
+        // Objects have whole seconds.
+        taint.taint.time_added = Some(Time::from_unix_seconds(now.unix_seconds()));
+        let tainted = taint.changes(&changed);
+        for change in tainted.map_err(|why| UsageError::new(why.to_string()))? {
+            changed.apply(change.clone());
+            changes.push(change);
+        }
     }
     for rule in rules {
         changes.push(put_rule(&changed, rule, now).map_err(usage)?);
@@ -345,28 +307,6 @@ fn manifests(rules: &[TaintRule]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_taint_names_its_device_first() {
-        let parsed = |text: &str| -> Result<String, String> {
-            text.parse()
-                .map(|DeviceTaintArgument { device, taint }| format!("{device} {taint}"))
-        };
-        for (text, expected) in [
-            (
-                "d.io/node/gpu-0=a.io/k=v:NoExecute",
-                "d.io/node/gpu-0 a.io/k=v:NoExecute",
-            ),
-            ("d/p=x/y=k:NoSchedule", "error"),
-            ("d/p/q/x=k:None", "d/p/q/x k:None"),
-            ("d/p/x=k=v", "error"),
-            ("d/p/x", "error"),
-            ("x=k:NoExecute", "error"),
-            ("d/p/x=:NoExecute", "error"),
-        ] {
-            assert_eq!(parsed(text).unwrap_or("error".to_owned()), expected, "{text}");
-        }
-    }
 
     #[test]
     fn manifests_begin_with_the_effect_none() {

@@ -410,6 +410,25 @@ impl EvictionReport {
                  may be one or the other"
             ));
         }
+        let mut staying: BTreeMap<&Str, usize> = BTreeMap::new();
+        for pod in &self.pods {
+            if let Some(node) = &pod.node
+                && pod.verdict == PodVerdict::Evicted
+                && pod.gone_at.is_none()
+            {
+                *staying.entry(node).or_default() += 1;
+            }
+        }
+        for (node, pods) in staying {
+            let pods = if pods == 1 {
+                "1 pod that is deleted there stays".to_owned()
+            } else {
+                format!("{pods} pods that are deleted there stay")
+            };
+            self.warnings.push(format!(
+                "node/{node} does not answer: {pods}, with the claims, until it does or is marked out of service"
+            ));
+        }
         let again: BTreeSet<&Key> = world
             .happenings()
             .iter()

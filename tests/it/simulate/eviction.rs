@@ -1,9 +1,5 @@
 //! `kubectl dra simulate eviction` as people see it.
 
-use std::io::Write;
-
-use tempfile::NamedTempFile;
-
 use crate::support::command::{dra, dra_snapshot};
 use crate::support::process::Invocation;
 use crate::support::schema::assert_schema;
@@ -16,12 +12,6 @@ fn simulate(args: &[&str], snapshot: &str, now: &str) -> Invocation {
 
 /// Before anything happens in `device-taints-before`.
 const BEFORE: &str = "2026-11-21T10:13:20Z";
-
-fn rule_file(json: &str) -> NamedTempFile {
-    let mut file = NamedTempFile::with_suffix(".json").expect("a temporary file");
-    write!(file, "{json}").expect("a written file");
-    file
-}
 
 #[test]
 fn a_node_is_drained_of_its_devices_pods() {
@@ -424,86 +414,6 @@ fn rules_can_be_printed() {
     error: `--emit-rule` has no rule to print
 
     hint: choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`
-    ");
-}
-
-#[test]
-fn what_makes_no_sense_is_refused() {
-    let taint = |text: &str| simulate(&["--taint", text], "device-taints-before", BEFORE);
-    dra_snapshot!(taint("gpu.example.com/gpu-node-1/gpu-99=k:NoExecute"), @r"
-    exit_code: 2
-    ----- stdout -----
-
-    ----- stderr -----
-    error: no slice publishes the device gpu.example.com/gpu-node-1/gpu-99, so its driver cannot taint it
-    ");
-    dra_snapshot!(taint("gpu.example.com/gpu-node-1/gpu-0=k:Later"), @r"
-    exit_code: 2
-    ----- stdout -----
-
-    ----- stderr -----
-    error: `Later` is not an effect: the API server takes `NoExecute`, `NoSchedule` and `None`
-    ");
-    dra_snapshot!(taint("gpu-0=k:NoExecute"), @r"
-    exit_code: 2
-    ----- stdout -----
-
-    ----- stderr -----
-    error: invalid value 'gpu-0=k:NoExecute' for '--taint <DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT>': the device is `DRIVER/POOL/DEVICE`
-
-    For more information, try '--help'.
-    ");
-    dra_snapshot!(simulate(&["--node", "no-such-node"], "device-taints-before", BEFORE), @r"
-    exit_code: 2
-    ----- stdout -----
-
-    ----- stderr -----
-    error: no slice publishes a device that only node `no-such-node` reaches
-    ");
-    let rule = |json: &str| {
-        let file = rule_file(json);
-        let name = file.path().to_str().expect("UTF-8");
-        let run = simulate(&["--rule", name], "device-taints-before", BEFORE).run();
-        (run.code, run.stderr.replace(name, "FILE"))
-    };
-    let kind = r#""apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule""#;
-    let without_spec = rule(&format!(r#"{{{kind}, "metadata": {{"name": "empty"}}}}"#));
-    assert_eq!(
-        without_spec,
-        (
-            Some(2),
-            "error: devicetaintrule/empty has no taint with a key, which the API server refuses\n".to_owned()
-        )
-    );
-    let taint = r#""spec": {"deviceSelector": {}, "taint": {"key": "k", "effect": "Later"}}"#;
-    let odd_effect = rule(&format!(r#"{{{kind}, "metadata": {{"name": "odd"}}, {taint}}}"#));
-    assert_eq!(odd_effect.0, Some(2), "{}", odd_effect.1);
-    let no_rule = rule(r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#);
-    assert_eq!(
-        no_rule,
-        (Some(2), "error: FILE has no DeviceTaintRule\n".to_owned())
-    );
-}
-
-#[test]
-fn a_rule_about_nothing_is_warned_about() {
-    dra_snapshot!(simulate(&["--driver", "tpu.example.com"], "device-taints-before", BEFORE), @r"
-    exit_code: 0
-    ----- stdout -----
-    Start:                     2026-11-21T10:13:20Z
-    Evicted:                   <none>
-    Timeline:                  <none>
-    Claims released:           <none>
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:
-      RULE                    AFTER   STATUS   REASON       MESSAGE
-      kubectl-dra-simulated   0s      False    NotStarted   <none>
-
-    ----- stderr -----
-    warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
-    this is a simulation: nothing was changed
     ");
 }
 

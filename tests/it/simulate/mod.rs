@@ -3,6 +3,7 @@
 mod allocation;
 mod eviction;
 mod eviction_history;
+mod eviction_input;
 mod explain;
 
 use std::path::PathBuf;

@@ -1,0 +1,324 @@
+//! What `simulate eviction`, `taints` and `check` make of input that makes little sense: each kind has one answer, and one exit code.
+
+use serde_json::{Value, json};
+
+use super::Manifest;
+use crate::support::command::{dra, dra_snapshot};
+use crate::support::process::Invocation;
+
+/// Before anything happens in `device-taints-before`.
+const NOW: &str = "2026-11-21T10:13:20Z";
+
+fn simulate(args: &[&str]) -> Invocation {
+    let file = "tests/data/snapshots/device-taints-before.yaml";
+    let command = ["simulate", "eviction", "--kubernetes-version", "1.37"];
+    dra(&[&command, args, &["--from", file, "--now", NOW]].concat())
+}
+
+/// The simulation with this rule, whose file is called FILE.
+fn with_rule(rule: &Value) -> String {
+    let mut manifest = json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule"});
+    for (key, value) in rule.as_object().expect("an object") {
+        manifest[key] = value.clone();
+    }
+    let file = Manifest::new(&manifest.to_string());
+    let path = file.path().display().to_string();
+    let run = simulate(&["--rule", &path]).run();
+    let text = crate::support::command::seen(run);
+    text.replace(&path, "FILE")
+}
+
+#[test]
+fn an_effect_that_nobody_knows_is_refused() {
+    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-0=k:Later"]), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=k:Later' for '--taint <TAINT>': `Later` is no effect of a device taint: NoSchedule, NoExecute or None
+
+    For more information, try '--help'.
+    ");
+    let rule = json!({"metadata": {"name": "odd"}, "spec": {"deviceSelector": {}, "taint": {"key": "k", "effect": "Later"}}});
+    insta::assert_snapshot!(with_rule(&rule), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `Later` is not an effect: the API server takes `NoExecute`, `NoSchedule` and `None`
+    ");
+}
+
+#[test]
+fn a_taint_of_nothing_or_without_a_key_is_refused() {
+    dra_snapshot!(simulate(&["--taint", "gpu-0=k:NoExecute"]), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: invalid value 'gpu-0=k:NoExecute' for '--taint <TAINT>': `gpu-0` is not DRIVER/POOL/DEVICE
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-0=:NoExecute"]), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=:NoExecute' for '--taint <TAINT>': `gpu.example.com/gpu-node-1/gpu-0=:NoExecute` is not DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(simulate(&["--node", "no-such-node"]), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: no slice publishes a device that only node `no-such-node` reaches
+    ");
+}
+
+#[test]
+fn a_taint_on_a_device_that_is_gone_is_refused() {
+    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-99=k:NoExecute"]), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: no slice publishes the device gpu.example.com/gpu-node-1/gpu-99, so its driver cannot taint it
+    ");
+    // The same of a simulated allocation.
+    let args = [
+        "simulate",
+        "allocation",
+        "claim/default/shared",
+        "--taint",
+        "gpu.example.com/gpu-node-1/gpu-99=k:NoExecute",
+    ];
+    let file = [
+        "--from",
+        "tests/data/snapshots/device-taints-before.yaml",
+        "--kubernetes-version",
+        "1.37",
+    ];
+    dra_snapshot!(dra(&[&args[..], &file].concat()), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: no slice publishes the device gpu.example.com/gpu-node-1/gpu-99, so its driver cannot taint it
+    ");
+    // A rule can be about it, as claims can still hold it.
+    dra_snapshot!(simulate(&["--device", "gpu-99"]), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON       MESSAGE
+      kubectl-dra-simulated   0s      False    NotStarted   <none>
+
+    ----- stderr -----
+    warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
+    this is a simulation: nothing was changed
+    ");
+}
+
+#[test]
+fn a_rule_without_a_spec_is_refused() {
+    insta::assert_snapshot!(with_rule(&json!({"metadata": {"name": "empty"}})), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: devicetaintrule/empty has no taint with a key, which the API server refuses
+    ");
+    let no_rule = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}});
+    insta::assert_snapshot!(with_rule(&no_rule), @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: FILE has no DeviceTaintRule
+    ");
+}
+
+#[test]
+fn a_selector_with_an_unknown_driver_is_warned_about() {
+    dra_snapshot!(simulate(&["--driver", "tpu.example.com"]), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE                    AFTER   STATUS   REASON       MESSAGE
+      kubectl-dra-simulated   0s      False    NotStarted   <none>
+
+    ----- stderr -----
+    warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
+    this is a simulation: nothing was changed
+    ");
+    let selector = json!({"driver": "tpu.example.com"});
+    let rule = json!({"metadata": {"name": "tpus"}, "spec": {"deviceSelector": selector, "taint": {"key": "k", "effect": "NoExecute"}}});
+    insta::assert_snapshot!(with_rule(&rule), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE   AFTER   STATUS   REASON       MESSAGE
+      tpus   0s      False    NotStarted   <none>
+
+    ----- stderr -----
+    warning: devicetaintrule/tpus selects no device that a slice publishes or a claim holds
+    this is a simulation: nothing was changed
+    ");
+    let without =
+        json!({"metadata": {"name": "none"}, "spec": {"taint": {"key": "k", "effect": "NoExecute"}}});
+    insta::assert_snapshot!(with_rule(&without), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE   AFTER   STATUS   REASON       MESSAGE
+      none   0s      False    NotStarted   <none>
+
+    ----- stderr -----
+    warning: devicetaintrule/none has no deviceSelector: it selects nothing
+    this is a simulation: nothing was changed
+    ");
+}
+
+/// A cluster with all of it: as the API server would refuse most of this, it can only come from elsewhere.
+fn cluster() -> Manifest {
+    let taint = |effect: &str| json!({"key": "k", "effect": effect, "timeAdded": "2026-11-21T10:00:00Z"});
+    let mut items = vec![
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "node-d"}, "spec": {
+            "driver": "d", "nodeName": "node", "pool": {"name": "node", "generation": 1, "resourceSliceCount": 1}, "devices": [
+                {"name": "below", "taints": [taint("NoExecute")]}, {"name": "beyond", "taints": [taint("NoExecute")]},
+                {"name": "later", "taints": [taint("Later")]}]}}),
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "empty"}}),
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "gone"}, "spec": {
+            "deviceSelector": {"driver": "d", "device": "gone"}, "taint": taint("NoExecute")}}),
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "nobody"}, "spec": {
+            "deviceSelector": {"driver": "nobody"}, "taint": taint("NoExecute")}}),
+    ];
+    for (device, seconds) in [
+        ("below", Some(-5)),
+        ("beyond", Some(9_300_000_000_i64)),
+        ("later", None),
+        ("gone", None),
+    ] {
+        let toleration = json!({"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
+        let tolerations = if seconds.is_some() {
+            json!([toleration])
+        } else {
+            json!([])
+        };
+        items.push(json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+            "metadata": {"namespace": "n", "name": device, "uid": format!("{device}-claim")},
+            "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "d"}}]}},
+            "status": {"reservedFor": [{"resource": "pods", "name": device, "uid": device}], "allocation": {"devices": {"results": [
+                {"request": "r", "driver": "d", "pool": "node", "device": device, "tolerations": tolerations}]}}}}));
+        items.push(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "n", "name": device, "uid": device},
+            "spec": {"nodeName": "node", "resourceClaims": [{"name": "c", "resourceClaimName": device}]}, "status": {"phase": "Running"}}));
+    }
+    items.push(json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "d"}, "spec": {}}));
+    Manifest::new(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string())
+}
+
+fn look(args: &[&str]) -> String {
+    let file = cluster();
+    let path = file.path().display().to_string();
+    let source = [
+        "--from",
+        path.as_str(),
+        "--now",
+        NOW,
+        "--kubernetes-version",
+        "1.37",
+    ];
+    let run = dra(&[args, &source].concat()).run();
+    crate::support::command::seen(run).replace(&path, "FILE")
+}
+
+#[test]
+fn what_a_cluster_has_all_the_same_has_an_answer() {
+    insta::assert_snapshot!(look(&["simulate", "eviction"]), @r"
+    exit_code: 0
+    ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:
+      AFTER   POD        NODE   GRACE   OWNER    REPLACEMENT   REASONS
+      0s      n/below    node   30s     <none>   none          slice/node-d below k
+      0s      n/beyond   node   30s     <none>   none          slice/node-d beyond k
+      0s      n/gone     node   30s     <none>   none          rule/gone
+    Timeline:
+      AFTER   DELETED   GONE   RELEASED   LEFT
+      0s      3         0      0          0
+      30s     0         3      0          0
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:
+      RULE     AFTER   STATUS   REASON                MESSAGE
+      empty    0s      False    OtherEffect           Eviction only happens for the NoExecute effect.
+      gone     0s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace.
+      gone     10s     False    Completed             1 pod evicted since starting the controller.
+      nobody   0s      False    NotStarted            <none>
+
+    ----- stderr -----
+    warning: claim/n/beyond tolerates a taint for more than 9223372036 seconds, which overflows in Kubernetes: its pods may go at once
+    this is a simulation: nothing was changed
+    ");
+    insta::assert_snapshot!(look(&["taints"]), @r"
+    exit_code: 0
+    ----- stdout -----
+    SOURCE         EFFECT      TAINT   AGE         DEVICES                  CLAIMS             PODS               TOLERATED                                                                          EVICTED
+    rule/empty                         <unknown>   <none>                   <none>             <none>             <none>                                                                             <none>
+    rule/gone      NoExecute   k       13m         node/gone                n/gone             n/gone             <none>                                                                             n/gone:now
+    rule/nobody    NoExecute   k       13m         <none>                   <none>             <none>             <none>                                                                             <none>
+    slice/node-d   NoExecute   k       13m         node/below,node/beyond   n/below,n/beyond   n/below,n/beyond   n/below:until-2026-11-21T10:00:00Z,n/beyond:until-1737-01-15T07:45:26.290448384Z   n/below:now,n/beyond:now
+    slice/node-d   Later       k       13m         node/later               n/later            n/later            <none>                                                                             <none>
+
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(look(&["check"]), @r"
+    exit_code: 1
+    ----- stdout -----
+    SEVERITY   CODE     CERTAINTY   OBJECT                   MESSAGE
+    Warning    DRA004   Possible    resourceclaim/n/gone     holds d/node/gone, which no ResourceSlice of the newest generation lists: the driver does not run, or the device is gone
+    Warning    DRA029   Confirmed   resourceclaim/n/below    tolerationSeconds: -5 seconds for any taint are none
+    Warning    DRA029   Confirmed   resourceclaim/n/beyond   tolerationSeconds: 9300000000 seconds for any taint overflow 64 bits of nanoseconds and mostly end at once
+    Warning    DRA034   Possible    resourceslice/node-d     publishes 3 devices of d for node/node, which does not exist
+    Warning    DRA042   Confirmed   devicetaintrule/empty    has no effect set: it neither evicts pods nor keeps them away
+    Warning    DRA042   Confirmed   resourceslice/node-d     later has a taint with an effect that nobody knows: k:Later
+    Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it is about no device
+    Info       DRA043   Possible    devicetaintrule/nobody   selects driver nobody, which fits none of 1 pool: it has no effect until such a device is published
+
+    ----- stderr -----
+    6 warnings, 2 infos in all namespaces
+    ");
+}
