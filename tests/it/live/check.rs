@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::{Cluster, scenario};
 use crate::support::process::Run;
 
@@ -76,4 +77,39 @@ fn a_gate_of_the_api_server_is_seen_before_a_downgrade() {
     let report = report(run, 1);
     assert_eq!(found(&report), ["DRA122 FeatureGate/GenericWorkload"]);
     assert_eq!(report["unknown"], json!([]));
+}
+
+/// The list of pods is from before a pod came: nobody is accused, as the pod is asked for again.
+#[test]
+fn a_pod_that_came_between_two_lists_accuses_nobody() {
+    let cluster = Cluster::shared();
+    let faulty = cluster.faulty(|path, _| {
+        if path.split('?').next() == Some("/api/v1/pods") {
+            Fault::Replaced(r#""name":"notebook","#, r#""name":"not-yet","#)
+        } else {
+            Fault::None
+        }
+    });
+    let check = ["check", "-o", "json", "--only", "DRA010"];
+    let report = report(cluster.kubectl_dra(check).args(faulty.flags()).run(), 0);
+    assert_eq!(found(&report), [""; 0]);
+    // There was a suspicion, which this answered.
+    let asked = faulty.asked();
+    let again = |path: &String| path.starts_with("/api/v1/namespaces/") && path.ends_with("/pods/notebook");
+    assert!(asked.iter().any(again), "{asked:#?}");
+
+    // Where the object cannot be read again, the suspicion stays one.
+    let silent = cluster.faulty(|path, _| {
+        if path.split('?').next() == Some("/api/v1/pods") {
+            Fault::Replaced(r#""name":"notebook","#, r#""name":"not-yet","#)
+        } else if path.ends_with("/pods/notebook") {
+            Fault::Refusal(403, "", "forbidden".to_owned())
+        } else {
+            Fault::None
+        }
+    });
+    let run = cluster.kubectl_dra(check).args(silent.flags()).run();
+    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(found(&report), ["DRA010 ResourceClaim/notebook-gpu"]);
+    assert_eq!(report["items"][0]["certainty"], "Possible");
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod connections;
+mod consumers;
 mod convert;
 mod eviction;
 mod faults;

@@ -286,7 +286,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// An allocation without what the scheduler takes from the clock or at random.
-fn comparable(allocation: &Value) -> Value {
+pub(super) fn comparable(allocation: &Value) -> Value {
     let mut allocation = allocation.clone();
     if let Some(fields) = allocation.as_object_mut() {
         fields.remove("allocationTimestamp");
@@ -303,8 +303,8 @@ fn comparable(allocation: &Value) -> Value {
     allocation
 }
 
-/// The dry run of `pod` on what the cluster looks like.
-fn dry_run(cluster: &Value, pod: &str) -> Value {
+/// The dry run of `pod` on what the cluster looks like, with further flags.
+pub(super) fn dry_run(cluster: &Value, pod: &str, more: &[&str]) -> Value {
     let mut cluster = cluster.clone();
     // The pod is held back by a gate until the dry run was made.
     for object in cluster["items"].as_array_mut().expect("a list") {
@@ -317,7 +317,7 @@ fn dry_run(cluster: &Value, pod: &str) -> Value {
     std::fs::write(&file, cluster.to_string()).expect("the cluster is written");
     let from = file.display().to_string();
     let args = ["simulate", "allocation", pod, "-o", "json", "--from", &from];
-    let run = dra(&args).run();
+    let run = dra(&[&args, more].concat()).run();
     assert!(!run.stdout.is_empty(), "{pod}: {}", run.stderr);
     assert_valid(&run.stdout)
 }
@@ -335,7 +335,7 @@ fn the_scheduler_does_what_the_dry_run_says() {
         let name = format!("pod/{namespace}/{}", case.name);
         let mut report = Value::Null;
         let placed = cluster.place(&case.pod, |before| {
-            report = dry_run(before, &name);
+            report = dry_run(before, &name, &[]);
             report["result"] == "Fits"
         });
         if (report["result"] == "Fits") != case.fits {
@@ -353,7 +353,7 @@ fn the_scheduler_does_what_the_dry_run_says() {
 }
 
 /// Whether the pod went to one of the nodes of the dry run, with the devices that it foretold for that node.
-fn compare(cluster: &Cluster, placed: &Value, report: &Value) -> Option<String> {
+pub(super) fn compare(cluster: &Cluster, placed: &Value, report: &Value) -> Option<String> {
     let node = placed["spec"]["nodeName"].as_str()?;
     let nodes = report["nodes"].as_array().expect("nodes");
     let foretold = nodes
