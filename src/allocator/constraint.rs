@@ -124,6 +124,10 @@ impl Values {
             AttributeValue::Versions(list) => list.iter().cloned().map(Element::Version).for_each(add),
             AttributeValue::Unknown => return None,
         }
+        // A derived attribute can be an empty list, which is no value, as `attributeAsSet` has it.
+        if self.lists && elements.is_empty() {
+            return None;
+        }
         elements.sort_unstable();
         elements.dedup();
         Some(self.intern(elements.into()))
@@ -197,5 +201,22 @@ impl ConstraintState {
     /// Takes back the last device added.
     pub(super) fn remove(&mut self) {
         self.values.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_list_meets_no_constraint_where_lists_are_values() {
+        let empty = AttributeValue::Strings(Box::new([]));
+        assert_eq!(Values::new(true).number(&empty), None);
+        // Elsewhere it is as odd as any list: the first may have it, nothing can join.
+        let mut values = Values::new(false);
+        let odd = values.number(&empty).unwrap();
+        let mut state = ConstraintState::new(Rule::Match);
+        assert!(state.add(odd, &mut values));
+        assert!(!state.add(odd, &mut values));
     }
 }
