@@ -20,6 +20,7 @@ const POOLS: usize = 5_000;
 const DEVICES_PER_POOL: usize = 8;
 const CLAIMS: usize = 100_000;
 const RULES: usize = 1_000;
+const FORKS: usize = 1_000;
 
 fn rule(name: &str, selector: &Value, effect: &str) -> Value {
     json!({"metadata": {"name": name, "uid": name, "generation": 1}, "spec": {"deviceSelector": selector,
@@ -91,18 +92,34 @@ fn main() {
     head();
     row("decoding all objects", 0, (wall, decoding), decoding);
     let now: Time = "2026-11-21T10:00:00Z".parse().expect("a time");
+    let more = |selector: &Value| {
+        let json = rule("more", selector, "NoExecute").to_string();
+        Change::Put(Object::from_json(Kind::DeviceTaintRule, json.as_bytes()).expect("a rule"))
+    };
     let pool = json!({"driver": "gpu.example.com", "pool": "node-7"});
+    let (wall, cpu, forks) = least(3, || {
+        let forks = (0..FORKS).map(|_| {
+            let mut fork = cluster.clone();
+            fork.apply(more(&pool));
+            fork
+        });
+        forks.count()
+    });
+    row(
+        "forks of the cluster with a change each",
+        forks,
+        (wall, cpu),
+        decoding,
+    );
     for (what, selector) in [
         ("the rules that there are", None),
-        ("one more rule about a node", Some(pool)),
+        ("one more rule about a node", Some(pool.clone())),
         ("one more rule about every device", Some(json!({}))),
     ] {
         let (wall, cpu, evicted) = least(3, || {
             let mut world = World::new(cluster.clone(), now, None);
             if let Some(selector) = &selector {
-                let json = rule("more", selector, "NoExecute").to_string();
-                let more = Object::from_json(Kind::DeviceTaintRule, json.as_bytes()).expect("a rule");
-                world.apply(Change::Put(more));
+                world.apply(more(selector));
             }
             report(world, false).pods.len()
         });
