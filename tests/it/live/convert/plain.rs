@@ -21,7 +21,7 @@ fn report(stdout: &str) -> Value {
     serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
 }
 
-/// `pair` is used by two groups, `mixed` by a group and a pod, `batch` by a pod and reserved for a job, `fresh` by nobody.
+/// `pair` is used by two groups, `mixed` by a group and a pod, `batch` by a pod and also reserved for a job, `fresh` by nobody.
 fn several(cluster: &Cluster) {
     cluster.create_all(&[
         claim("pair", claim_spec([gpu()])),
@@ -40,8 +40,14 @@ fn several(cluster: &Cluster) {
         user("batch", "batch"),
     ]);
     cluster.update_status("claim/batch", |claim| {
-        claim["status"]["reservedFor"] =
-            json!([{"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"}]);
+        // The pod's entry stays: the claim controller would put it back, at a time that nobody knows.
+        claim["status"]["reservedFor"]
+            .as_array_mut()
+            .expect("the pod runs")
+            .insert(
+                0,
+                json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"}),
+            );
     });
 }
 
@@ -87,7 +93,10 @@ fn reservations_become_pods_and_the_devices_come_back() {
         outcomes(&report(&run.stdout)),
         ["batch Kept", "llm Converted", "mixed Converted", "pair Converted"]
     );
-    assert_eq!(cluster.reservations_of("claim/batch"), ["jobs/render"]);
+    assert_eq!(
+        cluster.reservations_of("claim/batch"),
+        ["jobs/render", "pods/batch"]
+    );
     assert_eq!(
         cluster.reservations_of("claim/llm"),
         ["pods/llm-0", "pods/llm-1", "pods/llm-2"]
