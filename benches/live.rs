@@ -93,7 +93,7 @@ fn main() {
         ),
     ];
     let kubeconfig = cluster.kubeconfig().display().to_string();
-    let measured = timed::measure(&rows, &[("KUBECONFIG", kubeconfig)]);
+    let measured = timed::measure(&rows, &[("KUBECONFIG", kubeconfig)], || ());
     timed::print(&rows, &measured, 0, "`kubectl get --raw`");
     println!(
         "\nFrom the saved list, the claims table is {:.0} times as fast as jq's.",

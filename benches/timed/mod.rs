@@ -17,11 +17,16 @@ pub(crate) struct Figures {
 }
 
 /// Runs all commands in turn, and once more, and so on, so that whatever else the machine does hits all of them. Medians of time, and the
-/// largest peak.
-pub(crate) fn measure(rows: &[(&str, Vec<String>)], environment: &[(&str, String)]) -> Vec<Figures> {
+/// largest peak. `prepare` is called before each run.
+pub(crate) fn measure(
+    rows: &[(&str, Vec<String>)],
+    environment: &[(&str, String)],
+    prepare: impl Fn(),
+) -> Vec<Figures> {
     let mut all = vec![Vec::new(); rows.len()];
     for _ in 0..RUNS {
         for ((name, command), figures) in rows.iter().zip(&mut all) {
+            prepare();
             figures.push(run(command, environment));
             // Measuring takes minutes.
             let _ = writeln!(std::io::stderr(), "{name}");
