@@ -292,11 +292,16 @@ fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyho
             paths.journal.display()
         ));
     }
+    outcome(report, "the conversion")
+}
+
+/// The exit code that `report` stands for. `what` names the work in the error of one that ended early.
+pub(super) fn outcome(report: &conversion::Report, what: &str) -> anyhow::Result<Outcome> {
     if report.interrupted {
         return Err(Interrupted.into());
     }
     if let Some(failure) = &report.failure {
-        return Err(anyhow!(failure.clone()).context("the conversion ended before its time"));
+        return Err(anyhow!(failure.clone()).context(format!("{what} ended before its time")));
     }
     if report.failed() {
         return Err(anyhow!("not every claim could be written"));

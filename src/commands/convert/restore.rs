@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::anyhow;
 use clap::ValueHint;
 use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
-use crate::error::{Interrupted, Outcome, UsageError};
+use crate::error::{Outcome, UsageError};
 use crate::model::{Meta, Str};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted};
 
-use super::carry_out::{Shown, agreed, check, mode, records, tone};
+use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone};
 use super::writing::DryRun;
 
 /// Bring back the lists that a conversion replaced
@@ -138,22 +137,7 @@ fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
         .collect();
     ctx.print(result)?;
     ctx.printer().note(&parts.join(", "));
-    if report.interrupted {
-        return Err(Interrupted.into());
-    }
-    if let Some(failure) = &report.failure {
-        return Err(anyhow!(failure.clone()).context("the restoration ended before its time"));
-    }
-    if report.failed() {
-        return Err(anyhow!("not every claim could be written"));
-    }
-    Ok(if !report.unknown.is_empty() {
-        Outcome::Unknown
-    } else if report.is_clean() {
-        Outcome::Done
-    } else {
-        Outcome::Findings
-    })
+    outcome(report, "the restoration")
 }
 
 /// What became of each claim of a backup.
