@@ -7,16 +7,25 @@
 use std::io;
 
 use serde::Serialize;
+use serde_transcode::Transcoder;
+
+use super::json;
 
 /// Writes `value` to `out` as one document.
-pub(super) fn to_writer<W: io::Write, T: Serialize>(mut out: W, value: &T) -> io::Result<()> {
+///
+/// Each type that is serialized in a format of its own makes the program larger, so the way leads over JSON.
+pub(super) fn to_writer<T: Serialize>(out: &mut dyn io::Write, value: &T) -> io::Result<()> {
+    let mut document = Vec::new();
+    json::to_writer(&mut document, value)?;
+    let mut reader = serde_json::Deserializer::from_slice(&document);
+    let value = Transcoder::new(&mut reader);
     let options = serde_saphyr::ser_options! {
         // No line is folded, however long: what was one line in the cluster is one for `grep`.
         folded_wrap_chars: usize::MAX,
     };
     // The crate's errors hide the I/O error inside, by which a closed pipe is known; so the text is made first.
     let mut text = String::new();
-    serde_saphyr::to_fmt_writer_with_options(&mut text, value, options).map_err(io::Error::other)?;
+    serde_saphyr::to_fmt_writer_with_options(&mut text, &value, options).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
 }
 
