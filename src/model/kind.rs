@@ -155,6 +155,9 @@ const fn facts(
 }
 
 impl Kind {
+    /// How many there are.
+    pub const COUNT: usize = FACTS.len();
+
     /// Every kind.
     pub fn all() -> impl Iterator<Item = Self> {
         FACTS.iter().map(|facts| facts.kind)

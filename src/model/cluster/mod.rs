@@ -134,20 +134,8 @@ pub enum Change {
 /// Iterators yield objects by namespace and name, so equal clusters read equally whatever order they were loaded in.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
-    namespaces: Layered<Key, Arc<Bare>>,
-    nodes: Layered<Key, Arc<Node>>,
-    classes: Layered<Key, Arc<Class>>,
-    slices: Layered<Key, Arc<Slice>>,
-    rules: Layered<Key, Arc<TaintRule>>,
-    templates: Layered<Key, Arc<ClaimTemplate>>,
-    claims: Layered<Key, Arc<Claim>>,
-    pods: Layered<Key, Arc<Pod>>,
-    pod_groups: Layered<Key, Arc<PodGroup>>,
-    workloads: Layered<Key, Arc<Bare>>,
-    composite_pod_groups: Layered<Key, Arc<Bare>>,
-    budgets: Layered<Key, Arc<DisruptionBudget>>,
-    quotas: Layered<Key, Arc<Quota>>,
-    events: Layered<Key, Arc<Event>>,
+    /// By kind, in the order of [`Kind`].
+    objects: [Layered<Key, Object>; Kind::COUNT],
     indexes: Indexes,
     environment: Arc<Environment>,
 }
@@ -162,16 +150,22 @@ fn scoped(name: &str) -> Key {
 
 /// Reads of one kind: by key, and all in order.
 macro_rules! reads {
-    ($($get:ident $all:ident $type:ty, $key:ty, $what:literal;)*) => {
+    ($($variant:ident $get:ident $all:ident $type:ty, $key:ty, $what:literal;)*) => {
         $(
             #[doc = concat!("The ", $what, " of that name.")]
             pub fn $get(&self, key: &$key) -> Option<&Arc<$type>> {
-                self.$all.get(key.as_key().as_ref())
+                match self.of_kind(Kind::$variant).get(key.as_key().as_ref())? {
+                    Object::$variant(object) => Some(object),
+                    _ => None,
+                }
             }
 
             #[doc = concat!("Every ", $what, ", in order.")]
             pub fn $all(&self) -> impl Iterator<Item = &Arc<$type>> {
-                self.$all.iter().map(|(_, object)| object)
+                self.of_kind(Kind::$variant).iter().filter_map(|(_, object)| match object {
+                    Object::$variant(object) => Some(object),
+                    _ => None,
+                })
             }
         )*
     };
@@ -196,20 +190,20 @@ impl AsKey for str {
 
 impl Cluster {
     reads! {
-        namespace namespaces Bare, str, "namespace";
-        node nodes Node, str, "node";
-        class classes Class, str, "device class";
-        slice slices Slice, str, "resource slice";
-        rule rules TaintRule, str, "device taint rule";
-        template templates ClaimTemplate, Key, "claim template";
-        claim claims Claim, Key, "claim";
-        pod pods Pod, Key, "pod";
-        pod_group pod_groups PodGroup, Key, "pod group";
-        workload workloads Bare, Key, "workload";
-        composite_pod_group composite_pod_groups Bare, Key, "composite pod group";
-        budget budgets DisruptionBudget, Key, "disruption budget";
-        quota quotas Quota, Key, "resource quota";
-        event events Event, Key, "event";
+        Namespace namespace namespaces Bare, str, "namespace";
+        Node node nodes Node, str, "node";
+        DeviceClass class classes Class, str, "device class";
+        ResourceSlice slice slices Slice, str, "resource slice";
+        DeviceTaintRule rule rules TaintRule, str, "device taint rule";
+        ResourceClaimTemplate template templates ClaimTemplate, Key, "claim template";
+        ResourceClaim claim claims Claim, Key, "claim";
+        Pod pod pods Pod, Key, "pod";
+        PodGroup pod_group pod_groups PodGroup, Key, "pod group";
+        Workload workload workloads Bare, Key, "workload";
+        CompositePodGroup composite_pod_group composite_pod_groups Bare, Key, "composite pod group";
+        PodDisruptionBudget budget budgets DisruptionBudget, Key, "disruption budget";
+        ResourceQuota quota quotas Quota, Key, "resource quota";
+        Event event events Event, Key, "event";
     }
 
     /// Versions, gates, time and gaps of this state.
@@ -227,65 +221,59 @@ impl Cluster {
 
     /// Number of objects of `kind`.
     pub fn count(&self, kind: Kind) -> usize {
-        match kind {
-            Kind::Namespace => self.namespaces.len(),
-            Kind::Node => self.nodes.len(),
-            Kind::DeviceClass => self.classes.len(),
-            Kind::ResourceSlice => self.slices.len(),
-            Kind::DeviceTaintRule => self.rules.len(),
-            Kind::ResourceClaimTemplate => self.templates.len(),
-            Kind::ResourceClaim => self.claims.len(),
-            Kind::Pod => self.pods.len(),
-            Kind::PodGroup => self.pod_groups.len(),
-            Kind::Workload => self.workloads.len(),
-            Kind::CompositePodGroup => self.composite_pod_groups.len(),
-            Kind::PodDisruptionBudget => self.budgets.len(),
-            Kind::ResourceQuota => self.quotas.len(),
-            Kind::Event => self.events.len(),
-        }
+        self.of_kind(kind).len()
     }
 
     /// Keys of the objects of `kind`, with the version that each was read in.
     pub fn versions(&self, kind: Kind) -> std::collections::BTreeMap<Key, Str> {
-        macro_rules! of {
-            ($map:ident) => {
-                self.$map
-                    .iter()
-                    .map(|(key, object)| (key.clone(), object.metadata.resource_version.clone()))
-                    .collect()
-            };
-        }
-        match kind {
-            Kind::Namespace => of!(namespaces),
-            Kind::Node => of!(nodes),
-            Kind::DeviceClass => of!(classes),
-            Kind::ResourceSlice => of!(slices),
-            Kind::DeviceTaintRule => of!(rules),
-            Kind::ResourceClaimTemplate => of!(templates),
-            Kind::ResourceClaim => of!(claims),
-            Kind::Pod => of!(pods),
-            Kind::PodGroup => of!(pod_groups),
-            Kind::Workload => of!(workloads),
-            Kind::CompositePodGroup => of!(composite_pod_groups),
-            Kind::PodDisruptionBudget => of!(budgets),
-            Kind::ResourceQuota => of!(quotas),
-            Kind::Event => of!(events),
-        }
+        let version = |object: &Object| object.metadata().resource_version.clone();
+        let objects = self.of_kind(kind).iter();
+        objects
+            .map(|(key, object)| (key.clone(), version(object)))
+            .collect()
+    }
+
+    fn of_kind(&self, kind: Kind) -> &Layered<Key, Object> {
+        &self.objects[kind as usize]
+    }
+
+    fn in_namespace(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Object> {
+        let namespace = namespace.clone();
+        let first = Key {
+            namespace: namespace.clone(),
+            name: Str::default(),
+        };
+        let objects = self
+            .of_kind(kind)
+            .stretch(&first, move |key| key.namespace == namespace);
+        objects.map(|(_, object)| object)
     }
 
     /// Claims of one namespace.
     pub fn claims_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Claim>> {
-        in_namespace(&self.claims, namespace)
+        let objects = self.in_namespace(Kind::ResourceClaim, namespace);
+        objects.filter_map(|object| match object {
+            Object::ResourceClaim(claim) => Some(claim),
+            _ => None,
+        })
     }
 
     /// Pods of one namespace.
     pub fn pods_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Pod>> {
-        in_namespace(&self.pods, namespace)
+        let objects = self.in_namespace(Kind::Pod, namespace);
+        objects.filter_map(|object| match object {
+            Object::Pod(pod) => Some(pod),
+            _ => None,
+        })
     }
 
     /// Disruption budgets of one namespace.
     pub fn budgets_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<DisruptionBudget>> {
-        in_namespace(&self.budgets, namespace)
+        let objects = self.in_namespace(Kind::PodDisruptionBudget, namespace);
+        objects.filter_map(|object| match object {
+            Object::PodDisruptionBudget(budget) => Some(budget),
+            _ => None,
+        })
     }
 
     /// Pods of the claim's namespace that mention the claim in spec or status. Whether they may use it is a question for the
@@ -293,7 +281,7 @@ impl Cluster {
     pub fn pods_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Arc<Pod>> {
         let namespace = claim.namespace.clone();
         self.indexes.pods_of_claim(claim).filter_map(move |name| {
-            self.pods.get(&Key {
+            self.pod(&Key {
                 namespace: namespace.clone(),
                 name: name.clone(),
             })
@@ -304,7 +292,7 @@ impl Cluster {
     pub fn pods_of_group(&self, group: &Key) -> impl Iterator<Item = &Arc<Pod>> {
         let namespace = group.namespace.clone();
         self.indexes.pods_of_group(group).filter_map(move |name| {
-            self.pods.get(&Key {
+            self.pod(&Key {
                 namespace: namespace.clone(),
                 name: name.clone(),
             })
@@ -313,37 +301,35 @@ impl Cluster {
 
     /// Pods bound to the node.
     pub fn pods_of_node(&self, node: &Str) -> impl Iterator<Item = &Arc<Pod>> {
-        self.indexes
-            .pods_of_node(node)
-            .filter_map(|key| self.pods.get(key))
+        self.indexes.pods_of_node(node).filter_map(|key| self.pod(key))
     }
 
     /// Claims whose allocation names the device, admin access included.
     pub fn claims_of_device(&self, device: &DeviceId) -> impl Iterator<Item = &Arc<Claim>> {
         self.indexes
             .claims_of_device(device)
-            .filter_map(|key| self.claims.get(key))
+            .filter_map(|key| self.claim(key))
     }
 
     /// Claims that the object with this UID controls.
     pub fn claims_of_owner(&self, uid: &Str) -> impl Iterator<Item = &Arc<Claim>> {
         self.indexes
             .claims_of_owner(uid)
-            .filter_map(|key| self.claims.get(key))
+            .filter_map(|key| self.claim(key))
     }
 
     /// Allocated devices with the claims that hold them, ordered by device. A device that several claims hold comes several times.
     pub fn allocated_devices(&self) -> impl Iterator<Item = (&DeviceId, &Arc<Claim>)> {
         self.indexes
             .allocated_devices()
-            .filter_map(|(device, key)| Some((device, self.claims.get(key)?)))
+            .filter_map(|(device, key)| Some((device, self.claim(key)?)))
     }
 
     /// The same, for the devices of one pool, published or not.
     pub fn allocated_devices_of_pool(&self, pool: &PoolId) -> impl Iterator<Item = (&DeviceId, &Arc<Claim>)> {
         self.indexes
             .allocated_devices_of_pool(pool)
-            .filter_map(|(device, key)| Some((device, self.claims.get(key)?)))
+            .filter_map(|(device, key)| Some((device, self.claim(key)?)))
     }
 
     /// Events about objects of that kind and name, whatever their UID, oldest first.
@@ -357,7 +343,7 @@ impl Cluster {
         let mut events: Vec<_> = self
             .indexes
             .events_of_object(&object)
-            .filter_map(|key| self.events.get(key))
+            .filter_map(|key| self.event(key))
             .collect();
         events.sort_by_key(|event| event.last_seen());
         events
@@ -368,7 +354,7 @@ impl Cluster {
         let slices = self
             .indexes
             .slices_of_pool(id)
-            .filter_map(|name| self.slices.get(&scoped(name)));
+            .filter_map(|name| self.slice(name));
         Pool::new(id.clone(), slices.collect())
     }
 
@@ -379,7 +365,7 @@ impl Cluster {
             let (id, _) = *rest.peek()?;
             let mut slices = Vec::new();
             while let Some((_, name)) = rest.next_if(|(next, _)| *next == id) {
-                slices.extend(self.slices.get(&scoped(name)));
+                slices.extend(self.slice(name));
             }
             Some(Pool::new(id.clone(), slices))
         })
@@ -389,8 +375,14 @@ impl Cluster {
     /// Makes `change` part of this state, in objects and indexes. Returns what the object was before.
     pub fn apply(&mut self, change: Change) -> Option<Object> {
         let (before, after) = match change {
-            Change::Put(object) => (self.put(object.clone()), Some(object)),
-            Change::Delete(kind, key) => (self.delete(kind, &key), None),
+            Change::Put(object) => {
+                let objects = &mut self.objects[object.kind() as usize];
+                (
+                    objects.insert(object.metadata().key(), object.clone()),
+                    Some(object),
+                )
+            }
+            Change::Delete(kind, key) => (self.objects[kind as usize].remove(&key), None),
         };
         if let Some(before) = &before {
             before.entries(|entry| self.indexes.remove(entry));
@@ -400,66 +392,6 @@ impl Cluster {
         }
         before
     }
-
-    fn put(&mut self, object: Object) -> Option<Object> {
-        let key = object.metadata().key();
-        match object {
-            Object::Namespace(object) => self.namespaces.insert(key, object).map(Object::Namespace),
-            Object::Node(object) => self.nodes.insert(key, object).map(Object::Node),
-            Object::DeviceClass(object) => self.classes.insert(key, object).map(Object::DeviceClass),
-            Object::ResourceSlice(object) => self.slices.insert(key, object).map(Object::ResourceSlice),
-            Object::DeviceTaintRule(object) => self.rules.insert(key, object).map(Object::DeviceTaintRule),
-            Object::ResourceClaimTemplate(object) => self
-                .templates
-                .insert(key, object)
-                .map(Object::ResourceClaimTemplate),
-            Object::ResourceClaim(object) => self.claims.insert(key, object).map(Object::ResourceClaim),
-            Object::Pod(object) => self.pods.insert(key, object).map(Object::Pod),
-            Object::PodGroup(object) => self.pod_groups.insert(key, object).map(Object::PodGroup),
-            Object::Workload(object) => self.workloads.insert(key, object).map(Object::Workload),
-            Object::CompositePodGroup(object) => self
-                .composite_pod_groups
-                .insert(key, object)
-                .map(Object::CompositePodGroup),
-            Object::PodDisruptionBudget(object) => {
-                self.budgets.insert(key, object).map(Object::PodDisruptionBudget)
-            }
-            Object::ResourceQuota(object) => self.quotas.insert(key, object).map(Object::ResourceQuota),
-            Object::Event(object) => self.events.insert(key, object).map(Object::Event),
-        }
-    }
-
-    fn delete(&mut self, kind: Kind, key: &Key) -> Option<Object> {
-        match kind {
-            Kind::Namespace => self.namespaces.remove(key).map(Object::Namespace),
-            Kind::Node => self.nodes.remove(key).map(Object::Node),
-            Kind::DeviceClass => self.classes.remove(key).map(Object::DeviceClass),
-            Kind::ResourceSlice => self.slices.remove(key).map(Object::ResourceSlice),
-            Kind::DeviceTaintRule => self.rules.remove(key).map(Object::DeviceTaintRule),
-            Kind::ResourceClaimTemplate => self.templates.remove(key).map(Object::ResourceClaimTemplate),
-            Kind::ResourceClaim => self.claims.remove(key).map(Object::ResourceClaim),
-            Kind::Pod => self.pods.remove(key).map(Object::Pod),
-            Kind::PodGroup => self.pod_groups.remove(key).map(Object::PodGroup),
-            Kind::Workload => self.workloads.remove(key).map(Object::Workload),
-            Kind::CompositePodGroup => self
-                .composite_pod_groups
-                .remove(key)
-                .map(Object::CompositePodGroup),
-            Kind::PodDisruptionBudget => self.budgets.remove(key).map(Object::PodDisruptionBudget),
-            Kind::ResourceQuota => self.quotas.remove(key).map(Object::ResourceQuota),
-            Kind::Event => self.events.remove(key).map(Object::Event),
-        }
-    }
-}
-
-fn in_namespace<'a, T>(map: &'a Layered<Key, Arc<T>>, namespace: &Str) -> impl Iterator<Item = &'a Arc<T>> {
-    let namespace = namespace.clone();
-    let first = Key {
-        namespace: namespace.clone(),
-        name: Str::default(),
-    };
-    map.stretch(&first, move |key| key.namespace == namespace)
-        .map(|(_, object)| object)
 }
 
 /// Collects the objects of a source and builds a [`Cluster`] from them at once.
@@ -527,44 +459,12 @@ impl Lists {
             for (_, object) in &list {
                 object.entries(|entry| bulk.add(entry));
             }
-            self.cluster.fill(kind, list);
+            self.cluster.objects[kind as usize] = list.into_iter().collect();
         }
         duplicates.sort();
         self.cluster.indexes = bulk.build();
         self.cluster.environment = Arc::new(environment);
         (self.cluster, duplicates)
-    }
-}
-
-impl Cluster {
-    fn fill(&mut self, kind: Kind, list: Vec<(Key, Object)>) {
-        macro_rules! fill {
-            ($map:ident, $variant:ident) => {
-                self.$map = list
-                    .into_iter()
-                    .filter_map(|(key, object)| match object {
-                        Object::$variant(object) => Some((key, object)),
-                        _ => None,
-                    })
-                    .collect()
-            };
-        }
-        match kind {
-            Kind::Namespace => fill!(namespaces, Namespace),
-            Kind::Node => fill!(nodes, Node),
-            Kind::DeviceClass => fill!(classes, DeviceClass),
-            Kind::ResourceSlice => fill!(slices, ResourceSlice),
-            Kind::DeviceTaintRule => fill!(rules, DeviceTaintRule),
-            Kind::ResourceClaimTemplate => fill!(templates, ResourceClaimTemplate),
-            Kind::ResourceClaim => fill!(claims, ResourceClaim),
-            Kind::Pod => fill!(pods, Pod),
-            Kind::PodGroup => fill!(pod_groups, PodGroup),
-            Kind::Workload => fill!(workloads, Workload),
-            Kind::CompositePodGroup => fill!(composite_pod_groups, CompositePodGroup),
-            Kind::PodDisruptionBudget => fill!(budgets, PodDisruptionBudget),
-            Kind::ResourceQuota => fill!(quotas, ResourceQuota),
-            Kind::Event => fill!(events, Event),
-        }
     }
 }
 
