@@ -42,7 +42,7 @@ fn allocation(
             results,
             config: config(problem, place, picks),
         },
-        node_selector,
+        node_selector: node_selector.map(Into::into),
         allocation_timestamp: None,
         reserved_for_any_pod: false,
     })

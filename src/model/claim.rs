@@ -5,7 +5,9 @@ use std::fmt;
 use serde::Deserialize;
 
 use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
-use super::{Condition, Config, DeviceId, Key, Meta, NodeSelector, Quantity, Selector, Str, Time};
+use super::{
+    Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Quantity, Repeated, Selector, Str, Time,
+};
 
 /// `resource.k8s.io` ResourceClaim.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -41,9 +43,8 @@ impl Claim {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaimSpec {
-    /// The devices.
-    #[serde(deserialize_with = "or_default")]
-    pub devices: DeviceClaim,
+    /// The devices. Claims of one template ask for the same.
+    pub devices: Repeated<DeviceClaim>,
     /// Consumer named in the spec, as KEP-5194 proposes; no release serves the field.
     pub reserved_for: Option<Box<ConsumerReference>>,
 }
@@ -61,6 +62,14 @@ pub struct DeviceClaim {
     /// Configuration for drivers.
     #[serde(deserialize_with = "list")]
     pub config: Vec<ClaimConfig>,
+}
+
+impl Part for DeviceClaim {
+    const ABSENT: &'static Self = &Self {
+        requests: Vec::new(),
+        constraints: Vec::new(),
+        config: Vec::new(),
+    };
 }
 
 /// One request of a claim: exactly one of its two forms is set in a valid object.
@@ -221,7 +230,7 @@ pub struct Allocation {
     #[serde(deserialize_with = "or_default")]
     pub devices: DeviceAllocation,
     /// Nodes that can use the devices; absent means all.
-    pub node_selector: Option<NodeSelector>,
+    pub node_selector: Option<Repeated<NodeSelector>>,
     /// When the scheduler allocated; absent for releases and gates that do not record it.
     pub allocation_timestamp: Option<Time>,
     /// KEP-5194: any pod may use the claim without an entry; no release serves the field.

@@ -4,9 +4,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 
+use super::repeated::Part;
 use super::{Interner, Str};
 
 thread_local! {
@@ -69,6 +71,25 @@ pub(super) fn shared(text: &str) -> Str {
         Some(interner) => interner.intern(text),
         None => Str::from(text),
     })
+}
+
+/// The part that was read from `text` before, or now with `read`.
+pub(super) fn repeated<T: Part, E>(
+    text: &str,
+    read: impl FnOnce() -> Result<Arc<T>, E>,
+) -> Result<Arc<T>, E> {
+    let known = INTERNER.with_borrow(|slot| slot.as_ref()?.parts.get(text));
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    // Reading uses the interner itself.
+    let part = read()?;
+    INTERNER.with_borrow_mut(|slot| {
+        if let Some(interner) = slot {
+            interner.parts.put(text, &part);
+        }
+    });
+    Ok(part)
 }
 
 /// Reads a repeating text; `null` is the empty text.

@@ -19,6 +19,7 @@ mod node_selector;
 mod pod;
 mod quantity;
 mod quote;
+mod repeated;
 mod semver;
 mod slice;
 mod text;
@@ -56,6 +57,7 @@ pub use pod::{
 };
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;
+pub use repeated::{Part, Repeated};
 pub use semver::{Semver, SemverError};
 pub use slice::{
     Capacity, Counter, CounterConsumption, CounterSet, Device, DeviceId, PoolId, PoolPart, RequestPolicy,

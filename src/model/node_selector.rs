@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::decode::{interned, interned_list, list};
-use super::{Meta, Str};
+use super::{Meta, Part, Str};
 
 /// `core/v1` NodeSelector: matches when any of its terms does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -12,6 +12,12 @@ pub struct NodeSelector {
     /// Alternatives.
     #[serde(deserialize_with = "list")]
     pub node_selector_terms: Vec<NodeSelectorTerm>,
+}
+
+impl Part for NodeSelector {
+    const ABSENT: &'static Self = &Self {
+        node_selector_terms: Vec::new(),
+    };
 }
 
 /// Requirements that must all hold. A term without requirements matches nothing.

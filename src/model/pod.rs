@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::decode::{interned, interned_option, interned_pairs, keyed, list, or_default};
-use super::{Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Quantity, Str, Time};
+use super::{Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, Str, Time};
 
 /// `core/v1` Pod.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -50,8 +50,7 @@ pub struct PodSpec {
     #[serde(deserialize_with = "interned_option")]
     pub node_name: Option<Str>,
     /// Claims its containers may use.
-    #[serde(deserialize_with = "list")]
-    pub resource_claims: Vec<PodClaim>,
+    pub resource_claims: Repeated<Vec<PodClaim>>,
     /// Membership in a PodGroup.
     pub scheduling_group: Option<SchedulingGroup>,
     /// Ordinary containers.
@@ -71,8 +70,7 @@ pub struct PodSpec {
     /// Further demands on the node.
     pub affinity: Option<Box<Affinity>>,
     /// Node taints that do not matter.
-    #[serde(deserialize_with = "list")]
-    pub tolerations: Vec<NodeToleration>,
+    pub tolerations: Repeated<Vec<NodeToleration>>,
     /// While there is one, the scheduler does not look at the pod.
     #[serde(deserialize_with = "list")]
     pub scheduling_gates: Vec<Named>,
@@ -132,8 +130,7 @@ pub struct Container {
     #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Requests and claims.
-    #[serde(deserialize_with = "or_default")]
-    pub resources: Resources,
+    pub resources: Repeated<Resources>,
     /// Ports, of which only those on the node matter.
     #[serde(deserialize_with = "list")]
     pub ports: Vec<ContainerPort>,
@@ -155,6 +152,14 @@ pub struct Resources {
     /// Claims of the pod that the container uses.
     #[serde(deserialize_with = "list")]
     pub claims: Vec<ContainerClaim>,
+}
+
+impl Part for Resources {
+    const ABSENT: &'static Self = &Self {
+        requests: Vec::new(),
+        limits: Vec::new(),
+        claims: Vec::new(),
+    };
 }
 
 /// A claim of the pod that a container uses.

@@ -9,6 +9,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::repeated::Parts;
+
 /// Immutable shared text. Equality, order and hash are those of the content; equal pointers are found equal at once.
 ///
 /// The empty text, which stands for every absent field, takes no memory of its own.
@@ -121,10 +123,11 @@ impl serde::Serialize for Str {
     }
 }
 
-/// Lets equal texts of one source share their memory. It never decides an order.
+/// Lets equal texts and parts of one source share their memory. It never decides an order.
 #[derive(Debug, Default)]
 pub struct Interner {
     known: HashSet<Str, foldhash::quality::RandomState>,
+    pub(super) parts: Parts,
 }
 
 impl Interner {

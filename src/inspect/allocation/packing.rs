@@ -325,7 +325,7 @@ fn copy_of_pod(cluster: &mut Cluster, pod: &Pod, number: u64) -> Arc<Pod> {
     copy.metadata.uid = format!("{}/copy/{number}", pod.metadata.uid).into();
     copy.spec.node_name = None;
     let statuses = std::mem::take(&mut copy.status).resource_claim_statuses;
-    for entry in &mut copy.spec.resource_claims {
+    for entry in copy.spec.resource_claims.iter_mut() {
         let key = |name: &Str| Key {
             namespace: pod.metadata.namespace.clone(),
             name: name.clone(),

@@ -339,7 +339,9 @@ fn allocation(cluster: &Cluster, claim: &Claim) -> Option<AllocationDescription>
         .collect();
     Some(AllocationDescription {
         node,
-        node_selector: selector.map(selector_terms).unwrap_or_default(),
+        node_selector: selector
+            .map(|selector| selector_terms(selector))
+            .unwrap_or_default(),
         allocation_timestamp: allocation.allocation_timestamp,
         reserved_for_any_pod: allocation.reserved_for_any_pod,
         devices,

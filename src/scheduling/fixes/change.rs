@@ -298,7 +298,8 @@ impl Fix {
                     .iter_mut()
                     .chain(&mut pod.spec.init_containers);
                 for found in containers.filter(|found| found.name == *container) {
-                    let lists = [&mut found.resources.requests, &mut found.resources.limits];
+                    let resources = &mut *found.resources;
+                    let lists = [&mut resources.requests, &mut resources.limits];
                     for (name, amount) in lists.into_iter().flatten() {
                         if name == resource
                             && let Ok(less) = count.to_string().parse::<Quantity>()
