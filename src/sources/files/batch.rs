@@ -113,7 +113,7 @@ impl ItemBatch {
     /// Empties it and keeps its memory, unless one large object has made that much.
     pub fn clear(&mut self) {
         self.buffer.clear();
-        self.buffer.shrink_to(4 << 20);
+        self.buffer.shrink_to(1 << 20);
         self.entries.clear();
         self.words.clear();
     }

@@ -14,8 +14,8 @@ use super::error::ReadError;
 use super::options::{ReadOptions, Source};
 use super::read::{Summary, read};
 
-/// Enough text for a thread to be busy for a millisecond or two, and little enough to stay in the cache.
-const BATCH_BYTES: usize = 1 << 20;
+/// Enough text for a thread to be busy for some tenths of a millisecond, and little enough to stay in the cache.
+const BATCH_BYTES: usize = 256 << 10;
 
 /// Reads `sources`, has `workers` threads turn batches of objects into results with `decode`, and hands those to
 /// `collect` in the order of the text.
