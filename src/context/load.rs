@@ -14,9 +14,7 @@ use crate::sources::{self, Loaded, Needs, Observer};
 impl Ctx {
     /// Loads what a command needs, and warns of what could not be understood on the way.
     pub(crate) async fn load(&self, needs: Needs) -> anyhow::Result<Cluster> {
-        let cluster = self.load_to_watch(&needs).await?.cluster;
-        self.keep(cluster.clone());
-        Ok(cluster)
+        Ok(self.load_to_watch(&needs).await?.cluster)
     }
 
     /// The same with what a watch needs to go on from there.
@@ -53,6 +51,10 @@ impl Ctx {
             }
         }
         self.describe(loaded.cluster.environment(), needs);
+        // A watch changes the cluster, which is cheap as long as nobody shares it.
+        if !self.settings.watch {
+            self.keep(loaded.cluster.clone());
+        }
         Ok(loaded)
     }
 

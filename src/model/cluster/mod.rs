@@ -445,17 +445,20 @@ impl Lists {
         let mut duplicates = Vec::new();
         let mut bulk = Bulk::default();
         for (kind, mut list) in std::mem::take(&mut self.seen) {
-            list.sort_by(|(a, _), (b, _)| a.cmp(b));
-            // Walking backwards keeps the last object of each key, as a stable sort left them in the order of the source.
-            list.reverse();
-            list.dedup_by(|(again, _), (kept, _)| {
-                let same = again == kept;
-                if same && duplicates.last() != Some(&(kind, kept.clone())) {
-                    duplicates.push((kind, kept.clone()));
-                }
-                same
-            });
-            list.reverse();
+            // Servers list in order, and so do files made from what they list.
+            if !list.is_sorted_by(|(a, _), (b, _)| a < b) {
+                list.sort_by(|(a, _), (b, _)| a.cmp(b));
+                // Walking backwards keeps the last object of each key, as a stable sort left them in the order of the source.
+                list.reverse();
+                list.dedup_by(|(again, _), (kept, _)| {
+                    let same = again == kept;
+                    if same && duplicates.last() != Some(&(kind, kept.clone())) {
+                        duplicates.push((kind, kept.clone()));
+                    }
+                    same
+                });
+                list.reverse();
+            }
             for (_, object) in &list {
                 object.entries(|entry| bulk.add(entry));
             }
