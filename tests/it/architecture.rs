@@ -142,6 +142,7 @@ const TABLE: &[Row] = &[
             "dialoguer",
             "indicatif",
             "serde_saphyr",
+            "serde_transcode",
             "terminal_size",
             "unicode_width",
         ],
