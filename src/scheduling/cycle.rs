@@ -9,17 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::binding::{Readiness, readiness};
-use super::claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
+use super::claims::{ClaimProblem, PodClaims, check_requests, pod_claims};
 use super::extended::{Extended, NodeShare, in_memory_key};
-use super::plain::{Plain, PlainFilters};
+use super::plain::PlainFilters;
 use super::requests::{Usage, pod_requests};
+use super::verdict::{Granted, Judgment, Obstacle, Refusal, Verdict};
 use crate::allocator::{
-    AttemptError, Demand, Features, INVALID_POOLS, Implementation, Inputs, Limits, Observer, Outcome,
-    RequestExplanation,
+    AttemptError, Demand, Features, Implementation, Inputs, Limits, Observer, Outcome, RequestExplanation,
 };
 use crate::model::{
-    Allocation, Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Node, Pod, PoolId, Str, Time,
-    go_quote,
+    Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Node, Pod, PoolId, Str, Time, go_quote,
 };
 use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 
@@ -43,60 +42,6 @@ struct Gates {
     groups: PodGroups,
 }
 
-/// Why the scheduler looks at no node at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
-    /// Gates of the pod are to be removed first.
-    Gated(Vec<Str>),
-    /// The PodGroup, or enough of its members, is not there.
-    Group(String),
-    /// A claim cannot be used yet.
-    Claim(ClaimProblem),
-    /// A request cannot be served, whatever the node.
-    Request(RequestProblem),
-    /// For whom a claim is to be reserved cannot be told.
-    Binding(String),
-    /// The terms of the pod's affinity contradict each other.
-    AffinityConflict,
-}
-
-/// Where an obstacle shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The pod does not enter the queue: it has neither condition nor event.
-    PreEnqueue,
-    /// The pod is unschedulable on all nodes alike.
-    PreFilter,
-    /// The attempt ends with an error and is repeated.
-    Error,
-}
-
-impl Obstacle {
-    /// Where it shows.
-    pub fn stage(&self) -> Stage {
-        match self {
-            Self::Gated(_) | Self::Group(_) | Self::Claim(_) => Stage::PreEnqueue,
-            Self::Request(problem) if !problem.is_error() => Stage::PreFilter,
-            Self::Binding(_) | Self::AffinityConflict => Stage::PreFilter,
-            Self::Request(_) => Stage::Error,
-        }
-    }
-
-    /// The scheduler's words.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Gated(names) => {
-                let names: Vec<&str> = names.iter().map(Str::as_str).collect();
-                format!("waiting for scheduling gates: [{}]", names.join(" "))
-            }
-            Self::Group(text) | Self::Binding(text) => text.clone(),
-            Self::Claim(problem) => problem.to_string(),
-            Self::Request(problem) => problem.to_string(),
-            Self::AffinityConflict => "pod affinity terms conflict".to_owned(),
-        }
-    }
-}
-
 /// How a cycle begins.
 pub enum Start<'a> {
     /// It ends before any node is looked at.
@@ -105,85 +50,6 @@ pub enum Start<'a> {
     Cycle(Box<Cycle<'a>>),
     /// Not known: objects could not be read.
     Unknown(Vec<Gap>),
-}
-
-/// What a claim gets on a node.
-#[derive(Clone, Debug)]
-pub struct Granted {
-    /// The claim; [`super::IN_MEMORY_CLAIM`] for the extended resources of a pod.
-    pub claim: Key,
-    /// Its `status.allocation`.
-    pub allocation: Allocation,
-    /// Whether the claim was allocated before.
-    pub existing: bool,
-}
-
-/// Why the plugin for dynamic resources rejects a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Claims that are allocated, but not for this node, or whose devices failed to get ready: their places among the claims.
-    NotAvailable(Vec<usize>),
-    /// The allocator found nothing.
-    CannotAllocate {
-        /// A pool of the node contradicts itself.
-        invalid_pools: bool,
-    },
-    /// A claim for extended resources is left from an earlier attempt. The scheduler deletes it and tries again.
-    LeftBehind,
-    /// Neither the node nor a class has this extended resource.
-    NoSuchResource(Str),
-}
-
-impl Refusal {
-    /// The scheduler's words.
-    pub fn text(&self) -> &'static str {
-        match self {
-            Self::NotAvailable(_) => "resourceclaim not available on the node",
-            Self::CannotAllocate { invalid_pools: false } => "cannot allocate all claims",
-            Self::CannotAllocate { invalid_pools: true } => INVALID_POOLS,
-            Self::LeftBehind => "cannot schedule extended resource claim",
-            Self::NoSuchResource(_) => "cannot fit resource",
-        }
-    }
-}
-
-/// The answer for one node.
-#[derive(Clone, Debug)]
-pub enum Verdict {
-    /// The pod can run there.
-    Fits(Vec<Granted>),
-    /// The pod's affinity names other nodes, so the scheduler does not look at this one.
-    NotNamed,
-    /// A plain filter rejects the node.
-    Plain(Plain),
-    /// The plugin for dynamic resources does.
-    Refused(Refusal),
-    /// The attempt ends here, for all nodes.
-    Error(String),
-    /// Not decided within the limits.
-    GaveUp,
-}
-
-impl Verdict {
-    /// Whether the pod can run there.
-    pub fn fits(&self) -> bool {
-        matches!(self, Self::Fits(_))
-    }
-}
-
-/// The verdict for a node and the work it took.
-#[derive(Clone, Debug)]
-pub struct Judgment {
-    /// The answer.
-    pub verdict: Verdict,
-    /// Steps of the allocator's search.
-    pub steps: u64,
-}
-
-impl From<Verdict> for Judgment {
-    fn from(verdict: Verdict) -> Self {
-        Self { verdict, steps: 0 }
-    }
 }
 
 /// The attempt to find a node for one pod, or for claims without a pod.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::cycle::{Cycle, Obstacle, Refusal, Stage, Verdict};
+use super::cycle::Cycle;
+use super::verdict::{Obstacle, Refusal, Stage, Verdict};
 use crate::model::{Cluster, Component, Gate, Node, Pod};
 
 /// What the scheduler says of a pod that it cannot place.

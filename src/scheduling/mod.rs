@@ -3,7 +3,8 @@
 //!
 //! - `claims`, `extended`, `binding`: what the plugin knows of a pod's claims;
 //! - `plain`, `requests`: the filters before it;
-//! - `cycle`: a verdict for each node;
+//! - `cycle`: from a pod to a verdict for each node;
+//! - `verdict`: what such an answer can be;
 //! - `message`: what the scheduler says when none fits;
 //! - `parallel`: many nodes on the caller's threads;
 //! - `locality`: the part of a cluster that decides about one node;
@@ -22,13 +23,12 @@ mod parallel;
 mod placement;
 mod plain;
 mod requests;
+mod verdict;
 mod what_if;
 
 pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
-pub use cycle::{
-    Cycle, Granted, Judgment, MOST_CONSUMERS, Obstacle, Refusal, Scheduler, Stage, Start, Verdict,
-};
+pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
 pub use extended::IN_MEMORY_CLAIM;
 pub use fixes::{ClassOfFix, Effort, Fix, Fixes, Found, Subject, smallest};
 pub use locality::Localities;
@@ -37,6 +37,7 @@ pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, with_defaults};
 pub use plain::{Plain, PlainFilters, Shortage, not_simulated};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
+pub use verdict::{Granted, Judgment, Obstacle, Refusal, Stage, Verdict};
 pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::cycle::{Cycle, Judgment, Verdict};
+use super::cycle::Cycle;
+use super::verdict::{Judgment, Verdict};
 use crate::allocator::{Limits, Observer};
 use crate::model::Node;
 

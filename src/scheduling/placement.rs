@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::cycle::Granted;
 use super::extended::IN_MEMORY_CLAIM;
+use super::verdict::Granted;
 use crate::model::{
     AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Key,
     Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,

@@ -195,9 +195,12 @@ fn delegated(cluster: &Cluster, requests: &Amounts) -> Vec<Str> {
     served.cloned().collect()
 }
 
+/// Key of the taint that goes with a node's flag.
+pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
 fn unschedulable_taint() -> Taint {
     Taint {
-        key: "node.kubernetes.io/unschedulable".into(),
+        key: UNSCHEDULABLE.into(),
         effect: "NoSchedule".into(),
         ..Taint::default()
     }

@@ -63,6 +63,9 @@ const HARD_STEPS: u64 = 256;
 /// Nodes for which is tried whether kube-scheduler would time out.
 const TIMED_NODES: usize = 2;
 
+/// What is said of a pod for which kube-scheduler times out.
+pub(super) const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: the pod is tried again and again";
+
 /// Judges `units` on `cluster`.
 pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> AllocationReport {
     match units {
@@ -189,10 +192,7 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
         ));
     }
     if judged.nodes.iter().any(|node| node.times_out) {
-        judged.notes.push(
-            "kube-scheduler itself gives a node up after 10 s, and its search takes longer: the pod is tried again and again"
-                .to_owned(),
-        );
+        judged.notes.push(TIMES_OUT.to_owned());
     }
 }
 
@@ -227,7 +227,7 @@ fn enough_nodes(all: usize) -> usize {
 }
 
 /// Nodes, by place, for which kube-scheduler's search was tried, and whether it takes too long.
-fn timeouts(
+pub(super) fn timeouts(
     cycle: &Cycle<'_>,
     answers: &[(&Arc<Node>, Judgment)],
     settings: &Settings<'_>,

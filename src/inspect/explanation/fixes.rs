@@ -3,13 +3,66 @@
 use std::sync::Arc;
 
 use super::report::{Explanation, FixChange, FixItem};
-use crate::model::{Cluster, Key, Pod};
-use crate::scheduling::{Fix, Fixes, Found};
+use crate::model::{Claim, Cluster, ConsumerReference, Key, Pod, Str};
+use crate::reservation::claim_names;
+use crate::scheduling::{Fix, Fixes, Found, Readiness};
 
 impl Explanation {
+    /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
+    /// `fits` has nodes.
+    pub(super) fn add_recreation(
+        &mut self,
+        cluster: &Cluster,
+        made: &Arc<Pod>,
+        fits: Vec<Str>,
+        fixes: &Fixes,
+    ) {
+        let recreation = recreation(made);
+        if !fits.is_empty() {
+            let FixChange {
+                kind,
+                target,
+                message,
+                command,
+            } = recreation;
+            self.fixes.push(FixItem {
+                kind,
+                target,
+                message,
+                command,
+                proven: true,
+                minimal: true,
+                changes: Vec::new(),
+                nodes: fits,
+            });
+            return;
+        }
+        for found in &fixes.found {
+            let more = found.changes.iter().map(|fix| change(cluster, Some(made), fix));
+            let changes = std::iter::once(recreation.clone()).chain(more).collect();
+            self.fixes.push(item(changes, found));
+        }
+    }
+
+    /// What the driver of a device has to say before the pod is bound. Nothing can be simulated there.
+    pub(super) fn add_binding(&mut self, claim: &Claim, state: &Readiness) {
+        let Readiness::Pending { condition, device } = state else {
+            return;
+        };
+        self.fixes.push(FixItem::unproven(
+            "AwaitBinding",
+            format!(
+                "condition {condition} of device {device} in claim/{}",
+                claim.key()
+            ),
+            None,
+        ));
+    }
+
     pub(super) fn add_fixes(&mut self, cluster: &Cluster, pod: Option<&Arc<Pod>>, fixes: &Fixes) {
         for found in &fixes.found {
-            self.fixes.push(item(cluster, pod, found));
+            let changes = found.changes.iter().map(|fix| change(cluster, pod, fix));
+            self.fixes.push(item(changes.collect(), found));
         }
         if fixes.found.is_empty() {
             self.notes
@@ -21,12 +74,40 @@ impl Explanation {
     }
 }
 
-fn item(cluster: &Cluster, pod: Option<&Arc<Pod>>, found: &Found) -> FixItem {
-    let mut changes: Vec<FixChange> = found
-        .changes
-        .iter()
-        .map(|fix| change(cluster, pod, fix))
-        .collect();
+/// A pod that was given a claim of somebody else gets one of its own when it is created again.
+fn recreation(pod: &Pod) -> FixChange {
+    let (key, controller) = (
+        pod.key(),
+        pod.metadata
+            .owner_references
+            .iter()
+            .find(|owner| owner.controller),
+    );
+    let (message, command) = match controller {
+        Some(owner) => (
+            format!(
+                "delete pod/{key}, so that {} {} makes it again with claims of its own",
+                owner.kind, owner.name
+            ),
+            format!("kubectl delete pod {} -n {}", key.name, key.namespace),
+        ),
+        None => (
+            format!("delete pod/{key} and create it again, so that it gets claims of its own"),
+            format!(
+                "kubectl get pod {} -n {} -o yaml | kubectl replace --force -f -",
+                key.name, key.namespace
+            ),
+        ),
+    };
+    FixChange {
+        kind: "RecreatePod",
+        target: format!("pod/{key}"),
+        message,
+        command: Some(command),
+    }
+}
+
+fn item(mut changes: Vec<FixChange>, found: &Found) -> FixItem {
     let join = |part: fn(&FixChange) -> &str, with: &str| {
         let parts: Vec<&str> = changes.iter().map(part).collect();
         parts.join(with)
@@ -64,7 +145,7 @@ fn change(cluster: &Cluster, pod: Option<&Arc<Pod>>, fix: &Fix) -> FixChange {
     let request_of = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
     let own = pod.map_or_else(String::new, |pod| format!("pod/{}", pod.key()));
     match fix {
-        Fix::Release { claim, .. } => release(cluster, claim),
+        Fix::Release { claim, .. } => release(cluster, pod, claim),
         Fix::Tolerate {
             claim,
             request,
@@ -188,39 +269,38 @@ fn change(cluster: &Cluster, pod: Option<&Arc<Pod>>, fix: &Fix) -> FixChange {
 }
 
 /// A claim is deallocated once its consumers are gone.
-fn release(cluster: &Cluster, key: &Key) -> FixChange {
-    let pods: Vec<String> = cluster.claim(key).map_or_else(Vec::new, |claim| {
-        let entries = claim.status.reserved_for.iter().filter(|entry| entry.is_pod());
-        entries.map(|entry| entry.name.to_string()).collect()
-    });
-    let others = cluster
-        .claim(key)
-        .is_some_and(|claim| claim.status.reserved_for.iter().any(|entry| !entry.is_pod()));
-    let (message, command) = if pods.is_empty() && !others {
-        // The controller deallocates what nobody uses only when it is deleted.
-        (
-            format!("delete claim/{key}, which nobody uses"),
-            Some(format!(
-                "kubectl delete resourceclaim {} -n {}",
-                key.name, key.namespace
-            )),
-        )
-    } else if others {
-        (format!("end the consumers of claim/{key}"), None)
-    } else {
-        (
-            format!("end the pods that use claim/{key}: {}", pods.join(", ")),
-            Some(format!(
-                "kubectl delete pod {} -n {}",
-                pods.join(" "),
-                key.namespace
-            )),
-        )
-    };
-    FixChange {
+fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
+    let of = |message: String, command: Option<String>| FixChange {
         kind: "ReleaseClaim",
         target: format!("claim/{key}"),
         message,
         command,
+    };
+    let reserved = cluster
+        .claim(key)
+        .map_or(&[][..], |claim| claim.status.reserved_for.as_slice());
+    let is_own = own.is_some_and(|pod| {
+        pod.metadata.namespace == key.namespace && claim_names(pod).any(|name| name.name() == Some(&key.name))
+    });
+    let is_other = |entry: &&ConsumerReference| own.is_none_or(|pod| entry.uid != pod.metadata.uid);
+    let users: Vec<&ConsumerReference> = reserved.iter().filter(is_other).collect();
+    if users.iter().any(|entry| !entry.is_pod()) {
+        return of(format!("end the consumers of claim/{key}"), None);
     }
+    let pods: Vec<&str> = users.iter().map(|entry| entry.name.as_str()).collect();
+    if !pods.is_empty() {
+        let command = format!("kubectl delete pod {} -n {}", pods.join(" "), key.namespace);
+        return of(
+            format!("end the pods that use claim/{key}: {}", pods.join(", ")),
+            Some(command),
+        );
+    }
+    if is_own {
+        // Mirrors `dynamicresources.go`, `PostFilter`, v1.37.1. Without the claim the pod could not run at all.
+        let message = format!("wait until the scheduler takes claim/{key} back, which nobody else uses");
+        return of(message, None);
+    }
+    // The controller deallocates what nobody uses only when it is deleted.
+    let command = format!("kubectl delete resourceclaim {} -n {}", key.name, key.namespace);
+    of(format!("delete claim/{key}, which nobody uses"), Some(command))
 }

@@ -7,14 +7,14 @@ mod report;
 use std::sync::Arc;
 
 use super::Selectors;
-use super::allocation::{Settings, Target};
+use super::allocation::{Settings, TIMES_OUT, Target, timeouts};
 use super::warnings::missing;
 use crate::allocator::Limits;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
-use crate::reservation::ClaimNameError;
+use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
-    ClaimProblem, Cycle, Effort, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
-    judge_all, message, message_of_obstacle, not_simulated, releasable, smallest,
+    ClaimProblem, Cycle, Effort, Fixes, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
+    generate_claims, judge_all, message, message_of_obstacle, not_simulated, releasable, smallest,
 };
 
 pub use report::{ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, NodeExplanation, Reason};
@@ -63,7 +63,7 @@ pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.pod(pod);
     let explained = Explained {
-        cluster,
+        scheduler: &scheduler,
         pod: Some(pod),
         subject: Subject::Pod(Arc::clone(pod)),
         settings,
@@ -81,7 +81,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.claims(claims);
     let explained = Explained {
-        cluster,
+        scheduler: &scheduler,
         pod: None,
         subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
         settings,
@@ -99,13 +99,17 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
 
 /// What is explained, and on what.
 struct Explained<'e> {
-    cluster: &'e Cluster,
+    scheduler: &'e Scheduler,
     pod: Option<&'e Arc<Pod>>,
     subject: Subject,
     settings: &'e Settings<'e>,
 }
 
-impl Explained<'_> {
+impl<'e> Explained<'e> {
+    fn cluster(&self) -> &'e Cluster {
+        self.scheduler.cluster()
+    }
+
     fn start(&self, report: &mut Explanation, start: &Start<'_>) {
         match start {
             Start::Unknown(gaps) => self.unknown(report, gaps),
@@ -139,7 +143,7 @@ impl Explained<'_> {
             Stage::PreFilter => ClusterVerdict::DoesNotFit,
             Stage::Error => ClusterVerdict::Error,
         };
-        let message = message_of_obstacle(self.cluster, self.pod.map(|pod| &**pod), obstacle);
+        let message = message_of_obstacle(self.cluster(), self.pod.map(|pod| &**pod), obstacle);
         report.message = message.text().map(str::to_owned);
         report.conclude(verdict, obstacle.text());
         report.reasons.push(Reason::of_obstacle(obstacle));
@@ -176,6 +180,11 @@ impl Explained<'_> {
                 FixItem::unproven("WaitForDeletion", format!("claim/{claim}"), None)
             }
             Obstacle::Claim(ClaimProblem::Owner { claim, .. }) => {
+                // A claim that is in use does not go before its users do.
+                if self.is_used(claim) {
+                    self.recreated(report);
+                    return;
+                }
                 let command = format!(
                     "kubectl delete resourceclaim {} -n {}",
                     claim.name, claim.namespace
@@ -194,10 +203,51 @@ impl Explained<'_> {
         report.fixes.push(fix);
     }
 
+    fn is_used(&self, claim: &Key) -> bool {
+        self.cluster().claim(claim).is_some_and(|claim| {
+            !claim.status.reserved_for.is_empty() || has_consumer(self.cluster(), claim).unwrap_or(true)
+        })
+    }
+
+    /// What helps once the pod was created again, with claims of its own.
+    fn recreated(&self, report: &mut Explanation) {
+        let Some(pod) = self.pod else { return };
+        let mut cluster = self.cluster().clone();
+        let mut fresh = Pod::clone(pod);
+        fresh.status.resource_claim_statuses.clear();
+        let made = match generate_claims(&mut cluster, &Arc::new(fresh)) {
+            Ok(made) => made,
+            Err(why) => {
+                report.notes.push(why.to_string());
+                return;
+            }
+        };
+        let scheduler = self.scheduler.fork(&cluster);
+        let Start::Cycle(cycle) = scheduler.pod(&made) else {
+            return;
+        };
+        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+        let answers = judge_all(
+            &cycle,
+            &nodes,
+            self.settings.limits,
+            self.settings.observer,
+            self.settings.run,
+        );
+        let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
+        let fits: Vec<Str> = fits.map(|(node, _)| node.metadata.name.clone()).collect();
+        let fixes = if fits.is_empty() {
+            smallest(&scheduler, &Subject::Pod(Arc::clone(&made)), &self.effort())
+        } else {
+            Fixes::default()
+        };
+        report.add_recreation(&cluster, &made, fits, &fixes);
+    }
+
     fn missing_template(&self) -> Option<Key> {
         let pod = self.pod?;
         if self
-            .cluster
+            .cluster()
             .gap(Kind::ResourceClaimTemplate, &pod.metadata.namespace)
             .is_some()
         {
@@ -210,18 +260,22 @@ impl Explained<'_> {
                 namespace: pod.metadata.namespace.clone(),
                 name: name.clone(),
             });
-        keys.find(|key| self.cluster.template(key).is_none())
+        keys.find(|key| self.cluster().template(key).is_none())
     }
 
     fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>) {
-        let nodes: Vec<&Arc<Node>> = self.cluster.nodes().collect();
+        let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
         let settings = self.settings;
         let answers = judge_all(cycle, &nodes, settings.limits, settings.observer, settings.run);
+        let timeouts = timeouts(cycle, &answers, settings);
+        if timeouts.iter().any(|(_, times_out)| *times_out) {
+            report.notes.push(TIMES_OUT.to_owned());
+        }
         let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
             .into_iter()
             .map(|(node, judgment)| (node, judgment.verdict))
             .collect();
-        let selectors = Selectors::of(self.cluster);
+        let selectors = Selectors::of(self.cluster());
         let words = reasons::Words::new(&selectors);
         report.nodes = verdicts
             .iter()
@@ -257,6 +311,9 @@ impl Explained<'_> {
                 ClusterVerdict::Fits,
                 format!("fits on {fits} of {} nodes", nodes.len()),
             );
+            for (claim, state) in cycle.not_ready() {
+                report.add_binding(claim, &state);
+            }
             return;
         } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
             report.conclude(
@@ -281,18 +338,20 @@ impl Explained<'_> {
         self.fixes(report);
     }
 
-    fn fixes(&self, report: &mut Explanation) {
-        let effort = Effort {
-            now: self.settings.now,
+    fn effort(&self) -> Effort<'_> {
+        Effort {
             trials: TRIALS,
             most_changes: MOST_CHANGES,
             most_found: MOST_FOUND,
             limits: Limits::steps(200_000),
             observer: self.settings.observer,
             run: self.settings.run,
-        };
-        let fixes = smallest(self.cluster, &self.subject, &effort);
-        report.add_fixes(self.cluster, self.pod, &fixes);
+        }
+    }
+
+    fn fixes(&self, report: &mut Explanation) {
+        let fixes = smallest(self.scheduler, &self.subject, &self.effort());
+        report.add_fixes(self.cluster(), self.pod, &fixes);
     }
 }
 

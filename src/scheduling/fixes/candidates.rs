@@ -23,11 +23,14 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
     }
     for taint in plain::untolerated(pod, node) {
         let (key, effect) = (taint.key.clone(), taint.effect.clone());
-        fixes.push(Fix::LiftNodeTaint {
-            node: node.metadata.name.clone(),
-            key: key.clone(),
-            effect: effect.clone(),
-        });
+        // The node controller puts this one back for as long as the node has the flag.
+        if key != plain::UNSCHEDULABLE || !node.spec.unschedulable {
+            fixes.push(Fix::LiftNodeTaint {
+                node: node.metadata.name.clone(),
+                key: key.clone(),
+                effect: effect.clone(),
+            });
+        }
         fixes.push(Fix::TolerateNode { key, effect });
     }
     for (key, value) in &pod.spec.node_selector {

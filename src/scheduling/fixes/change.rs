@@ -7,6 +7,7 @@ use crate::model::{
     PoolId, Quantity, Slice, Str, Taint, Toleration,
 };
 use crate::scheduling::placement::release;
+use crate::scheduling::plain::UNSCHEDULABLE;
 
 /// A single change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -323,7 +324,11 @@ impl Fix {
             Self::DeleteRule { rule } => {
                 cluster.apply(Change::Delete(Kind::DeviceTaintRule, Key::new("", rule.clone())));
             }
-            Self::Uncordon { node } => change_node(cluster, node, |node| node.spec.unschedulable = false),
+            Self::Uncordon { node } => change_node(cluster, node, |node| {
+                node.spec.unschedulable = false;
+                // The node controller sees to that.
+                node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+            }),
             Self::LiftNodeTaint { node, key, effect } => change_node(cluster, node, |node| {
                 node.spec.taints.retain(|taint| !is(taint, key, effect));
             }),

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::candidates::{all, rank};
 use super::change::Fix;
 use crate::allocator::{Limits, Observer};
-use crate::model::{Claim, Cluster, Key, Node, Pod, Str, Time};
-use crate::scheduling::cycle::{Scheduler, Start, Verdict};
+use crate::model::{Claim, Cluster, Key, Node, Pod, Str};
+use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
+use crate::scheduling::verdict::Verdict;
 
 /// What is to be made fit.
 #[derive(Clone, Debug)]
@@ -25,8 +26,6 @@ pub enum Subject {
 
 /// How much may be tried.
 pub struct Effort<'e> {
-    /// Time of the simulation.
-    pub now: Time,
     /// Sets of changes that are judged around a node.
     pub trials: u64,
     /// Most changes in a set.
@@ -61,14 +60,15 @@ pub struct Fixes {
     pub complete: bool,
 }
 
-/// The smallest sets of changes of `cluster` that make `subject` fit on a node.
-pub fn smallest(cluster: &Cluster, subject: &Subject, effort: &Effort<'_>) -> Fixes {
+/// The smallest sets of changes of the scheduler's cluster that make `subject` fit on a node.
+pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -> Fixes {
+    let cluster = scheduler.cluster();
     let mut search = Search {
         cluster,
         subject,
         effort,
         localities: Localities::of(cluster),
-        scheduler: Scheduler::new(cluster, effort.now),
+        scheduler,
         trials: 0,
         found: Vec::new(),
     };
@@ -115,7 +115,7 @@ struct Search<'s> {
     effort: &'s Effort<'s>,
     localities: Localities,
     /// Of the cluster as it is.
-    scheduler: Scheduler,
+    scheduler: &'s Scheduler,
     trials: u64,
     found: Vec<Found>,
 }

@@ -1,10 +1,12 @@
 //! Why pods do not get their devices, and what would help.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::{Manifest, NOW, on};
+use crate::support::cluster::Recorded;
 use crate::support::command::{dra, dra_snapshot};
 use crate::support::schema::assert_valid;
 
@@ -33,30 +35,82 @@ fn fixes(explanation: &Value) -> Vec<String> {
         .collect()
 }
 
+/// Every pod of the snapshots that has no node: the file and its name.
+fn pending() -> BTreeSet<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/snapshots");
+    let mut all = BTreeSet::new();
+    for file in std::fs::read_dir(folder).expect("the snapshots are there") {
+        let path = file.expect("a folder that can be read").path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        let file = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        for pod in Recorded::read(&file).pending() {
+            assert_eq!(pod["metadata"]["namespace"], "default", "{pod:#}");
+            all.insert((
+                file.clone(),
+                pod["metadata"]["name"].as_str().expect("a name").to_owned(),
+            ));
+        }
+    }
+    all
+}
+
 #[test]
 fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     let mut all = String::new();
-    for (pod, snapshot) in [
-        ("cel-mismatch", "unschedulable-pods"),
-        ("cel-error", "unschedulable-pods"),
-        ("too-many", "unschedulable-pods"),
-        ("not-enough-free", "unschedulable-pods"),
-        ("tainted", "unschedulable-pods"),
-        ("constraint-conflict", "unschedulable-pods"),
-        ("two-requests", "unschedulable-pods"),
-        ("missing-class", "unschedulable-pods"),
-        ("missing-claim", "unschedulable-pods"),
-        ("missing-template", "unschedulable-pods"),
-        ("all-incomplete-pool", "unschedulable-pods"),
-        ("old-generation", "unschedulable-pods"),
-        ("wrong-node", "unschedulable-pods"),
-        ("nine", "consumable-capacity"),
-        ("six-2", "consumable-capacity"),
-        ("large", "partitionable"),
-        ("whole", "partitionable"),
-        ("too-many", "extended-resource"),
+    let groups = "--feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true";
+    let alpha = "--feature-gates=AllAlpha=true";
+    let (old, older) = ("--kubernetes-version=1.36", "--kubernetes-version=1.35");
+    let current = "--kubernetes-version=1.37";
+    let mut left = pending();
+    for (pod, snapshot, flag) in [
+        ("cel-mismatch", "unschedulable-pods", current),
+        ("cel-error", "unschedulable-pods", current),
+        ("too-many", "unschedulable-pods", current),
+        ("not-enough-free", "unschedulable-pods", current),
+        ("tainted", "unschedulable-pods", current),
+        ("constraint-conflict", "unschedulable-pods", current),
+        ("two-requests", "unschedulable-pods", current),
+        ("missing-class", "unschedulable-pods", current),
+        ("missing-claim", "unschedulable-pods", current),
+        ("missing-template", "unschedulable-pods", current),
+        ("all-incomplete-pool", "unschedulable-pods", current),
+        ("old-generation", "unschedulable-pods", current),
+        ("wrong-node", "unschedulable-pods", current),
+        ("nine", "consumable-capacity", current),
+        ("six-2", "consumable-capacity", current),
+        ("large", "partitionable", current),
+        ("whole", "partitionable", current),
+        ("too-many", "extended-resource", current),
+        ("sim-late", "podgroups", groups),
+        ("raw-late", "downgrade-groups-1.37", groups),
+        ("sim-late", "downgrade-groups-1.37", groups),
+        ("raw-late", "downgrade-groups-1.36", old),
+        ("sim-late", "downgrade-groups-1.36", old),
+        ("raw-late", "downgrade-groups-1.35", older),
+        ("sim-late", "downgrade-groups-1.35", older),
+        ("waits", "binding-conditions", current),
+        ("waits", "downgrade-features-1.37", alpha),
+        ("listed-0", "downgrade-features-1.37", alpha),
+        ("listed-0", "downgrade-features-1.36", old),
+        ("new-ext", "downgrade-features-1.36", old),
+        ("new-fabric", "downgrade-features-1.36", old),
+        ("new-four", "downgrade-features-1.36", old),
+        ("new-taint", "downgrade-features-1.36", old),
+        ("waits", "downgrade-features-1.36", old),
+        ("listed-0", "downgrade-features-1.35", older),
+        ("new-best", "downgrade-features-1.35", older),
+        ("new-ext", "downgrade-features-1.35", older),
+        ("new-fabric", "downgrade-features-1.35", older),
+        ("new-four", "downgrade-features-1.35", older),
+        ("new-mig", "downgrade-features-1.35", older),
     ] {
-        let explanation = explained(&format!("pod/{pod}"), snapshot, &[]);
+        assert!(
+            left.remove(&(snapshot.to_owned(), pod.to_owned())),
+            "{snapshot} {pod}"
+        );
+        let explanation = explained(&format!("pod/{pod}"), snapshot, &[flag]);
         all.push_str(&format!(
             "{snapshot} {pod}: {}\n",
             explanation["verdict"].as_str().unwrap()
@@ -80,6 +134,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
             all.push_str(&format!("  - {fix}\n"));
         }
     }
+    assert!(left.is_empty(), "not explained: {left:?}");
     insta::assert_snapshot!(all, @r"
     unschedulable-pods cel-mismatch: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
@@ -152,6 +207,78 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     extended-resource too-many: DoesNotFit
       TooFewDevices InUse ClassSelector
       - ask for 5 of example.com/gpu in container main of pod/default/too-many (smallest)
+    podgroups sim-late: DoesNotFit
+      NodeAffinity
+      - leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+    downgrade-groups-1.37 raw-late: DoesNotFit
+      NodeAffinity
+      - leave out the node selector on kubernetes.io/hostname in pod/default/raw-late (smallest)
+    downgrade-groups-1.37 sim-late: DoesNotFit
+      NodeAffinity
+      - leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+    downgrade-groups-1.36 raw-late: DoesNotFit
+      NodeAffinity
+      - leave out the node selector on kubernetes.io/hostname in pod/default/raw-late (smallest)
+    downgrade-groups-1.36 sim-late: DoesNotFit
+      NodeAffinity
+      - leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+    downgrade-groups-1.35 raw-late: DoesNotFit
+      NodeAffinity
+      - leave out the node selector on kubernetes.io/hostname in pod/default/raw-late (smallest)
+    downgrade-groups-1.35 sim-late: Waits
+      ClaimNotOwned
+      - delete pod/default/sim-late and create it again, so that it gets claims of its own; leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+    binding-conditions waits: DoesNotFit
+      BindingFailed ReleasedByScheduler
+      - wait until the scheduler takes claim/default/waits-gpu-27ljm back, which nobody else uses (smallest)
+    downgrade-features-1.37 waits: Fits
+      BindingPending NodeAffinity
+      - wait until the driver reports condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb as true (unproven)
+    downgrade-features-1.37 listed-0: DoesNotFit
+      NodeAffinity TooFewDevices InUse RequestSelector
+      - leave out `device.attributes['list.example.com'].numa == 0` in claim/default/listed request d (smallest)
+      - end the pods that use claim/default/derived: derived-0 (smallest)
+    downgrade-features-1.36 listed-0: DoesNotFit
+      NodeAffinity TooFewDevices InUse
+      - leave out `device.attributes['list.example.com'].numa == 0` in claim/default/listed request d; end the pods that use claim/default/new-list-gpu-mwnhk: new-list (smallest)
+    downgrade-features-1.36 new-ext: DoesNotFit
+      TooFewDevices InUse NodeAffinity
+      - end the pods that use claim/default/ext-0-extended-resources-lcwxl: ext-0 (smallest)
+      - end the pods that use claim/default/new-anywhere-gpu-zm45f: new-anywhere (smallest)
+      - end the pods that use claim/default/new-gpu-gpu-nz2wj: new-gpu (smallest)
+    downgrade-features-1.36 new-fabric: DoesNotFit
+      NodeAffinity TooFewDevices InUse
+      - end the pods that use claim/default/attached-gpu-5f7t9: attached (smallest)
+      - end the pods that use claim/default/waits-gpu-w7cpb: waits (smallest)
+    downgrade-features-1.36 new-four: DoesNotFit
+      NodeAffinity TooFewDevices CapacityExhausted
+      - ask for 2G of bandwidth in claim/default/new-four-nic-j5r2f request nic (smallest)
+      - end the pods that use claim/default/four-0-nic-xrn2w: four-0 (smallest)
+      - end the pods that use claim/default/four-1-nic-cf8wx: four-1 (smallest)
+    downgrade-features-1.36 new-taint: DoesNotFit
+      NodeAffinity TooFewDevices InUse Tainted
+      - ask for 1 in claim/default/new-taint-d-dnc6l request d (smallest)
+      - end the pods that use claim/default/skips: skips-0 (smallest)
+    downgrade-features-1.36 waits: Fits
+      BindingPending NodeAffinity
+      - wait until the driver reports condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb as true (unproven)
+    downgrade-features-1.35 listed-0: DoesNotFit
+      NodeAffinity TooFewDevices InUse
+      - leave out `device.attributes['list.example.com'].numa == 0` in claim/default/listed request d; end the pods that use claim/default/new-list-gpu-wxmsb: new-list (smallest)
+    downgrade-features-1.35 new-best: DoesNotFit
+      NodeAffinity TooFewDevices PartitionableDevicesOff InUse RequestSelector
+    downgrade-features-1.35 new-ext: DoesNotFit
+      NodeResourcesFit NodeAffinity
+    downgrade-features-1.35 new-fabric: DoesNotFit
+      NodeAffinity TooFewDevices InUse
+      - leave out the node selector on kubernetes.io/hostname in pod/default/new-fabric; end the pods that use claim/default/ext-0-extended-resources-lcwxl: ext-0 (smallest)
+      - leave out the node selector on kubernetes.io/hostname in pod/default/new-fabric; end the pods that use claim/default/new-anywhere-gpu-vgpsw: new-anywhere (smallest)
+      - leave out the node selector on kubernetes.io/hostname in pod/default/new-fabric; end the pods that use claim/default/new-gpu-gpu-4r76d: new-gpu (smallest)
+    downgrade-features-1.35 new-four: DoesNotFit
+      NodeAffinity TooFewDevices InUse
+      - end the pods that use claim/default/four-0-nic-xrn2w: four-0; end the pods that use claim/default/four-1-nic-cf8wx: four-1 (smallest)
+    downgrade-features-1.35 new-mig: DoesNotFit
+      NodeAffinity TooFewDevices RequestSelector InUse PartitionableDevicesOff
     ");
 }
 
@@ -415,4 +542,61 @@ fn with_few_rights_the_unknown_is_named() {
         "1.37",
     ];
     dra(&args).run().exits(1);
+}
+
+/// A node with `there` devices that are alike, and a claim that wants `wanted` of them.
+fn alike(there: usize, wanted: usize) -> Manifest {
+    let devices: Vec<Value> = (0..there)
+        .map(|number| serde_json::json!({ "name": format!("gpu-{number}") }))
+        .collect();
+    let items = serde_json::json!([
+        { "apiVersion": "v1", "kind": "Node", "metadata": { "name": "node-1" } },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "slice" },
+            "spec": { "driver": "gpu.example.com", "nodeName": "node-1", "devices": devices,
+                "pool": { "name": "node-1", "generation": 1, "resourceSliceCount": 1 } } },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "wanted", "namespace": "default" },
+            "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu", "count": wanted } }] } } },
+    ]);
+    Manifest::new(&serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string())
+}
+
+/// Upstream tries each subset of n-1 devices before it says that there are not n: 2^15 for the first, 2^29 at a microsecond each
+/// for the second.
+#[test]
+fn a_search_for_which_the_scheduler_times_out_is_told_so() {
+    let times_out = "kube-scheduler itself gives a node up after 10 s";
+    for (wanted, expected) in [(16, false), (30, true)] {
+        let cluster = alike(wanted - 1, wanted);
+        let from = cluster.path().display().to_string();
+        let more = [
+            "claim/default/wanted",
+            "--from",
+            &from,
+            "--now",
+            NOW,
+            "--kubernetes-version",
+            "1.37",
+            "-o",
+            "json",
+        ];
+        for command in [&["simulate", "allocation"][..], &["explain"]] {
+            let report = dra(&[command, &more].concat()).run().exits(1).stdout;
+            let report = assert_valid(&report);
+            let notes = report["notes"].to_string();
+            assert_eq!(
+                notes.contains(times_out),
+                expected,
+                "{command:?} {wanted}: {report:#}"
+            );
+            let message = report["message"].as_str().unwrap_or_default();
+            assert!(
+                message.contains("cannot allocate all claims"),
+                "{command:?} {wanted}: {report:#}"
+            );
+            if command.len() == 2 {
+                assert_eq!(report["nodes"][0]["timesOut"] == true, expected, "{report:#}");
+            }
+        }
+    }
 }

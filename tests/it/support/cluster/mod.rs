@@ -19,6 +19,7 @@ mod files;
 pub(crate) mod kubelet;
 pub(crate) mod objects;
 mod options;
+mod restore;
 pub(crate) mod scenario;
 mod tunnel;
 mod user;
@@ -32,6 +33,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use api::{reference, runtime};
 pub(crate) use options::{Component, Options};
+pub(crate) use restore::Recorded;
 pub(crate) use user::User;
 
 use self::api::Api;

@@ -1,0 +1,139 @@
+//! The answers of a scheduling cycle: why no node is looked at, what a node's verdict is, and the scheduler's words for both.
+
+use super::claims::{ClaimProblem, RequestProblem};
+use super::plain::Plain;
+use crate::allocator::INVALID_POOLS;
+use crate::model::{Allocation, Key, Str};
+
+/// Why the scheduler looks at no node at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Gates of the pod are to be removed first.
+    Gated(Vec<Str>),
+    /// The PodGroup, or enough of its members, is not there.
+    Group(String),
+    /// A claim cannot be used yet.
+    Claim(ClaimProblem),
+    /// A request cannot be served, whatever the node.
+    Request(RequestProblem),
+    /// For whom a claim is to be reserved cannot be told.
+    Binding(String),
+    /// The terms of the pod's affinity contradict each other.
+    AffinityConflict,
+}
+
+/// Where an obstacle shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The pod does not enter the queue: it has neither condition nor event.
+    PreEnqueue,
+    /// The pod is unschedulable on all nodes alike.
+    PreFilter,
+    /// The attempt ends with an error and is repeated.
+    Error,
+}
+
+impl Obstacle {
+    /// Where it shows.
+    pub fn stage(&self) -> Stage {
+        match self {
+            Self::Gated(_) | Self::Group(_) | Self::Claim(_) => Stage::PreEnqueue,
+            Self::Request(problem) if !problem.is_error() => Stage::PreFilter,
+            Self::Binding(_) | Self::AffinityConflict => Stage::PreFilter,
+            Self::Request(_) => Stage::Error,
+        }
+    }
+
+    /// The scheduler's words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Gated(names) => {
+                let names: Vec<&str> = names.iter().map(Str::as_str).collect();
+                format!("waiting for scheduling gates: [{}]", names.join(" "))
+            }
+            Self::Group(text) | Self::Binding(text) => text.clone(),
+            Self::Claim(problem) => problem.to_string(),
+            Self::Request(problem) => problem.to_string(),
+            Self::AffinityConflict => "pod affinity terms conflict".to_owned(),
+        }
+    }
+}
+
+/// What a claim gets on a node.
+#[derive(Clone, Debug)]
+pub struct Granted {
+    /// The claim; [`super::IN_MEMORY_CLAIM`] for the extended resources of a pod.
+    pub claim: Key,
+    /// Its `status.allocation`.
+    pub allocation: Allocation,
+    /// Whether the claim was allocated before.
+    pub existing: bool,
+}
+
+/// Why the plugin for dynamic resources rejects a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Claims that are allocated, but not for this node, or whose devices failed to get ready: their places among the claims.
+    NotAvailable(Vec<usize>),
+    /// The allocator found nothing.
+    CannotAllocate {
+        /// A pool of the node contradicts itself.
+        invalid_pools: bool,
+    },
+    /// A claim for extended resources is left from an earlier attempt. The scheduler deletes it and tries again.
+    LeftBehind,
+    /// Neither the node nor a class has this extended resource.
+    NoSuchResource(Str),
+}
+
+impl Refusal {
+    /// The scheduler's words.
+    pub fn text(&self) -> &'static str {
+        match self {
+            Self::NotAvailable(_) => "resourceclaim not available on the node",
+            Self::CannotAllocate { invalid_pools: false } => "cannot allocate all claims",
+            Self::CannotAllocate { invalid_pools: true } => INVALID_POOLS,
+            Self::LeftBehind => "cannot schedule extended resource claim",
+            Self::NoSuchResource(_) => "cannot fit resource",
+        }
+    }
+}
+
+/// The answer for one node.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The pod can run there.
+    Fits(Vec<Granted>),
+    /// The pod's affinity names other nodes, so the scheduler does not look at this one.
+    NotNamed,
+    /// A plain filter rejects the node.
+    Plain(Plain),
+    /// The plugin for dynamic resources does.
+    Refused(Refusal),
+    /// The attempt ends here, for all nodes.
+    Error(String),
+    /// Not decided within the limits.
+    GaveUp,
+}
+
+impl Verdict {
+    /// Whether the pod can run there.
+    pub fn fits(&self) -> bool {
+        matches!(self, Self::Fits(_))
+    }
+}
+
+/// The verdict for a node and the work it took.
+#[derive(Clone, Debug)]
+pub struct Judgment {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Steps of the allocator's search.
+    pub steps: u64,
+}
+
+impl From<Verdict> for Judgment {
+    fn from(verdict: Verdict) -> Self {
+        Self { verdict, steps: 0 }
+    }
+}
