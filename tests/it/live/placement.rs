@@ -13,7 +13,7 @@ use crate::support::command::dra;
 use crate::support::schema::assert_valid;
 
 /// A pod to place, with what has to be there before.
-struct Case {
+pub(super) struct Case {
     name: &'static str,
     objects: Vec<Value>,
     pod: Value,
@@ -21,7 +21,12 @@ struct Case {
     fits: bool,
 }
 
-fn case(name: &'static str, fits: bool, objects: impl IntoIterator<Item = Value>, pod: Value) -> Case {
+pub(super) fn case(
+    name: &'static str,
+    fits: bool,
+    objects: impl IntoIterator<Item = Value>,
+    pod: Value,
+) -> Case {
     Case {
         name,
         objects: objects.into_iter().collect(),
@@ -31,7 +36,7 @@ fn case(name: &'static str, fits: bool, objects: impl IntoIterator<Item = Value>
 }
 
 /// A pod with a claim of its own for `spec`.
-fn own(name: &'static str, fits: bool, spec: Value) -> Case {
+pub(super) fn own(name: &'static str, fits: bool, spec: Value) -> Case {
     case(
         name,
         fits,
@@ -41,13 +46,13 @@ fn own(name: &'static str, fits: bool, spec: Value) -> Case {
 }
 
 /// A pod that takes little of its node.
-fn small(name: &str) -> Value {
+pub(super) fn small(name: &str) -> Value {
     let requests =
         json!([{"name": "main", "image": "pause:3.10", "resources": {"requests": {"cpu": "10m"}}}]);
     pod(name).with(json!({"spec": {"containers": requests}}))
 }
 
-fn to_node(pod: Value, node: &str) -> Value {
+pub(super) fn to_node(pod: Value, node: &str) -> Value {
     pod.with(json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": node}}}))
 }
 
@@ -84,7 +89,70 @@ fn shares(node: &str) -> Value {
 }
 
 fn share(amount: &str) -> Value {
-    request("nic", "share.example.com").exactly(json!({"capacity": {"requests": {"bandwidth": amount}}}))
+    amount_of("share", "bandwidth", amount)
+}
+
+fn amount_of(driver: &str, capacity: &str, amount: &str) -> Value {
+    request("nic", &format!("{driver}.example.com"))
+        .exactly(json!({"capacity": {"requests": {capacity: amount}}}))
+}
+
+/// A device for each way to say which amounts of a capacity can be had.
+fn policies(node: &str) -> Value {
+    let capacities = [
+        (
+            "values",
+            json!({"value": "8G", "requestPolicy": {"default": "1G", "validValues": ["1G", "2G", "4G"]}}),
+        ),
+        (
+            "range",
+            json!({"value": "8G", "requestPolicy": {"default": "1G", "validRange": {"min": "1G", "max": "5G"}}}),
+        ),
+        (
+            "fraction",
+            json!({"value": "4", "requestPolicy": {"default": "500m", "validRange": {"min": "250m", "max": "2", "step": "250m"}}}),
+        ),
+        ("all", json!({"value": "8G"})),
+    ];
+    let devices = capacities.map(|(name, capacity)| {
+        json!({"name": name, "allowMultipleAllocations": true, "capacity": {name: capacity}})
+    });
+    slice("policy.example.com", node, devices)
+}
+
+/// A pool of two nodes whose devices draw from the same counters, in a slice of its own.
+fn hosts() -> [Value; 2] {
+    let spec = |more: Value| {
+        json!({"driver": "hosts.example.com", "perDeviceNodeSelection": true,
+            "pool": {"name": "hosts", "generation": 1, "resourceSliceCount": 2}})
+        .with(more)
+    };
+    let device = |name: &str, node: &str, links: u32| {
+        json!({"name": name, "nodeName": node, "consumesCounters": [
+            {"counterSet": "switch", "counters": {"links": {"value": links.to_string()}}}]})
+    };
+    let counters = json!([{"name": "switch", "counters": {"links": {"value": "4"}}}]);
+    [
+        ("hosts-counters", spec(json!({"perDeviceNodeSelection": null, "allNodes": true, "sharedCounters": counters}))),
+        (
+            "hosts-devices",
+            spec(json!({"devices": [device("a", "gpu-node-1", 3), device("b", "gpu-node-2", 3), device("c", "gpu-node-2", 1)]})),
+        ),
+    ]
+    .map(|(name, spec)| {
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec})
+    })
+}
+
+/// Devices that are attached to the node that gets them.
+fn attachable() -> Value {
+    let device = |number: u32| {
+        json!({"name": format!("disk-{number}"), "bindsToNode": true, "bindingConditions": ["example.com/attached"],
+            "bindingFailureConditions": ["example.com/attach-failed"]})
+    };
+    json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "attachable"},
+        "spec": {"driver": "attach.example.com", "allNodes": true, "devices": [device(0), device(1)],
+            "pool": {"name": "attachable", "generation": 1, "resourceSliceCount": 1}}})
 }
 
 /// Devices that any node reaches, or those that a selector names, or each its own nodes.
@@ -119,7 +187,7 @@ fn set_up(cluster: &Cluster) {
         gpu_class().with(json!({"spec": {"extendedResourceName": "example.com/gpu"}})),
         nic_class(),
     ];
-    for driver in ["mig", "share", "fabric", "old"] {
+    for driver in ["mig", "share", "fabric", "old", "policy", "hosts", "attach"] {
         objects.push(class(
             &format!("{driver}.example.com"),
             &format!("device.driver == '{driver}.example.com'"),
@@ -140,6 +208,8 @@ fn set_up(cluster: &Cluster) {
     }
     objects.extend(partitions("gpu-node-1"));
     objects.extend(fabric());
+    objects.extend(hosts());
+    objects.extend([attachable(), policies("gpu-node-4")]);
     objects.push(namespace("default-admin").labeled("resource.kubernetes.io/admin-access", "true"));
     cluster.create_all(&objects);
 }
@@ -277,6 +347,57 @@ fn cases() -> Vec<Case> {
             [template("ruled-out-there", claim_spec([gpu()]))],
             to_node(small("ruled-out-there").template_claim("gpu", "ruled-out-there"), "gpu-node-1"),
         ),
+        case(
+            "ruled-out-device",
+            true,
+            [taint_rule(
+                "one-device",
+                json!({"driver": "nic.example.com", "pool": "gpu-node-2", "device": "rdma2"}),
+                taint("example.com/cable", "", "NoExecute"),
+            ), template("ruled-out-device", claim_spec([request("nic", "nic.example.com")]))],
+            to_node(small("ruled-out-device").template_claim("nic", "ruled-out-device"), "gpu-node-2"),
+        ),
+        own("all-but-ruled-out", false, claim_spec([request("nic", "nic.example.com").count(9)])),
+        own("value-rounded", true, claim_spec([amount_of("policy", "values", "3G")])),
+        own("value-left", true, claim_spec([amount_of("policy", "values", "4G")])),
+        own("value-gone", false, claim_spec([amount_of("policy", "values", "1G")])),
+        own("value-too-large", false, claim_spec([amount_of("policy", "values", "5G")])),
+        own("range", true, claim_spec([amount_of("policy", "range", "1500M")])),
+        own("range-raised", true, claim_spec([amount_of("policy", "range", "1M")])),
+        own("range-too-large", false, claim_spec([amount_of("policy", "range", "6G")])),
+        own("fraction", true, claim_spec([amount_of("policy", "fraction", "600m")])),
+        own("fraction-too-large", false, claim_spec([amount_of("policy", "fraction", "2100m")])),
+        own("without-policy", true, claim_spec([amount_of("policy", "all", "5G")])),
+        own("without-policy-gone", false, claim_spec([amount_of("policy", "all", "5G")])),
+        own(
+            "default-of-each",
+            true,
+            claim_spec([request("nic", "policy.example.com").selecting(
+                "'fraction' in device.capacity['policy.example.com'] || 'range' in device.capacity['policy.example.com']",
+            ).count(2)]),
+        ),
+        own("other-host", true, claim_spec([request("host", "hosts.example.com")])),
+        own("last-link", true, claim_spec([request("host", "hosts.example.com")])),
+        own("no-link", false, claim_spec([request("host", "hosts.example.com")])),
+        own("attached", true, claim_spec([request("disk", "attach.example.com")])),
+        own("attached-first-choice", true, claim_spec([first_available("disk", [
+            subrequest("many", "attach.example.com").with(json!({"count": 3})),
+            subrequest("one", "attach.example.com"),
+            subrequest("nic", "nic.example.com"),
+        ])])),
+        own("prefers-none", false, claim_spec([first_available("disk", [
+            subrequest("many", "attach.example.com").with(json!({"count": 3})),
+            subrequest("one", "attach.example.com"),
+        ])])),
+        case(
+            "looks-on-one",
+            true,
+            [claim("looks-on-one", claim_spec([gpu().selecting(&index(3)).exactly(json!({"adminAccess": true}))]))
+                .in_namespace("default-admin")],
+            small("looks-on-one").named_claim("gpu", "looks-on-one").in_namespace("default-admin"),
+        ),
+        own("not-distinct", false, claim_spec([gpu().count(3)])
+            .constrained(json!({"requests": ["gpu"], "distinctAttribute": "gpu.example.com/numaNode"}))),
         own(
             "old-driver",
             false,
@@ -327,15 +448,20 @@ fn the_scheduler_does_what_the_dry_run_says() {
     let cluster = Cluster::start(&Options::default());
     set_up(&cluster);
     let cases = cases();
-    assert!(cases.len() >= 40, "only {} cases", cases.len());
+    assert!(cases.len() >= 60, "only {} cases", cases.len());
+    compare_all(&cluster, &cases, &[]);
+}
+
+/// Places one pod after the other, and compares each with the dry run made just before, which gets further flags.
+pub(super) fn compare_all(cluster: &Cluster, cases: &[Case], flags: &[&str]) {
     let mut wrong = Vec::new();
-    for case in &cases {
+    for case in cases {
         cluster.create_all(&case.objects);
         let namespace = case.pod["metadata"]["namespace"].as_str().unwrap_or("default");
         let name = format!("pod/{namespace}/{}", case.name);
         let mut report = Value::Null;
         let placed = cluster.place(&case.pod, |before| {
-            report = dry_run(before, &name, &[]);
+            report = dry_run(before, &name, flags);
             report["result"] == "Fits"
         });
         if (report["result"] == "Fits") != case.fits {
@@ -343,9 +469,9 @@ fn the_scheduler_does_what_the_dry_run_says() {
             continue;
         }
         let difference = if case.fits {
-            compare(&cluster, &placed, &report)
+            compare(cluster, &placed, &report)
         } else {
-            compare_message(&cluster, &name, &report)
+            compare_message(cluster, &name, &report)
         };
         wrong.extend(difference.map(|difference| format!("{name}: {difference}")));
     }

@@ -1,167 +1,477 @@
-//! What `explain` says would help, done on the real control plane: the pod must be scheduled then.
+//! Every pod of the recorded clusters that the scheduler could not place: what `explain` says would help is done on a control plane
+//! with the same objects and gates, and the pod must be scheduled then.
+//!
+//! The explanation is made before the scheduler runs, and must be the one that the file gets, too.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::support::cluster::objects::{Manifest, pod, template};
-use crate::support::cluster::scenario::unschedulable_pods;
-use crate::support::cluster::{Cluster, Options};
+use super::features::ALPHA_GATES;
+use crate::support::cluster::objects::{claim, claim_spec, class, gpu, template};
+use crate::support::cluster::{Cluster, Component, Options, Recorded};
+use crate::support::command::dra;
 use crate::support::schema::assert_valid;
+use crate::support::wait::wait_for;
 
-fn explain(cluster: &Cluster, pod: &str) -> Value {
-    let output = cluster.kubectl_dra(["explain", pod, "-o", "json"]).run().exits(1);
-    assert_valid(&output.stdout)
+const GROUP_GATES: &[&str] = &["GenericWorkload", "DRAWorkloadResourceClaims"];
+
+/// Pods for which nothing can be offered, and why that is so.
+const HOPELESS: &[(&str, &str, &str)] = &[
+    // The resource is neither the node's nor, with the feature off, that of a class.
+    ("downgrade-features-1.35", "new-ext", "NodeResourcesFit"),
+    // Every device draws from shared counters, which this release does not know.
+    ("downgrade-features-1.35", "new-mig", "PartitionableDevicesOff"),
+    ("downgrade-features-1.35", "new-best", "PartitionableDevicesOff"),
+];
+
+/// A snapshot file, and the control plane that it was read from.
+struct Source {
+    file: &'static str,
+    /// Gates that were on when the objects were made.
+    gates: &'static [&'static str],
+    /// The older minor, with its own gates, that they were read with.
+    minor: Option<&'static str>,
+}
+
+impl Source {
+    /// Of the control plane on which the objects are made.
+    fn first(&self) -> Options {
+        let gates = self.gates.iter();
+        let options = gates.fold(Options::default(), |options, gate| options.gate(gate, true));
+        options
+            .without(Component::Scheduler)
+            .without(Component::ControllerManager)
+    }
+
+    /// Of the one that is asked, and later schedules.
+    fn then(&self) -> Options {
+        let Some(minor) = self.minor else {
+            let gates = self.gates.iter();
+            return gates.fold(Options::default(), |options, gate| options.gate(gate, true));
+        };
+        let version = format!("--emulated-version=kube={minor}");
+        [Component::Scheduler, Component::ControllerManager]
+            .into_iter()
+            .fold(
+                Options::default().emulated_version(minor),
+                |options, component| options.arg(component, &version),
+            )
+    }
+
+    /// What `explain` cannot see by itself: the gates of components other than the API server.
+    fn flags(&self) -> Vec<String> {
+        let gates = self.gates.iter().map(|gate| format!("{gate}=true"));
+        let gates: Vec<String> = gates.collect();
+        match self.minor {
+            Some(minor) => vec![format!("--kubernetes-version={minor}")],
+            None if gates.is_empty() => vec!["--kubernetes-version=1.37".to_owned()],
+            None => vec![format!("--feature-gates={}", gates.join(","))],
+        }
+    }
+}
+
+/// A control plane that has the objects of a file again and again.
+struct Stage {
+    source: Source,
+    cluster: Cluster,
+}
+
+impl Stage {
+    fn new(source: Source) -> Self {
+        Self {
+            cluster: Cluster::start(&source.first()),
+            source,
+        }
+    }
+
+    /// Puts in the objects. Neither scheduler nor controllers run.
+    fn set(&self, recorded: &Recorded) {
+        self.cluster.stop(Component::Scheduler);
+        self.cluster.stop(Component::ControllerManager);
+        self.cluster.reconfigure(|options| *options = self.source.first());
+        self.cluster.clear();
+        self.cluster.restore(recorded);
+        let next = self
+            .source
+            .then()
+            .without(Component::Scheduler)
+            .without(Component::ControllerManager);
+        self.cluster.reconfigure(|options| *options = next);
+        // Their arguments are the same, so nothing is restarted.
+        self.cluster.reconfigure(|options| *options = self.source.then());
+    }
+
+    fn explain(&self, recorded: &Recorded, pod: &Value) -> Value {
+        let name = text(&pod["metadata"]["name"]);
+        let namespace = text(&pod["metadata"]["namespace"]);
+        let object = format!("pod/{name}");
+        let args = ["explain", &object, "-n", &namespace, "-o", "json"];
+        let flags = self.source.flags();
+        let live = assert_valid(&self.cluster.kubectl_dra(args).args(&flags).run().stdout);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("cluster.json");
+        std::fs::write(&file, recorded.list().to_string()).expect("the objects are written");
+        let from = format!("--from={}", file.display());
+        let offline = assert_valid(&dra(&args).args(&flags).args([&from]).run().stdout);
+        for part in ["verdict", "reasons", "filters", "nodes", "fixes"] {
+            assert_eq!(live[part], offline[part], "{part} of {name}");
+        }
+        live
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// The text between two others.
 fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
-    let rest = text
+    let found = text
         .split_once(before)
-        .unwrap_or_else(|| panic!("no {before:?} in {text:?}"))
-        .1;
-    if after.is_empty() {
-        rest
-    } else {
-        rest.split_once(after).map_or(rest, |(found, _)| found)
-    }
+        .and_then(|(_, rest)| rest.split_once(after));
+    found
+        .unwrap_or_else(|| panic!("no {before:?} and {after:?} in {text:?}"))
+        .0
 }
 
-/// Makes a change of a pod or of its claim's spec in their manifests.
-fn change(spec: &mut Value, pod: &mut Value, kind: &str, message: &str) {
-    if kind == "RelaxNodeSelector" {
-        pod["spec"]
-            .as_object_mut()
-            .expect("a spec")
-            .remove("nodeSelector");
-        return;
-    }
-    if kind == "DropConstraint" {
-        spec["devices"]
-            .as_object_mut()
-            .expect("devices")
-            .remove("constraints");
-        return;
-    }
-    let request = message.rsplit(' ').next().expect("a request");
-    let requests = spec["devices"]["requests"].as_array_mut().expect("requests");
-    let found = requests.iter_mut().find(|found| found["name"] == request);
-    let exactly = &mut found.unwrap_or_else(|| panic!("no request {request}"))["exactly"];
-    match kind {
-        "FewerDevices" => {
-            exactly["allocationMode"] = json!("ExactCount");
-            exactly["count"] = json!(
-                between(message, "ask for ", " in")
-                    .parse::<u64>()
-                    .expect("a number")
-            );
+/// The pod and its claims as their owner has them in files, to be changed and created again.
+struct Manifests {
+    pod: Value,
+    /// Specs by the claims' names.
+    claims: BTreeMap<String, Value>,
+    changed: BTreeSet<String>,
+    is_changed: bool,
+}
+
+impl Manifests {
+    fn of(recorded: &Recorded, pod: &Value) -> Self {
+        let namespace = text(&pod["metadata"]["namespace"]);
+        let metadata = &pod["metadata"];
+        let names = claim_names(pod).into_values();
+        let claims = names.filter_map(|name| {
+            let spec = recorded.claim(&namespace, &name)?["spec"].clone();
+            Some((name, spec))
+        });
+        Self {
+            claims: claims.collect(),
+            pod: json!({"apiVersion": "v1", "kind": "Pod", "spec": pod["spec"],
+                "metadata": {"name": metadata["name"], "namespace": namespace, "labels": metadata["labels"]}}),
+            changed: BTreeSet::new(),
+            is_changed: false,
         }
-        "TolerateTaint" => {
-            let (key, effect) = between(message, "device taint ", " in")
-                .rsplit_once(':')
-                .expect("a taint");
-            let toleration = json!({"key": key, "operator": "Exists", "effect": effect});
-            match exactly["tolerations"].as_array_mut() {
-                Some(tolerations) => tolerations.push(toleration),
-                None => exactly["tolerations"] = json!([toleration]),
+    }
+
+    /// Makes a change of the pod or of a claim, if it is one.
+    fn change(&mut self, kind: &str, target: &str, message: &str) {
+        let is_of_pod = target.starts_with("pod/");
+        match kind {
+            "RecreatePod" => {}
+            "RelaxNodeSelector" => {
+                let key = between(message, "selector on ", " in");
+                let selector = self.pod["spec"]["nodeSelector"].as_object_mut();
+                selector.expect("a node selector").remove(key);
             }
-        }
-        "RelaxSelector" => {
-            let term = between(message, "leave out `", "` in");
-            let selectors = exactly["selectors"].as_array_mut().expect("selectors");
-            selectors.retain(|selector| selector["cel"]["expression"] != term);
-        }
-        "UseClass" => exactly["deviceClassName"] = json!(between(message, "name class ", " in")),
-        _ => panic!("{kind} is no change of a manifest"),
-    }
-}
-
-/// Lifts a taint from the devices of a pool, as its driver would.
-fn lift(cluster: &Cluster, target: &str, message: &str) {
-    let (key, effect) = between(message, "lift the taint ", " from")
-        .rsplit_once(':')
-        .expect("a taint");
-    let pool = target.rsplit('/').next().expect("a pool");
-    for slice in cluster.list("slice") {
-        if slice["spec"]["pool"]["name"] != pool {
-            continue;
-        }
-        let name = slice["metadata"]["name"].as_str().expect("a name");
-        cluster.update(&format!("slice/{name}"), |slice| {
-            for device in slice["spec"]["devices"].as_array_mut().into_iter().flatten() {
-                if let Some(taints) = device["taints"].as_array_mut() {
-                    taints.retain(|taint| taint["key"] != key || taint["effect"] != effect);
+            "FewerDevices" if is_of_pod => {
+                let resource = between(message, " of ", " in container");
+                let container = &mut self.pod["spec"]["containers"][0]["resources"];
+                for list in ["requests", "limits"] {
+                    container[list][resource] = json!(between(message, "ask for ", " of "));
                 }
             }
+            "FewerDevices" | "LessCapacity" | "RelaxSelector" | "DropConstraint" | "TolerateTaint"
+            | "UseClass" => {
+                self.change_claim(kind, target, message);
+            }
+            _ => return,
+        }
+        self.is_changed = true;
+    }
+
+    fn change_claim(&mut self, kind: &str, target: &str, message: &str) {
+        let mut words = target.split(' ');
+        let name = words.next().and_then(|claim| claim.rsplit('/').next());
+        let name = name.expect("a claim").to_owned();
+        let request = words.nth(1);
+        let claims: Vec<&String> = self.claims.keys().collect();
+        let spec = self
+            .claims
+            .get(&name)
+            .unwrap_or_else(|| panic!("{target} is none of {claims:?}"));
+        let mut spec = spec.clone();
+        self.changed.insert(name.clone());
+        if kind == "DropConstraint" {
+            let constraints = spec["devices"].as_object_mut().expect("devices");
+            constraints.remove("constraints");
+            self.claims.insert(name, spec);
+            return;
+        }
+        let requests = spec["devices"]["requests"].as_array_mut().expect("requests");
+        let found = requests
+            .iter_mut()
+            .find(|found| found["name"].as_str() == request);
+        let exactly = &mut found.unwrap_or_else(|| panic!("no request of {target}"))["exactly"];
+        match kind {
+            "FewerDevices" => {
+                let count: u64 = between(message, "ask for ", " in").parse().expect("a number");
+                exactly["allocationMode"] = json!("ExactCount");
+                exactly["count"] = json!(count);
+            }
+            "LessCapacity" => {
+                let capacity = between(message, " of ", " in");
+                exactly["capacity"]["requests"][capacity] = json!(between(message, "ask for ", " of "));
+            }
+            "RelaxSelector" => {
+                let term = between(message, "leave out `", "` in");
+                let selectors = exactly["selectors"].as_array_mut().expect("selectors");
+                selectors.retain(|selector| selector["cel"]["expression"] != term);
+            }
+            "UseClass" => exactly["deviceClassName"] = json!(between(message, "name class ", " in")),
+            _ => {
+                let taint = between(message, "device taint ", " in");
+                let (key, effect) = taint.rsplit_once(':').expect("a taint");
+                let toleration = json!({"key": key, "operator": "Exists", "effect": effect});
+                match exactly["tolerations"].as_array_mut() {
+                    Some(tolerations) => tolerations.push(toleration),
+                    None => exactly["tolerations"] = json!([toleration]),
+                }
+            }
+        }
+        self.claims.insert(name, spec);
+    }
+
+    /// Deletes what there is and creates it as it is now.
+    fn recreate(mut self, cluster: &Cluster, recorded: &Value) {
+        let (name, namespace) = (
+            text(&self.pod["metadata"]["name"]),
+            text(&self.pod["metadata"]["namespace"]),
+        );
+        let reference = format!("pod/{namespace}/{name}");
+        cluster.delete_now(&reference);
+        cluster.wait_gone(&reference);
+        let names = claim_names(recorded);
+        for entry in self.pod["spec"]["resourceClaims"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
+            let Some(of_entry) = names.get(&text(&entry["name"])) else {
+                continue;
+            };
+            if !self.changed.contains(of_entry) {
+                continue;
+            }
+            let spec = self.claims[of_entry].clone();
+            if entry["resourceClaimName"].is_string() {
+                let reference = format!("claim/{namespace}/{of_entry}");
+                cluster.delete(&reference);
+                cluster.wait_gone(&reference);
+                cluster.create(&claim(of_entry, spec));
+            } else {
+                let changed = format!("{name}-changed");
+                cluster.create(&template(&changed, spec));
+                entry["resourceClaimTemplateName"] = json!(changed);
+            }
+        }
+        cluster.create(&self.pod);
+    }
+}
+
+/// The claims of a pod by the names of its entries.
+fn claim_names(pod: &Value) -> BTreeMap<String, String> {
+    let named = pod["spec"]["resourceClaims"].as_array().into_iter().flatten();
+    let generated = pod["status"]["resourceClaimStatuses"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let pairs = named.chain(generated);
+    pairs
+        .filter_map(|entry| {
+            Some((
+                text(&entry["name"]),
+                entry["resourceClaimName"].as_str()?.to_owned(),
+            ))
+        })
+        .collect()
+}
+
+/// Runs a command of an explanation as it stands there. Pods that it deletes end, since nobody else sees to that.
+fn obey(cluster: &Cluster, command: &str) {
+    for part in command.split(" && ") {
+        let words = part
+            .strip_prefix("kubectl ")
+            .unwrap_or_else(|| panic!("{part:?} is not for kubectl"));
+        let kubectl = cluster.kubectl(words.split(' '));
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| kubectl.run().exits(0));
+            wait_for(part, || {
+                cluster.finish_deletions();
+                running.is_finished().then_some(())
+            });
         });
     }
 }
 
-#[test]
-fn what_explain_says_helps() {
-    let cluster = Cluster::start(&Options::default());
-    unschedulable_pods(&cluster);
-    // Those that take least go first, so that later ones still find what they were told of.
-    for cause in [
-        "cel-mismatch",
-        "cel-error",
-        "missing-class",
-        "old-generation",
-        "all-incomplete-pool",
-        "constraint-conflict",
-        "wrong-node",
-        "two-requests",
-        "tainted",
-        "not-enough-free",
-        "too-many",
-    ] {
-        let explanation = explain(&cluster, &format!("pod/{cause}"));
-        let fixes = explanation["fixes"].as_array().expect("fixes");
-        let proven = fixes.iter().find(|fix| fix["proven"] == true);
-        let fix = proven.unwrap_or_else(|| panic!("nothing helps {cause}: {explanation:#}"));
-        assert_eq!(fix["minimal"], true, "{cause}: {fix:#}");
-
-        let single = [fix.clone()];
-        let changes = fix["changes"].as_array().map_or(&single[..], Vec::as_slice);
-        let mut spec = match cluster.find(&format!("template/{cause}")) {
-            Some(template) => template["spec"]["spec"].clone(),
-            None => Value::Null,
-        };
-        let mut again = pod(&format!("{cause}-again"));
-        let own = cluster.get(&format!("pod/{cause}"));
-        if own["spec"]["nodeSelector"].is_object() {
-            again["spec"]["nodeSelector"] = own["spec"]["nodeSelector"].clone();
-        }
-        for one in changes {
-            let text = |field: &str| one[field].as_str().unwrap_or_default();
-            match text("kind") {
-                "LiftTaint" => lift(&cluster, text("target"), text("message")),
-                "ReleaseClaim" => {
-                    let pods = between(text("command"), "delete pod ", " -n")
-                        .split(' ')
-                        .map(str::to_owned);
-                    for name in pods {
-                        cluster.delete(&format!("pod/{name}"));
-                    }
-                    cluster.finish_deletions();
+/// What drivers and users have to do where no command can.
+fn act(cluster: &Cluster, kind: &str, target: &str, message: &str) {
+    let name = target.rsplit('/').next().unwrap_or_default();
+    match kind {
+        "CreateClaim" => drop(cluster.create(&claim(name, claim_spec([gpu()])))),
+        "CreateTemplate" => drop(cluster.create(&template(name, claim_spec([gpu()])))),
+        "CreateClass" => drop(cluster.create(&class(name, "device.driver == 'gpu.example.com'"))),
+        "LiftTaint" => {
+            let taint = between(message, "lift the taint ", " from");
+            let (key, effect) = taint.rsplit_once(':').expect("a taint");
+            for slice in cluster.list("slice") {
+                if slice["spec"]["pool"]["name"] != name {
+                    continue;
                 }
-                kind => change(&mut spec, &mut again, kind, text("message")),
+                cluster.update(&format!("slice/{}", text(&slice["metadata"]["name"])), |slice| {
+                    for device in slice["spec"]["devices"].as_array_mut().into_iter().flatten() {
+                        if let Some(taints) = device["taints"].as_array_mut() {
+                            taints.retain(|taint| taint["key"] != key || taint["effect"] != effect);
+                        }
+                    }
+                });
             }
         }
-        let again = if spec.is_null() {
-            again.named_claim("gpu", "on-node-1")
-        } else {
-            cluster.create(&template(&format!("{cause}-again"), spec));
-            again.template_claim("gpu", &format!("{cause}-again"))
-        };
-        // The pod that did not fit would compete for what is freed.
-        cluster.delete_now(&format!("pod/{cause}"));
-        let placed = cluster.place(&again, |_| true);
-        let node = &placed["spec"]["nodeName"];
-        let foretold = fix["nodes"].as_array().expect("nodes");
-        assert!(
-            foretold.contains(node),
-            "{cause} went to {node}, not to one of {foretold:?}"
-        );
-        // What was only to be shown makes room for the next.
-        cluster.delete_now(&format!("pod/{cause}-again"));
+        _ => {}
     }
+}
+
+/// Makes the changes of a fix, lets the scheduler run, and waits until the pod has a node.
+fn follow(stage: &Stage, recorded: &Recorded, pod: &Value, fix: &Value) {
+    let cluster = &stage.cluster;
+    cluster.resume(Component::ControllerManager);
+    let single = [fix.clone()];
+    let changes = fix["changes"].as_array().map_or(&single[..], Vec::as_slice);
+    let mut manifests = Manifests::of(recorded, pod);
+    for change in changes {
+        let (kind, target, message) = (
+            text(&change["kind"]),
+            text(&change["target"]),
+            text(&change["message"]),
+        );
+        manifests.change(&kind, &target, &message);
+        match change["command"].as_str() {
+            // It would create what was read; here something else is to be created.
+            Some(_) if kind == "RecreatePod" => {}
+            Some(command) => obey(cluster, command),
+            None => act(cluster, &kind, &target, &message),
+        }
+    }
+    if manifests.is_changed {
+        manifests.recreate(cluster, pod);
+    }
+    cluster.resume(Component::Scheduler);
+    let name = text(&pod["metadata"]["name"]);
+    let reference = format!("pod/{}/{name}", text(&pod["metadata"]["namespace"]));
+    let node = wait_for(&format!("{reference} is scheduled after: {fix:#}"), || {
+        cluster.finish_deletions();
+        cluster.attach_devices();
+        cluster.get(&reference)["spec"]["nodeName"]
+            .as_str()
+            .map(str::to_owned)
+    });
+    if let Some(foretold) = fix["nodes"].as_array() {
+        assert!(
+            foretold.contains(&json!(node)),
+            "{name} went to {node}, not to one of {foretold:?}"
+        );
+    }
+}
+
+fn check(source: Source, expected: usize) {
+    let file = source.file;
+    let all = Recorded::read(file);
+    let stage = Stage::new(source);
+    let pending = all.pending();
+    assert_eq!(pending.len(), expected, "pending pods of {file}");
+    for pod in pending {
+        let name = text(&pod["metadata"]["name"]);
+        let mut recorded = all.only(pod);
+        if file != "binding-conditions" {
+            // What waits for its devices has not waited too long.
+            recorded.allocate_now();
+        }
+        stage.set(&recorded);
+        let explanation = stage.explain(&recorded, pod);
+        let fixes = explanation["fixes"].as_array().expect("fixes");
+        if let Some((.., reason)) = HOPELESS.iter().find(|(of, pod, _)| *of == file && *pod == name) {
+            assert!(fixes.is_empty(), "{name}: {fixes:#?}");
+            assert!(
+                explanation["nodes"].to_string().contains(reason),
+                "{name}: {explanation:#}"
+            );
+            continue;
+        }
+        assert!(
+            !fixes.is_empty(),
+            "nothing helps {name} of {file}: {explanation:#}"
+        );
+        // One of each kind, each on the cluster as it was.
+        let mut tried = BTreeSet::new();
+        for fix in fixes {
+            if !tried.insert(text(&fix["kind"])) {
+                continue;
+            }
+            if tried.len() > 1 {
+                stage.set(&recorded);
+            }
+            follow(&stage, &recorded, pod, fix);
+        }
+    }
+}
+
+macro_rules! restored {
+    ($($name:ident: $file:literal, $gates:expr, $minor:expr, $pods:literal;)*) => {
+        /// The files that are looked at, with the number of their pending pods.
+        const FILES: &[(&str, usize)] = &[$(($file, $pods)),*];
+        $(
+            #[test]
+            fn $name() {
+                check(Source { file: $file, gates: $gates, minor: $minor }, $pods);
+            }
+        )*
+    };
+}
+
+restored! {
+    what_explain_says_helps_ordinary_pods: "unschedulable-pods", &[], None, 13;
+    what_explain_says_helps_with_binding_conditions: "binding-conditions", &[], None, 1;
+    what_explain_says_helps_with_shares: "consumable-capacity", &[], None, 2;
+    what_explain_says_helps_with_partitions: "partitionable", &[], None, 2;
+    what_explain_says_helps_with_extended_resources: "extended-resource", &[], None, 1;
+    what_explain_says_helps_members_of_groups: "podgroups", GROUP_GATES, None, 1;
+    what_explain_says_helps_groups_before_a_downgrade: "downgrade-groups-1.37", GROUP_GATES, None, 2;
+    what_explain_says_helps_groups_after_a_downgrade: "downgrade-groups-1.36", GROUP_GATES, Some("1.36"), 2;
+    what_explain_says_helps_groups_after_two_downgrades: "downgrade-groups-1.35", GROUP_GATES, Some("1.35"), 2;
+    what_explain_says_helps_before_a_downgrade: "downgrade-features-1.37", ALPHA_GATES, None, 2;
+    what_explain_says_helps_after_a_downgrade: "downgrade-features-1.36", ALPHA_GATES, Some("1.36"), 6;
+    what_explain_says_helps_after_two_downgrades: "downgrade-features-1.35", ALPHA_GATES, Some("1.35"), 6;
+}
+
+#[test]
+fn every_recorded_pod_without_a_node_is_looked_at() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/snapshots");
+    let files = std::fs::read_dir(folder).expect("the snapshots are there");
+    let mut seen = 0;
+    for file in files {
+        let file = file
+            .expect("a folder that can be read")
+            .file_name()
+            .into_string()
+            .expect("a name");
+        let Some(name) = file.strip_suffix(".yaml") else {
+            continue;
+        };
+        let pending = Recorded::read(name).pending().len();
+        let known = FILES
+            .iter()
+            .find(|(file, _)| *file == name)
+            .map_or(0, |(_, pods)| *pods);
+        assert_eq!(pending, known, "pending pods of {name}");
+        seen += pending;
+    }
+    assert!(seen >= 40, "only {seen} pods");
 }

@@ -99,8 +99,8 @@ impl Cluster {
     ///
     /// The pod is held back until its claims exist; `fits` is then told what the cluster looks like
     /// ([`dump`](Api::dump)) and predicts whether the pod fits. A pod that should fit is waited for until it
-    /// is on a node, since the scheduler may say no before it has seen everything; any other until the
-    /// scheduler has decided either way.
+    /// is on a node, since the scheduler may say no before it has seen everything, and drivers may have to
+    /// attach its devices; any other until the scheduler has decided either way.
     #[track_caller]
     pub(crate) fn place(&self, pod: &Value, fits: impl FnOnce(&Value) -> bool) -> Value {
         let held = json!({"spec": {"schedulingGates": [{"name": "example.com/held"}]}});
@@ -118,8 +118,38 @@ impl Cluster {
         let fits = fits(&self.dump());
         self.patch(&pod, &json!({"spec": {"schedulingGates": null}}));
         self.wait(&pod, "the scheduler has decided", |pod| {
-            pod["spec"]["nodeName"].is_string() || (!fits && is_unschedulable(pod))
+            let bound = pod["spec"]["nodeName"].is_string();
+            if fits && !bound {
+                self.attach_devices();
+            }
+            bound || (!fits && is_unschedulable(pod))
         })
+    }
+
+    /// One pass over all drivers: allocated devices with binding conditions meet them from now on.
+    #[track_caller]
+    pub(crate) fn attach_devices(&self) {
+        for claim in self.list("claim") {
+            let results = claim["status"]["allocation"]["devices"]["results"].as_array();
+            let waiting = results
+                .into_iter()
+                .flatten()
+                .filter(|result| result["bindingConditions"].is_array());
+            let devices: Vec<Value> = waiting
+                .map(|result| {
+                    let kinds = result["bindingConditions"].as_array().into_iter().flatten();
+                    let conditions = kinds.map(|kind| {
+                        json!({"type": kind, "status": "True", "reason": "Attached", "message": "",
+                            "lastTransitionTime": now()})
+                    });
+                    json!({"driver": result["driver"], "pool": result["pool"], "device": result["device"],
+                        "conditions": conditions.collect::<Value>()})
+                })
+                .collect();
+            if !devices.is_empty() && claim["status"]["devices"].is_null() {
+                self.patch_status(&reference(&claim), &json!({"status": {"devices": devices}}));
+            }
+        }
     }
 
     /// Waits until the scheduler has said of each pod that it does not fit.

@@ -1,0 +1,111 @@
+//! What `explain` says to somebody with the rights of the built-in role `view`: what shows in the namespace, and what is not known.
+
+use serde_json::{Value, json};
+
+use crate::support::cluster::objects::{Manifest, claim_spec, gpu, namespace, pod, template};
+use crate::support::cluster::{Cluster, Options, User};
+use crate::support::process::Run;
+use crate::support::schema::assert_valid;
+
+fn explain(user: &User, pod: &str, more: &[&str]) -> Run {
+    let pod = format!("pod/{pod}");
+    user.kubectl_dra(["explain", &pod, "-n", "team"]).args(more).run()
+}
+
+#[test]
+fn with_the_role_view_the_unknown_is_named() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(1);
+    let team = |object: Value| object.in_namespace("team");
+    cluster.run(&[
+        namespace("team"),
+        team(template("one", claim_spec([gpu()]))),
+        team(template("nine", claim_spec([gpu().count(9)]))),
+        team(pod("runs").template_claim("gpu", "one")),
+    ]);
+    cluster.create_all(&[
+        team(pod("too-many").template_claim("gpu", "nine")),
+        team(pod("missing-claim").named_claim("gpu", "nowhere")),
+        team(pod("missing-template").template_claim("gpu", "no")),
+    ]);
+    cluster.wait_unschedulable(["pod/team/too-many"]);
+    // A later pod was seen, so the others were, too.
+    let events = || cluster.list("event/team").into_iter();
+    crate::support::wait::wait_for("the claim controller complains", || {
+        events()
+            .find(|event| event["reason"] == "FailedResourceClaimCreation")
+            .map(drop)
+    });
+
+    let kinds = ["nodes", "deviceclasses", "resourceslices", "devicetaintrules"];
+    for (user, elsewhere) in [
+        (cluster.user("member").with_role_in("team", "view"), false),
+        (cluster.user("viewer").with_role("view"), true),
+    ] {
+        let name = user.kubeconfig().display().to_string();
+        // Where it cannot go is not known, but what the scheduler has said is.
+        let run = explain(&user, "too-many", &[]).exits(4);
+        assert!(
+            run.stdout.contains("cannot allocate all claims"),
+            "{name}: {}",
+            run.stdout
+        );
+        assert!(
+            run.stdout.contains("Verdict:    Unknown"),
+            "{name}: {}",
+            run.stdout
+        );
+        assert!(
+            run.stderr.contains("kubectl-dra-viewer"),
+            "{name}: {}",
+            run.stderr
+        );
+        let json = assert_valid(&explain(&user, "too-many", &["-o", "json"]).exits(4).stdout);
+        assert_eq!(json["verdict"], "Unknown", "{name}");
+        assert_eq!(json["fixes"], json!([]), "{name}");
+        let unknown = json["unknown"].to_string();
+        for kind in kinds {
+            assert!(
+                unknown.contains(&format!("{kind} could not be read")),
+                "{name}: {unknown}"
+            );
+        }
+        for kind in ["pods", "resourceclaims"] {
+            // Who sees one namespace does not know what others hold.
+            assert_eq!(
+                unknown.contains(&format!("\"{kind} ")),
+                !elsewhere,
+                "{name}: {unknown}"
+            );
+        }
+
+        // What shows in the namespace is told all the same.
+        let run = explain(&user, "missing-claim", &[]).exits(1);
+        assert!(run.stdout.contains("ClaimMissing"), "{name}: {}", run.stdout);
+        assert!(
+            run.stdout.contains("create claim/team/nowhere"),
+            "{name}: {}",
+            run.stdout
+        );
+        let run = explain(&user, "missing-template", &[]).exits(1);
+        let template = "create resourceclaimtemplate/team/no";
+        assert!(run.stdout.contains(template), "{name}: {}", run.stdout);
+        assert!(
+            run.stdout.contains("FailedResourceClaimCreation"),
+            "{name}: {}",
+            run.stdout
+        );
+        let run = explain(&user, "runs", &[]).exits(0);
+        assert!(
+            run.stdout.contains("the pod is bound to gpu-node-1"),
+            "{name}: {}",
+            run.stdout
+        );
+    }
+    // The same pod, when everything can be read.
+    let run = cluster
+        .kubectl_dra(["explain", "pod/too-many", "-n", "team"])
+        .run()
+        .exits(1);
+    assert!(run.stdout.contains("ask for 7"), "{}", run.stdout);
+}
