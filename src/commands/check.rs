@@ -135,14 +135,13 @@ impl Report for FindingList {
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for finding in &self.items {
-            let name = finding.object.to_string();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let mut told = BTreeSet::new();
+        self.items
+            .iter()
+            .map(|finding| &finding.object)
+            .filter(|object| told.insert((object.kind, &object.namespace, &object.name)))
+            .map(ToString::to_string)
+            .collect()
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
