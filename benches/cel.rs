@@ -1,7 +1,8 @@
 //! How long evaluating selectors takes, next to cel-go in the same run.
 //!
 //! `cargo bench --bench cel`, or `--no-default-features` to build less. The Go side is `target/oracle` (`make target/oracle`); without
-//! it there are only the figures of this engine. Both sides print the median of their runs, on one thread.
+//! it there are only the figures of this engine. Both sides give the median of their runs, on one thread. The output is the table of
+//! `docs/performance.md`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -92,17 +93,23 @@ fn main() {
     let measured = [
         (
             "cel/hot",
+            "a model and 40Gi of memory",
             median(1_000, || {
                 black_box(hot_program.evaluate(black_box(&hot_device)));
             }),
         ),
-        ("cel/cases", median(1, || evaluate_all(&prepared)) / count),
+        (
+            "cel/cases",
+            "mean of the cases that compile",
+            median(1, || evaluate_all(&prepared)) / count,
+        ),
     ];
-    println!("{:<10} {:>10} {:>10} {:>6}", "", "kubectl-dra", "cel-go", "ratio");
-    for (name, ns) in measured {
-        match go.iter().find(|(other, _)| other == name) {
-            Some((_, other)) => println!("{name:<10} {ns:>8.0} ns {other:>8.0} ns {:>5.1}x", other / ns),
-            None => println!("{name:<10} {ns:>8.0} ns {:>10}", "-"),
-        }
+    println!("| One evaluation | kubectl-dra | cel-go | Ratio |\n|---|---:|---:|---:|");
+    for (name, what, ns) in measured {
+        let (other, ratio) = match go.iter().find(|(other, _)| other == name) {
+            Some((_, other)) => (format!("{other:.0} ns"), format!("{:.1}", other / ns)),
+            None => (String::new(), String::new()),
+        };
+        println!("| `{name}`, {what} | {ns:.0} ns | {other} | {ratio} |");
     }
 }
