@@ -105,6 +105,9 @@ pub struct PlannedClaim {
     /// Entries that are not pods and stay, since their kinds were not selected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Entry>,
+    /// Every pod may use the claim, as KEP-5194 proposes, and stays allowed to, since that was not selected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any_pod_stays: bool,
     /// The group could not be looked up, since the API server does not serve PodGroups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub group_unverified: bool,
@@ -180,6 +183,7 @@ impl ConversionPlan {
     pub fn leaves_something(&self) -> bool {
         let stays = |claim: &PlannedClaim| {
             !claim.kept.is_empty()
+                || claim.any_pod_stays
                 || claim.action == PlannedAction::Keep
                 || claim.action == PlannedAction::Refuse
         };
@@ -228,6 +232,7 @@ impl PlannedClaim {
             unreserved: plan.unreserved.clone(),
             unbound: plan.unbound.clone(),
             kept: plan.kept.iter().map(Entry::of).collect(),
+            any_pod_stays: plan.any_pod_stays,
             group_unverified: plan.unverified,
             before,
             after,

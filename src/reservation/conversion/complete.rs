@@ -4,7 +4,7 @@
 //! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.1). With the gate off nobody repairs that: the claim
 //! controller leaves members of groups alone (`resourceclaim/controller.go`, `syncPod`, v1.37.1).
 
-use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Refusal, foreign_entries, patch};
+use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Refusal, foreign_entries, is_for_any_pod, patch};
 use crate::model::{Claim, Cluster, Gap, Kind};
 use crate::reservation::{PodGroups, is_consumer, is_reserved_for};
 
@@ -56,5 +56,6 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
         unbound: Vec::new(),
         unverified: false,
         kept: Vec::new(),
+        any_pod_stays: is_for_any_pod(claim),
     }))
 }

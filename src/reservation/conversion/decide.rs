@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{
-    Action, ClaimGate, ClaimPlan, MAX_CONSUMERS, NewEntry, Options, Refusal, Release, foreign_entries,
+    Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, NewEntry, Options, Refusal, Release, foreign_entries,
     is_for_any_pod, patch,
 };
 use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
@@ -23,6 +23,7 @@ pub(super) fn decide<'a>(
     let repoints = options.target.is_some_and(super::Target::repoints_pods);
     let doomed = repoints && owning_group(claim).is_some();
     let for_any_pod = is_for_any_pod(claim);
+    let any_pod_selected = for_any_pod && selects_any_pod(claim, &options.kinds);
     if !doomed && !for_any_pod && foreign_entries(claim).next().is_none() {
         return Ok(None);
     }
@@ -30,7 +31,7 @@ pub(super) fn decide<'a>(
         return Err(gap);
     }
     let mut question = Question::new(cluster, claim, options, gate);
-    let action = question.answer(for_any_pod, doomed)?;
+    let action = question.answer(any_pod_selected, doomed)?;
     let Question {
         add,
         unreserved,
@@ -52,6 +53,7 @@ pub(super) fn decide<'a>(
         unbound,
         unverified,
         kept,
+        any_pod_stays: for_any_pod && !(any_pod_selected && writes),
         action,
     }))
 }
@@ -97,15 +99,7 @@ impl<'a, 'c> Question<'a, 'c> {
         }
     }
 
-    fn answer(&mut self, for_any_pod: bool, doomed: bool) -> Result<Action, &'a Gap> {
-        let any_pod_selected = for_any_pod
-            && (self.options.kinds == super::Kinds::All
-                || self
-                    .claim
-                    .spec
-                    .reserved_for
-                    .as_ref()
-                    .is_some_and(|of| self.options.kinds.selects(of)));
+    fn answer(&mut self, any_pod_selected: bool, doomed: bool) -> Result<Action, &'a Gap> {
         if self.selected.is_empty() && !any_pod_selected && !doomed {
             return Ok(Action::Keep);
         }
@@ -152,7 +146,7 @@ impl<'a, 'c> Question<'a, 'c> {
                 uid: uid.clone(),
             });
         }
-        Ok(self.write())
+        Ok(self.write(any_pod_selected))
     }
 
     /// Why one of the selected entries cannot be converted.
@@ -231,7 +225,7 @@ impl<'a, 'c> Question<'a, 'c> {
     }
 
     /// The write, unless something forbids it.
-    fn write(&self) -> Action {
+    fn write(&self, any_pod_selected: bool) -> Action {
         if self.consumers.is_empty() {
             return Action::Refuse(self.unused());
         }
@@ -253,7 +247,11 @@ impl<'a, 'c> Question<'a, 'c> {
             let entries = entries.len();
             return Action::Refuse(Refusal::TooManyConsumers { entries });
         }
-        Action::Convert(patch::replace_entries(self.claim, entries))
+        Action::Convert(if any_pod_selected {
+            patch::replace_entries_for_any_pod(self.claim, entries)
+        } else {
+            patch::replace_entries(self.claim, entries)
+        })
     }
 
     fn unused(&self) -> Refusal {
@@ -268,6 +266,16 @@ impl<'a, 'c> Question<'a, 'c> {
         }
         Refusal::UnknownKindUnused { entry: text }
     }
+}
+
+/// Whether that every pod may use the claim is one of the reservations to convert: KEP-5194 proposes it for a kind that the spec names.
+fn selects_any_pod(claim: &Claim, kinds: &Kinds) -> bool {
+    *kinds == Kinds::All
+        || claim
+            .spec
+            .reserved_for
+            .as_ref()
+            .is_some_and(|of| kinds.selects(of))
 }
 
 /// Pods that name the claim and have no node yet. While the gate is on, a scheduling attempt that has begun may bind them without an

@@ -178,6 +178,8 @@ pub struct ClaimPlan {
     pub unverified: bool,
     /// Entries of kinds that were not selected; they stay.
     pub kept: Vec<ConsumerReference>,
+    /// Every pod may use the claim, and stays allowed to.
+    pub any_pod_stays: bool,
 }
 
 /// What to do with a claim.
@@ -216,6 +218,7 @@ impl ClaimPlan {
             unbound: Vec::new(),
             unverified: false,
             kept: Vec::new(),
+            any_pod_stays: false,
         }
     }
 
@@ -240,6 +243,7 @@ impl ClaimPlan {
             Action::Convert(_) if self.unverified => {
                 Some("PodGroups are not served, so every pod that uses the claim counts".to_owned())
             }
+            Action::Convert(_) if self.any_pod_stays => Some("every pod may still use it".to_owned()),
             Action::Convert(_) => None,
             Action::Release(_) => Some("no pod uses it or could begin to".to_owned()),
             Action::Keep if self.kept.is_empty() => Some("every pod may use it".to_owned()),
@@ -251,6 +255,7 @@ impl ClaimPlan {
     /// What can be done where nothing is planned.
     pub fn way_out(&self) -> Option<String> {
         match &self.action {
+            Action::Convert(_) if self.any_pod_stays => Some("select it with --all-kinds".to_owned()),
             Action::Convert(_) | Action::Release(_) => None,
             Action::Keep if self.kept.is_empty() => Some("select it with --all-kinds".to_owned()),
             Action::Keep => Some(format!(

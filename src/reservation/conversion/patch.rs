@@ -4,25 +4,32 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{FINALIZER, NewEntry, is_for_any_pod};
+use super::{FINALIZER, NewEntry};
 use crate::model::{Claim, ConsumerReference, Str};
 
 /// The patch of the status that makes `entries` the whole list.
 pub(super) fn replace_entries(claim: &Claim, entries: Vec<Value>) -> Value {
+    Value::Array(list_operations(claim, entries))
+}
+
+/// The same, and from then on not every pod may use the claim any more.
+pub(super) fn replace_entries_for_any_pod(claim: &Claim, entries: Vec<Value>) -> Value {
+    let mut patch = list_operations(claim, entries);
+    patch.push(json!({"op": "remove", "path": "/status/allocation/reservedForAnyPod"}));
+    Value::Array(patch)
+}
+
+fn list_operations(claim: &Claim, entries: Vec<Value>) -> Vec<Value> {
     // Both operations do the same for a list that is there; only this one also creates it.
     let operation = if claim.status.reserved_for.is_empty() {
         "add"
     } else {
         "replace"
     };
-    let mut patch = vec![
+    vec![
         lock(&claim.metadata.resource_version),
         json!({"op": operation, "path": "/status/reservedFor", "value": entries}),
-    ];
-    if is_for_any_pod(claim) {
-        patch.push(json!({"op": "remove", "path": "/status/allocation/reservedForAnyPod"}));
-    }
-    Value::Array(patch)
+    ]
 }
 
 /// The patch of the status that takes the devices back: the API server accepts no list without allocation and none the other way

@@ -371,9 +371,9 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
     let claim = cluster.claims().next().expect("the claim").clone();
     for defect in verify(&cluster, &claim).expect("everything is known") {
         let was_there = match &defect {
-            Defect::NotAPod(entry) => !options.kinds.selects(entry),
+            Defect::NotAPod(entry) => planned.kept.contains(entry),
             Defect::NoConsumer(entry, _) => old.contains(&entry_json(entry)),
-            Defect::AnyPod => options.kinds != Kinds::All,
+            Defect::AnyPod => planned.any_pod_stays,
             Defect::NotListed { .. } => false,
         };
         prop_assert!(was_there, "{}", defect);

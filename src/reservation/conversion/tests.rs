@@ -408,6 +408,26 @@ fn what_a_proposal_puts_elsewhere_is_converted_too() {
 }
 
 #[test]
+fn what_was_not_selected_stays_beside_what_was() {
+    let mut claim = claim(&json!([group_entry()]));
+    claim["status"]["allocation"] = json!({"reservedForAnyPod": true});
+    for (kinds, stays, operations) in [(Kinds::PodGroups, true, 2), (Kinds::All, false, 3)] {
+        let options = Options {
+            kinds,
+            ..Options::default()
+        };
+        let others = [group(), running("m1")];
+        let plan = planned(&cluster(&claim, others, gates(true)), &options);
+        let Action::Convert(patch) = &plan.claims[0].action else {
+            panic!("{plan:?}");
+        };
+        assert_eq!(patch.as_array().map(Vec::len), Some(operations), "{patch}");
+        assert_eq!(plan.claims[0].any_pod_stays, stays);
+        assert_eq!(plan.claims[0].reason().is_some(), stays);
+    }
+}
+
+#[test]
 fn devices_are_taken_back_only_where_nobody_could_use_them() {
     let entries = json!([group_entry()]);
     let unused = Options {
