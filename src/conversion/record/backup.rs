@@ -1,0 +1,79 @@
+//! The backup: the claims as they were, as one `kind: List` that is replaced as a whole.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{RecordError, file, private};
+use crate::model::Str;
+
+/// The claims of a backup.
+///
+/// # Errors
+/// When the file cannot be read, or is no backup.
+pub fn read_backup(path: &Path) -> Result<Vec<Box<RawValue>>, RecordError> {
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|mut file| file.read_to_string(&mut text))
+        .map_err(|source| file("read", path, source))?;
+    let backup: Backup = serde_json::from_str(&text).map_err(|error| RecordError::Foreign {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(backup.items)
+}
+
+/// A `kind: List`, which kubectl and `--from` read.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Backup {
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) items: Vec<Box<RawValue>>,
+}
+
+/// Replaces a file so that it is there as a whole or as it was.
+pub(super) fn save(path: &Path, backup: &Backup) -> io::Result<()> {
+    let unfinished = path.with_file_name(format!(
+        ".{}.{}",
+        path.file_name().unwrap_or_default().to_string_lossy(),
+        std::process::id()
+    ));
+    let mut file = private()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&unfinished)?;
+    let mut out = io::BufWriter::new(&mut file);
+    serde_json::to_writer(&mut out, backup)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    drop(out);
+    file.sync_all()?;
+    std::fs::rename(&unfinished, path)?;
+    // The new name is safe once the folder is.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if cfg!(unix) {
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
+}
+
+pub(super) fn uid_of(claim: &RawValue, path: &Path) -> Result<Str, RecordError> {
+    #[derive(Deserialize)]
+    struct Claim {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        uid: Str,
+    }
+    let claim: Claim = serde_json::from_str(claim.get()).map_err(|error| RecordError::Foreign {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(claim.metadata.uid)
+}

@@ -1,0 +1,154 @@
+//! The journal: one line for each thing that happened, on stable storage before it happens.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use std::sync::mpsc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Line, RecordError, file};
+use crate::model::Str;
+
+/// What a conversion is, said once at the beginning of its journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Head {
+    /// The API server.
+    pub server: String,
+    /// The kubeconfig's context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Whether it is the last one before the downgrade.
+    #[serde(rename = "final")]
+    pub is_final: bool,
+    /// Whether it brings old lists back.
+    pub restore: bool,
+    /// Who held the leases of scheduler and controller manager.
+    pub lease_holders: BTreeMap<String, String>,
+}
+
+/// A line of the journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all_fields = "camelCase")]
+pub enum Entry {
+    /// A process began.
+    Start {
+        /// When.
+        time: String,
+        /// What it is about to do.
+        #[serde(flatten)]
+        head: Head,
+    },
+    /// This is sent next.
+    Write(Write),
+    /// What came of it.
+    Result {
+        /// When.
+        time: String,
+        /// UID of the claim.
+        uid: Str,
+        /// The answer, for people.
+        answer: String,
+    },
+    /// The process ended by itself.
+    End {
+        /// When.
+        time: String,
+        /// Whether it did all that was to be done.
+        finished: bool,
+    },
+}
+
+/// One write.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Write {
+    /// When.
+    pub time: String,
+    /// `Convert`, `Release`, `Finalizer` or `Restore`.
+    pub action: String,
+    /// Namespace of the claim.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// The version that the write is locked to.
+    pub resource_version: Str,
+    /// The list before.
+    pub before: Vec<Value>,
+    /// The list that it makes.
+    pub after: Vec<Value>,
+    /// The JSON patch.
+    pub patch: Value,
+}
+
+/// The time as journals have it.
+pub(in crate::conversion) fn time() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// Reads a journal. A last line that was cut off never became a write, so it is left out.
+///
+/// # Errors
+/// When the file cannot be read, or is no journal.
+pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
+    let opened = File::open(path).map_err(|source| file("read", path, source))?;
+    let mut lines = BufReader::new(opened);
+    let mut entries = Vec::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let count = lines
+            .read_until(b'\n', &mut line)
+            .map_err(|source| file("read", path, source))?;
+        if count == 0 || line.last() != Some(&b'\n') {
+            return Ok(entries);
+        }
+        let entry = serde_json::from_slice(&line).map_err(|error| RecordError::Foreign {
+            path: path.to_owned(),
+            message: format!("line {}: {error}", entries.len() + 1),
+        })?;
+        entries.push(entry);
+    }
+}
+
+/// The journal's thread. Lines that wait at the same time share one trip to the disk.
+pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
+    while let Ok(first) = inbox.recv() {
+        let mut text = first.text;
+        let mut waiting: Vec<_> = first.safe.into_iter().collect();
+        while let Ok(line) = inbox.try_recv() {
+            text.extend_from_slice(&line.text);
+            waiting.extend(line.safe);
+        }
+        let mut result = journal.write_all(&text);
+        if result.is_ok() && !waiting.is_empty() {
+            result = journal.sync_data();
+        }
+        for safe in waiting {
+            let answer = result
+                .as_ref()
+                .copied()
+                .map_err(|error| io::Error::new(error.kind(), error.to_string()));
+            let _ = safe.send(answer);
+        }
+    }
+    let _ = journal.sync_data();
+}
+
+/// Cuts off what a process that was killed left of its last line.
+pub(super) fn drop_torn_line(journal: &mut File) -> io::Result<()> {
+    let mut text = Vec::new();
+    journal.seek(SeekFrom::Start(0))?;
+    journal.read_to_end(&mut text)?;
+    let whole = memchr::memrchr(b'\n', &text).map_or(0, |at| at + 1);
+    if whole < text.len() {
+        journal.set_len(whole as u64)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Where backup and journal lie: where the user says, or in a folder for each cluster, where an unfinished conversion is found again.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::journal::{Entry, Head, read_journal};
+use super::{RecordError, file};
+
+/// Where backup and journal lie.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// The claims as they were.
+    pub backup: PathBuf,
+    /// The writes.
+    pub journal: PathBuf,
+}
+
+const BACKUP: &str = ".backup.json";
+const JOURNAL: &str = ".journal.jsonl";
+
+impl Paths {
+    /// Those that the user named; else beside each other, with a name of their own in `folder`. A conversion that did not come to
+    /// its end there is continued.
+    pub fn choose(
+        backup: Option<PathBuf>,
+        journal: Option<PathBuf>,
+        folder: &Path,
+        head: &Head,
+    ) -> Result<Self, RecordError> {
+        match (backup, journal) {
+            (Some(backup), Some(journal)) => Ok(Self { backup, journal }),
+            (Some(backup), None) => Ok(Self {
+                journal: Self::journal_of(&backup),
+                backup,
+            }),
+            (None, Some(journal)) => Ok(Self {
+                backup: beside(&journal, JOURNAL, BACKUP),
+                journal,
+            }),
+            (None, None) => {
+                if let Some(journal) = unfinished(folder, head)? {
+                    return Ok(Self {
+                        backup: beside(&journal, JOURNAL, BACKUP),
+                        journal,
+                    });
+                }
+                let name = format!(
+                    "{}-{}",
+                    Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ"),
+                    std::process::id()
+                );
+                Ok(Self {
+                    backup: folder.join(format!("{name}{BACKUP}")),
+                    journal: folder.join(format!("{name}{JOURNAL}")),
+                })
+            }
+        }
+    }
+
+    /// The journal that belongs to a backup, unless the user names another one.
+    pub fn journal_of(backup: &Path) -> PathBuf {
+        beside(backup, BACKUP, JOURNAL)
+    }
+}
+
+/// The path with another ending.
+fn beside(path: &Path, ending: &str, other: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name
+        .strip_suffix(ending)
+        .or_else(|| name.strip_suffix(".json"))
+        .unwrap_or(&name);
+    path.with_file_name(format!("{stem}{other}"))
+}
+
+/// The newest journal in `folder` whose conversion was cut off, and which nobody writes.
+fn unfinished(folder: &Path, head: &Head) -> Result<Option<PathBuf>, RecordError> {
+    let Some(newest) = journals(folder)?.pop() else {
+        return Ok(None);
+    };
+    let entries = read_journal(&newest)?;
+    let same = entries.first().is_some_and(
+        |entry| matches!(entry, Entry::Start { head: of, .. } if of.server == head.server && of.restore == head.restore),
+    );
+    let ended = matches!(entries.last(), Some(Entry::End { finished: true, .. }));
+    let busy = File::open(&newest).is_ok_and(|file| file.try_lock_shared().is_err());
+    Ok((same && !ended && !busy).then_some(newest))
+}
+
+/// The journals in `folder`, by age.
+fn journals(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    let mut journals: Vec<PathBuf> = match folder.read_dir() {
+        Ok(entries) => entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.to_string_lossy().ends_with(JOURNAL))
+            .collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(file("read", folder, source)),
+    };
+    // Names begin with the time.
+    journals.sort();
+    Ok(journals)
+}
+
+/// Who held the leases when the last conversion of `server` before the final one ran, as far as its journal is in `folder`.
+///
+/// # Errors
+/// When a journal cannot be read.
+pub fn holders_before(folder: &Path, server: &str) -> Result<BTreeMap<String, String>, RecordError> {
+    for path in journals(folder)?.into_iter().rev() {
+        let mut starts = read_journal(&path)?
+            .into_iter()
+            .rev()
+            .filter_map(|entry| match entry {
+                Entry::Start { head, .. } => Some(head),
+                _ => None,
+            });
+        if let Some(head) = starts.find(|head| head.server == server && !head.is_final && !head.restore) {
+            return Ok(head.lease_holders);
+        }
+    }
+    Ok(BTreeMap::new())
+}
