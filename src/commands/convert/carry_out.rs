@@ -22,7 +22,7 @@ use crate::output::{
 use crate::reservation::conversion::{Action, ClaimGate, Options};
 
 use super::args::needs;
-use super::writing::{DryRun, PassesArgs, WritingArgs};
+use super::writing::{ConsentArgs, DryRun, PassesArgs, WritingArgs};
 
 /// How long one claim is tried while others write it or the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,12 +37,12 @@ pub(super) struct Work<'a> {
 }
 
 /// Refuses what can only fail: files, and a question to nobody.
-pub(super) fn check(ctx: &Ctx, yes: bool, dry_run: DryRun) -> Result<(), UsageError> {
+pub(super) fn check(ctx: &Ctx, consent: &ConsentArgs) -> Result<(), UsageError> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         let error = UsageError::new("claims are written on a cluster, and `--from` names files");
         return Err(error.hint("`kubectl dra convert plan --from` says what would be written"));
     }
-    if !yes && dry_run == DryRun::None && !ctx.printer().can_ask() {
+    if !consent.yes && consent.dry_run == DryRun::None && !ctx.printer().can_ask() {
         let error = UsageError::new("there is no terminal to ask whether to write");
         return Err(error.hint("pass --yes, or --dry-run=server to see what would happen"));
     }
@@ -79,7 +79,7 @@ pub(super) async fn carry_out(
         writing,
         planned,
     } = work;
-    check(ctx, writing.yes, writing.dry_run)?;
+    check(ctx, &writing.consent)?;
     let live = ctx.live().await?;
     let needs = needs(&selection);
     let cluster = ctx.load(needs.clone()).await?;
@@ -105,7 +105,7 @@ pub(super) async fn carry_out(
             Phase::Before
         },
         wait: passes.wait.then(|| passes.timeout.unwrap_or(Duration::MAX)),
-        mode: mode(writing.dry_run),
+        mode: mode(writing.consent.dry_run),
         at_once: writing.concurrency.get(),
         patience: PATIENCE,
     };
@@ -150,7 +150,7 @@ pub(super) async fn carry_out(
     let mut first = Some(survey);
     let mut record = None;
     if order.mode == Mode::Write && (writes || passes.wait || passes.last) {
-        if !writing.yes {
+        if !writing.consent.yes {
             if let Some(survey) = &first {
                 ctx.printer()
                     .note(&summary_of(survey, live.name(), live.server()));

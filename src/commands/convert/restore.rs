@@ -14,7 +14,7 @@ use crate::model::{Meta, Str};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted};
 
 use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone};
-use super::writing::DryRun;
+use super::writing::ConsentArgs;
 
 /// Bring back the lists that a conversion replaced
 ///
@@ -34,21 +34,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) journal: Option<PathBuf>,
 
-    /// Do not ask before writing; needed without a terminal
-    #[arg(long, short = 'y')]
-    pub(super) yes: bool,
-
-    /// Write nothing: only print (`client`), or let the API server check every patch (`server`)
-    #[arg(
-        long,
-        value_enum,
-        value_name = "MODE",
-        default_value = "none",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client"
-    )]
-    pub(super) dry_run: DryRun,
+    #[command(flatten)]
+    pub(super) consent: ConsentArgs,
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
@@ -56,10 +43,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         names,
         backup,
         journal,
-        yes,
-        dry_run,
+        consent,
     } = args;
-    check(ctx, yes, dry_run)?;
+    check(ctx, &consent)?;
     if !ctx.settings().selector.is_empty() {
         return Err(UsageError::new("`--selector` has no meaning for `kubectl dra convert restore`").into());
     }
@@ -80,10 +66,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.printer().note("The backup has no claims to restore");
         return Ok(Outcome::Done);
     }
-    let mode = mode(dry_run);
+    let mode = mode(consent.dry_run);
     let mut record = None;
     if mode == Mode::Write {
-        if !yes {
+        if !consent.yes {
             let claims = counted(old.len(), "claim gets its old list", "claims get their old lists");
             ctx.printer().note(&format!(
                 "On cluster `{}` ({}): {claims} back, where nobody has changed anything since",

@@ -10,9 +10,9 @@ use clap::{ValueEnum, ValueHint};
 const WRITING: &str = "How it is written";
 const RECORDS: &str = "Records";
 
-/// How claims are written.
+/// Whether claims are written.
 #[derive(Debug, clap::Args)]
-pub(super) struct WritingArgs {
+pub(super) struct ConsentArgs {
     /// Do not ask before writing; needed without a terminal
     #[arg(long, short = 'y', help_heading = WRITING)]
     pub(super) yes: bool,
@@ -29,6 +29,13 @@ pub(super) struct WritingArgs {
         help_heading = WRITING,
     )]
     pub(super) dry_run: DryRun,
+}
+
+/// How claims are written.
+#[derive(Debug, clap::Args)]
+pub(super) struct WritingArgs {
+    #[command(flatten)]
+    pub(super) consent: ConsentArgs,
 
     /// How many claims are written at once
     #[arg(long, value_name = "NUMBER", default_value = "8", help_heading = WRITING)]
