@@ -11,7 +11,7 @@ use super::record::{Entry, Record, read_backup, read_journal};
 use super::worker::{Purpose, Shared, Task, objects_of};
 use super::{ClaimResult, Error, Mode, Outcome, RecordError, Report, Stop, Watcher};
 use crate::model::{ConsumerReference, Key, Kind, Str};
-use crate::reservation::conversion::{Restoration, Saved, restore as plan};
+use crate::reservation::conversion::{Difference, Restoration, Saved, restore as plan};
 use crate::sources::live::Live;
 use crate::sources::{Needs, Unobserved, VersionSettings};
 
@@ -127,10 +127,6 @@ pub async fn restore(
     let mut work = Vec::new();
     for old in old {
         let claim = cluster.claim(&old.key);
-        let current = claim.map(|claim| claim.status.reserved_for.as_slice());
-        let saved = old.saved(current.unwrap_or_default());
-        let existing = objects_of(live, &saved).await?;
-        let exists = |entry: &ConsumerReference| existing.contains(&entry.uid);
         let mut result = |outcome, message| {
             let result = ClaimResult {
                 key: old.key.clone(),
@@ -146,9 +142,15 @@ pub async fn restore(
             result(Outcome::Refused, Some(message.to_owned()));
             continue;
         }
+        let Some(claim) = claim else {
+            result(Outcome::Refused, Some(Difference::Gone.to_string()));
+            continue;
+        };
+        let saved = old.saved(&claim.status.reserved_for);
+        let existing = objects_of(live, &saved).await?;
+        let exists = |entry: &ConsumerReference| existing.contains(&entry.uid);
         match plan(&cluster, &saved, &exists) {
             Ok(Restoration::Write(patch)) => {
-                let Some(claim) = claim else { continue };
                 let task = Task {
                     key: old.key.clone(),
                     claim: Arc::clone(claim),
