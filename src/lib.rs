@@ -184,11 +184,30 @@ mod shell {
         result
     }
 
+    /// Ctrl-C, or what asks a process to end that nobody sits in front of, such as that of a Job.
     async fn interrupted() {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Where signals cannot be watched they end the process by themselves.
-            std::future::pending::<()>().await;
+        // Where signals cannot be watched they end the process by themselves.
+        let ctrl_c = async {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let ended = async {
+                match signal(SignalKind::terminate()) {
+                    Ok(mut ended) => _ = ended.recv().await,
+                    Err(_) => std::future::pending::<()>().await,
+                }
+            };
+            tokio::select! {
+                () = ctrl_c => {}
+                () = ended => {}
+            }
         }
+        #[cfg(not(unix))]
+        ctrl_c.await;
     }
 
     /// The answer to kubectl's completion: what the command line itself knows, and names from the cluster if there are

@@ -205,9 +205,16 @@ fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
 }
 
 #[test]
-fn ctrl_c_finishes_what_is_in_flight_and_begins_nothing() {
+fn a_signal_lets_what_is_in_flight_finish_and_nothing_begin() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
+    for signal in [Signal::INT, Signal::TERM] {
+        reset(&cluster);
+        interrupted_by(&cluster, signal);
+    }
+}
+
+fn interrupted_by(cluster: &Cluster, signal: Signal) {
     let faulty = cluster.faulty(|asked, _| {
         if is_write(asked) {
             std::thread::sleep(Duration::from_millis(700));
@@ -215,13 +222,13 @@ fn ctrl_c_finishes_what_is_in_flight_and_begins_nothing() {
         Fault::None
     });
     let records = Records::new();
-    let process = convert(&cluster, &records.backup(), &["--concurrency=1"])
+    let process = convert(cluster, &records.backup(), &["--concurrency=1"])
         .args(faulty.flags())
         .start_unguarded();
     wait_for("the first write is on its way", || {
         faulty.asked().iter().any(|asked| is_write(asked)).then_some(())
     });
-    process.signal(Signal::INT);
+    process.signal(signal);
     let run = process.finish().exits(130);
     let done = NAMES
         .iter()
@@ -233,8 +240,8 @@ fn ctrl_c_finishes_what_is_in_flight_and_begins_nothing() {
         "{}",
         run.stdout
     );
-    convert(&cluster, &records.backup(), &[]).run().exits(0);
-    assert_converted(&cluster, "after the second run");
+    convert(cluster, &records.backup(), &[]).run().exits(0);
+    assert_converted(cluster, "after the second run");
 }
 
 #[test]
