@@ -18,6 +18,7 @@ use crate::error::{Outcome, UsageError};
 use crate::inspect::conversion::{ConversionPlan, PlannedAction, PlannedClaim, planned, verification};
 use crate::model::{Change, Claim, Cluster, Key, Kind, Object};
 use crate::output::counted;
+use crate::reservation::conversion::FINALIZER;
 use crate::sources::bundle::save_text;
 use crate::sources::files::{Found, ReadError, ReadOptions, Source, read};
 use crate::sources::rewrite::{Edit, Identity, rewrite};
@@ -57,7 +58,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.print(plan)?;
         return Ok(Outcome::Unknown);
     }
-    write(&from, &out, &plan).with_context(|| format!("cannot convert `{from}` into `{}`", out.display()))?;
+    write(&from, &out, &plan, &cluster)
+        .with_context(|| format!("cannot convert `{from}` into `{}`", out.display()))?;
     for claim in &plan.claims {
         if let Some(claim) = changed(&cluster, claim)? {
             cluster.apply(Change::Put(claim));
@@ -113,14 +115,24 @@ fn places(ctx: &Ctx, out: Option<PathBuf>) -> Result<(String, PathBuf), UsageErr
 }
 
 /// Writes the objects of `from` as they are once `plan` was carried out.
-fn write(from: &str, out: &Path, plan: &ConversionPlan) -> anyhow::Result<()> {
+fn write(from: &str, out: &Path, plan: &ConversionPlan, cluster: &Cluster) -> anyhow::Result<()> {
     let mut wanted: Wanted<'_> = plan
         .claims
         .iter()
         .filter(|claim| matches!(claim.action, PlannedAction::Convert | PlannedAction::Release))
         .map(|claim| {
             let identity = [&claim.namespace, &claim.name, &claim.uid].map(ToString::to_string);
-            (identity, (claim, 0))
+            let key = Key::new(claim.namespace.clone(), claim.name.clone());
+            let finalizers = match cluster.claim(&key) {
+                Some(now) if claim.action == PlannedAction::Release => keeps(now),
+                _ => Vec::new(),
+            };
+            let wish = Wish {
+                claim,
+                finalizers,
+                seen: 0,
+            };
+            (identity, wish)
         })
         .collect();
     let text = text_of(from)?;
@@ -130,14 +142,14 @@ fn write(from: &str, out: &Path, plan: &ConversionPlan) -> anyhow::Result<()> {
         }
         let identity = [&object.namespace, &object.name, &object.uid].map(ToOwned::to_owned);
         match wanted.get_mut(&identity) {
-            Some((claim, seen)) => {
-                *seen += 1;
-                edits(claim)
+            Some(wish) => {
+                wish.seen += 1;
+                edits(wish)
             }
             None => Vec::new(),
         }
     })?;
-    if let Some((claim, seen)) = wanted.values().find(|(_, seen)| *seen != 1) {
+    if let Some(Wish { claim, seen, .. }) = wanted.values().find(|wish| wish.seen != 1) {
         anyhow::bail!(
             "claim/{}/{} is there {} in a form that can be changed",
             claim.namespace,
@@ -150,8 +162,32 @@ fn write(from: &str, out: &Path, plan: &ConversionPlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Claims that are written, by namespace, name and UID, with the number of times that they were found.
-type Wanted<'p> = BTreeMap<[String; 3], (&'p PlannedClaim, usize)>;
+/// Claims that are written, by namespace, name and UID.
+type Wanted<'p> = BTreeMap<[String; 3], Wish<'p>>;
+
+/// What becomes of one claim.
+struct Wish<'p> {
+    claim: &'p PlannedClaim,
+    /// For each finalizer whether it stays; empty where all do.
+    finalizers: Vec<bool>,
+    /// How often the claim was found.
+    seen: usize,
+}
+
+/// Which finalizers of a released claim stay: all but the one that protects its devices. Empty where that is not there.
+fn keeps(claim: &Claim) -> Vec<bool> {
+    let keep: Vec<bool> = claim
+        .metadata
+        .finalizers
+        .iter()
+        .map(|name| *name != FINALIZER)
+        .collect();
+    if keep.iter().all(|&keep| keep) {
+        Vec::new()
+    } else {
+        keep
+    }
+}
 
 /// Which entries of the old list stay, and what comes behind them.
 fn changes(claim: &PlannedClaim) -> (Vec<bool>, Vec<Value>) {
@@ -183,14 +219,28 @@ fn removes(claim: &PlannedClaim, pointer: &str) -> bool {
 }
 
 /// The changes of the text that carry out the claim's plan.
-fn edits(claim: &PlannedClaim) -> Vec<Edit> {
+fn edits(wish: &Wish<'_>) -> Vec<Edit> {
+    let claim = wish.claim;
     if claim.action == PlannedAction::Release {
         let mut keys = vec!["allocation"];
         keys.extend(removes(claim, "/status/reservedFor").then_some("reservedFor"));
-        return vec![Edit::Remove {
+        let mut edits = vec![Edit::Remove {
             path: path(&["status"]),
             keys: path(&keys),
         }];
+        if wish.finalizers.contains(&true) {
+            edits.push(Edit::List {
+                path: path(&["metadata", "finalizers"]),
+                keep: wish.finalizers.clone(),
+                add: Vec::new(),
+            });
+        } else if !wish.finalizers.is_empty() {
+            edits.push(Edit::Remove {
+                path: path(&["metadata"]),
+                keys: path(&["finalizers"]),
+            });
+        }
+        return edits;
     }
     let (keep, add) = changes(claim);
     let mut edits = vec![Edit::List {
@@ -227,8 +277,8 @@ fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Resul
         let metadata = &expected["metadata"];
         let field = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let identity = [field("namespace"), field("name"), field("uid")];
-        if let Some((claim, _)) = wanted.get(&identity) {
-            carry_out(&mut expected, claim);
+        if let Some(wish) = wanted.get(&identity) {
+            carry_out(&mut expected, wish);
         }
         let [namespace, name, _] = identity;
         anyhow::ensure!(
@@ -240,8 +290,23 @@ fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Resul
 }
 
 /// Does to an object what the claim's plan says.
-fn carry_out(object: &mut Value, claim: &PlannedClaim) {
+fn carry_out(object: &mut Value, wish: &Wish<'_>) {
+    let claim = wish.claim;
     let (keep, add) = changes(claim);
+    if !wish.finalizers.is_empty()
+        && let Some(metadata) = object["metadata"].as_object_mut()
+        && let Some(Value::Array(old)) = metadata.remove("finalizers")
+    {
+        let rest: Vec<Value> = old
+            .into_iter()
+            .zip(&wish.finalizers)
+            .filter(|(_, keep)| **keep)
+            .map(|(name, _)| name)
+            .collect();
+        if !rest.is_empty() {
+            metadata.insert("finalizers".to_owned(), Value::Array(rest));
+        }
+    }
     let Some(status) = object["status"].as_object_mut() else {
         return;
     };
@@ -302,6 +367,7 @@ fn changed(cluster: &Cluster, plan: &PlannedClaim) -> anyhow::Result<Option<Obje
         PlannedAction::Release => {
             claim.status.reserved_for.clear();
             claim.status.allocation = None;
+            claim.metadata.finalizers.retain(|name| *name != FINALIZER);
         }
         PlannedAction::Keep | PlannedAction::Refuse => return Ok(None),
     }

@@ -96,6 +96,33 @@ fn only_the_lists_change() {
 }
 
 #[test]
+fn a_released_claim_loses_its_finalizer_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("released.yaml");
+    let from = "tests/data/snapshots/downgrade-groups-1.37.yaml";
+    let entry = "--entry=podgroups.scheduling.k8s.io/ended";
+    let run = rehearse(
+        from,
+        &out,
+        &["-n", "default", "ended-gpu", "--release-unused", entry],
+    )
+    .run();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let (old, new) = (
+        std::fs::read_to_string(from).expect("the snapshot"),
+        std::fs::read_to_string(&out).expect("the file that was written"),
+    );
+    let changes = changes(&old, &new);
+    for gone in [
+        "-    finalizers:\n",
+        "-    - resource.kubernetes.io/delete-protection\n",
+        "-    reservedFor:\n",
+    ] {
+        assert!(changes.contains(gone), "{gone:?} in {changes}");
+    }
+}
+
+#[test]
 fn the_whole_of_a_cluster_is_in_order_afterwards() {
     let folder = tempfile::tempdir().expect("a folder");
     for (example, more) in [
