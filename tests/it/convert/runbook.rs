@@ -63,7 +63,9 @@ fn a_downgrade_is_told_step_by_step() {
       default     sim        Drain         sim-0,sim-1     sim-late       sim-gpu-2z6cl             claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
       team        team       KeepRunning   team-0          <none>         team-gpu                  <none>
     Step 1: End the groups that cannot go on, while the gates are on:
-      Why:  older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Confirm:  look at it before you go on
+      By hand:  see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is reserved for its group again
       Run:
         kubectl dra snapshot --no-redact --out before-downgrade.json
         kubectl delete pods -n default both-0 both-1 --ignore-not-found
@@ -186,7 +188,9 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       default     pair          KeepRunning   pair-0,pair-1          <none>         pair-gpu        <none>
       default     sim           Drain         sim-0,sim-1            sim-late       sim-gpu-579qp   claim sim-gpu-579qp made for PodGroup sim
     Step 1: End the groups that cannot go on, while the gates are on:
-      Why:  older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Confirm:  look at it before you go on
+      By hand:  see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is reserved for its group again
       Run:
         kubectl dra snapshot --no-redact --out before-downgrade.json
         kubectl delete pods -n default sim-0 sim-1 sim-late --ignore-not-found

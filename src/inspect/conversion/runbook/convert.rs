@@ -68,6 +68,13 @@ impl Book<'_> {
                 ));
             }
         }
+        if !drained.is_empty() {
+            manual.push(
+                "see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is \
+                 reserved for its group again"
+                    .to_owned(),
+            );
+        }
         if !commands.is_empty() {
             // Pods without an owner are gone for good.
             commands.insert(
@@ -83,6 +90,7 @@ impl Book<'_> {
                 .to_owned(),
             manual,
             done: commands.is_empty(),
+            confirm: !commands.is_empty(),
             commands,
             ..Step::default()
         };
