@@ -22,6 +22,13 @@ ROUNDS ?= 200
 soak-convert: ## Convert claims of a real control plane while their users come and go, ROUNDS=n
 	KUBECTL_DRA_SOAK=$(ROUNDS) cargo test --locked --test it live::convert::races
 
+# Which releases to go back to.
+RELEASES ?= 1.36,1.35
+
+.PHONY: downgrade
+downgrade: ## Replace a real control plane by older ones with pods running, RELEASES=list
+	KUBECTL_DRA_DOWNGRADE=$(RELEASES) cargo test --locked --test it live::convert::downgrade -- --nocapture
+
 # Go knows what has changed.
 .PHONY: target/oracle
 target/oracle:

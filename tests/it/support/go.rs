@@ -22,10 +22,19 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 /// # Panics
 /// When Go is missing or the build fails, with what to do about it.
 pub(crate) fn build(program: &str) -> PathBuf {
-    let Some((_, sources)) = PROGRAMS.iter().find(|(name, _)| *name == program) else {
+    build_with(program, "go.mod", program)
+}
+
+/// The same with the requirements of another file in `tests/go`, such as `releases/1.36.mod`, under a name of its own, which also names
+/// the variable: `KUBECTL_DRA_TEST_CONTROLPLANE_1_36` for `controlplane_1.36`.
+///
+/// # Panics
+/// As [`build`].
+pub(crate) fn build_with(program: &str, requirements: &str, name: &str) -> PathBuf {
+    let Some((_, sources)) = PROGRAMS.iter().find(|(known, _)| *known == program) else {
         panic!("no sources are known for the Go program `{program}`");
     };
-    let variable = format!("KUBECTL_DRA_TEST_{}", program.to_uppercase());
+    let variable = format!("KUBECTL_DRA_TEST_{}", name.to_uppercase().replace('.', "_"));
     if let Some(path) = std::env::var_os(&variable) {
         let path = PathBuf::from(path);
         assert!(
@@ -36,20 +45,21 @@ pub(crate) fn build(program: &str) -> PathBuf {
         return path;
     }
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go");
-    let flags = linker_flags(&module);
-    let key = source_hash(&module, sources, &flags);
+    let flags = linker_flags(&module.join(requirements));
+    let key = source_hash(&module, sources, requirements, &flags);
     let cache = target_dir().join("controlplane");
-    let binary = cache.join(format!("{program}-{key:016x}")).join(program);
+    let binary = cache.join(format!("{name}-{key:016x}")).join(program);
     if binary.is_file() {
         return binary;
     }
 
     fs::create_dir_all(&cache).expect("target directory is writable");
-    let lock = File::create(cache.join(format!("{program}.lock"))).expect("lock file can be created");
+    let lock = File::create(cache.join(format!("{name}.lock"))).expect("lock file can be created");
     lock.lock().expect("lock file can be locked");
     // Another process may have built it meanwhile.
     if !binary.is_file() {
-        compile(&module, program, &flags, &binary);
+        compile(&module, program, requirements, &flags, &binary);
+        remove_old(name, &binary);
     }
     binary
 }
@@ -61,7 +71,7 @@ pub(crate) fn target_dir() -> &'static Path {
         .expect("the temporary folder lies in the target directory")
 }
 
-fn compile(module: &Path, program: &str, flags: &str, binary: &Path) {
+fn compile(module: &Path, program: &str, requirements: &str, flags: &str, binary: &Path) {
     // Straight to the stream, since the test harness hides what the print macros write, and a build of
     // minutes without a word looks like a hang.
     let _ = writeln!(
@@ -75,7 +85,8 @@ fn compile(module: &Path, program: &str, flags: &str, binary: &Path) {
         .expect("target directory is writable");
     let result = Command::new("go")
         .current_dir(module)
-        .args(["build", "-buildvcs=false", "-ldflags", flags, "-o"])
+        .args(["build", "-buildvcs=false", "-modfile", requirements])
+        .args(["-ldflags", flags, "-o"])
         .args([unfinished.as_os_str(), format!("./cmd/{program}").as_ref()])
         .output();
     match result {
@@ -94,11 +105,10 @@ fn compile(module: &Path, program: &str, flags: &str, binary: &Path) {
         }
         Ok(_) => fs::rename(&unfinished, binary).expect("the built binary can be renamed"),
     }
-    remove_old(program, binary);
 }
 
 /// Removes builds of older sources, which are large, except the last: a test that began before may use it.
-fn remove_old(program: &str, binary: &Path) {
+fn remove_old(name: &str, binary: &Path) {
     let (Some(current), Some(cache)) = (binary.parent(), binary.ancestors().nth(2)) else {
         return;
     };
@@ -111,7 +121,7 @@ fn remove_old(program: &str, binary: &Path) {
             entry
                 .file_name()
                 .to_string_lossy()
-                .starts_with(&format!("{program}-"))
+                .starts_with(&format!("{name}-"))
         })
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
@@ -124,12 +134,13 @@ fn remove_old(program: &str, binary: &Path) {
 
 /// Leaves out debug information, which is a third of the binary, and sets the version that the components
 /// report, which a release build gets from its tag.
-fn linker_flags(module: &Path) -> String {
-    let requirements = fs::read_to_string(module.join("go.mod")).expect("tests/go/go.mod is readable");
-    let version = requirements
+fn linker_flags(requirements: &Path) -> String {
+    let text = fs::read_to_string(requirements)
+        .unwrap_or_else(|error| panic!("{}: {error}", requirements.display()));
+    let version = text
         .lines()
         .find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"))
-        .expect("tests/go/go.mod requires k8s.io/kubernetes")
+        .unwrap_or_else(|| panic!("{} does not require k8s.io/kubernetes", requirements.display()))
         .trim();
     let package = "k8s.io/component-base/version";
     let mut flags = format!("-s -w -X {package}.gitVersion=v{version}");
@@ -139,8 +150,9 @@ fn linker_flags(module: &Path) -> String {
     flags
 }
 
-fn source_hash(module: &Path, sources: &[&str], flags: &str) -> u64 {
-    let mut files = vec![module.join("go.mod"), module.join("go.sum")];
+fn source_hash(module: &Path, sources: &[&str], requirements: &str, flags: &str) -> u64 {
+    let requirements = module.join(requirements);
+    let mut files = vec![requirements.with_extension("sum"), requirements];
     for source in sources {
         collect_files(&module.join(source), &mut files);
     }

@@ -1,8 +1,12 @@
 //! `convert` on a real control plane: reservations for PodGroups become pods, whatever gets in the way, and nothing is lost or leaked.
 
+mod downgrade;
 mod faults;
+mod limits;
+mod phases;
 mod plain;
 mod races;
+mod steps;
 
 use std::path::{Path, PathBuf};
 

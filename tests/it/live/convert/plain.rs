@@ -6,6 +6,7 @@ use super::{GATES, OFF, ON, Records, cluster, convert, groups, list, member_of, 
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, pod_group, template};
 use crate::support::cluster::{Cluster, reference};
+use crate::support::schema::assert_schema;
 
 /// The outcome of each claim in a report.
 fn outcomes(report: &Value) -> Vec<String> {
@@ -17,8 +18,9 @@ fn outcomes(report: &Value) -> Vec<String> {
         .collect()
 }
 
+/// A report that is what its schema says.
 fn report(stdout: &str) -> Value {
-    serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
+    assert_schema!(stdout)
 }
 
 /// `pair` is used by two groups, `mixed` by a group and a pod, `batch` by a pod and also reserved for a job, `fresh` by nobody.
@@ -271,8 +273,8 @@ fn old_lists_come_back_where_nobody_has_changed_anything() {
     assert_eq!(list(&cluster, "claim/b"), kept);
     assert!(!list(&cluster, "claim/c").contains("podgroups"));
     // The second time there is nothing to do.
-    let again = restore(&["claim/default/a"]).exits(0);
-    assert!(again.stdout.contains("AlreadyDone"), "{}", again.stdout);
+    let again = restore(&["claim/default/a", "-o", "json"]).exits(0);
+    assert_eq!(report(&again.stdout)["claims"][0]["outcome"], "AlreadyDone");
 }
 
 #[test]

@@ -177,7 +177,7 @@ impl Cluster {
             .unwrap_or_else(|why| panic!("{why}"));
     }
 
-    /// Changes the options and restarts the components whose arguments change by that. Data stays.
+    /// Changes the options and restarts the components whose arguments or release change by that. Data stays.
     #[track_caller]
     pub(crate) fn reconfigure(&self, change: impl FnOnce(&mut Options)) {
         let mut state = self.state();
@@ -185,7 +185,11 @@ impl Cluster {
         change(&mut state.options);
         let changed: Vec<Component> = Component::ALL
             .into_iter()
-            .filter(|component| state.options.arguments(*component) != before.arguments(*component))
+            .filter(|component| {
+                let now = &state.options;
+                now.arguments(*component) != before.arguments(*component)
+                    || now.release(*component) != before.release(*component)
+            })
             .collect();
         for component in changed.iter().rev() {
             take_down(&mut state, *component);
@@ -206,8 +210,13 @@ impl Cluster {
             .partition(|component| *component <= Component::ApiServer);
         for group in [store, clients] {
             for component in &group {
+                let release = state.options.release(*component);
+                let older = release.map(|minor| {
+                    let requirements = format!("releases/{minor}.mod");
+                    go::build_with("controlplane", &requirements, &format!("controlplane_{minor}"))
+                });
                 let running = Running::spawn(
-                    &self.control_plane,
+                    older.as_ref().unwrap_or(&self.control_plane),
                     self.files.dir(),
                     *component,
                     self.ports,

@@ -44,6 +44,8 @@ pub(crate) struct Options {
     components: BTreeSet<Component>,
     gates: BTreeMap<Component, BTreeMap<String, bool>>,
     args: BTreeMap<Component, Vec<String>>,
+    /// The minor that a component is of, if not the everyday one.
+    releases: BTreeMap<Component, String>,
     runtime_config: String,
     emulated_version: Option<String>,
     audited: bool,
@@ -55,6 +57,7 @@ impl Default for Options {
             components: Component::ALL.into(),
             gates: BTreeMap::new(),
             args: BTreeMap::new(),
+            releases: BTreeMap::new(),
             runtime_config: "api/all=true".to_owned(),
             emulated_version: None,
             audited: false,
@@ -80,6 +83,26 @@ impl Options {
         }
     }
 
+    /// Takes back what was said of a component's feature gates.
+    pub(crate) fn clear_gates(&mut self, component: Component) {
+        self.gates.remove(&component);
+    }
+
+    /// Replaces a component by that of another minor, such as `1.36`, which must be in `tests/go/releases`.
+    pub(crate) fn set_release(&mut self, component: Component, minor: &str) {
+        self.releases.insert(component, minor.to_owned());
+    }
+
+    /// The minor that a component is of, if not the everyday one.
+    pub(super) fn release(&self, component: Component) -> Option<&str> {
+        self.releases.get(&component).map(String::as_str)
+    }
+
+    /// Sets which API versions are served, on a value that is changed in place.
+    pub(crate) fn set_runtime_config(&mut self, value: &str) {
+        value.clone_into(&mut self.runtime_config);
+    }
+
     /// Adds an argument of one component. It comes last, so it wins over what the harness sets; a list, such
     /// as `--controllers`, is added to.
     pub(crate) fn arg(mut self, component: Component, arg: &str) -> Self {
@@ -95,7 +118,7 @@ impl Options {
 
     /// Sets which API versions are served, in the words of `--runtime-config`; empty for a release's default.
     pub(crate) fn runtime_config(mut self, value: &str) -> Self {
-        value.clone_into(&mut self.runtime_config);
+        self.set_runtime_config(value);
         self
     }
 

@@ -107,6 +107,13 @@ impl User {
             .args(args)
     }
 
+    /// A line for a shell in which `kubectl` is the cluster's, with the user's kubeconfig, ready to run.
+    pub(crate) fn shell(&self, line: &str) -> Invocation {
+        self.programs
+            .invocation(Path::new("/bin/sh"), &self.kubeconfig)
+            .args(["-c", line])
+    }
+
     /// A bearer token of a service account, which is created if need be.
     pub(crate) fn service_account_token(&self, namespace: &str, name: &str) -> String {
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}});

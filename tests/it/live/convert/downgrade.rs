@@ -1,0 +1,383 @@
+//! Real downgrades: the control plane of 1.37 is replaced by older ones on the same data, with pods running all the time.
+//!
+//! The older control planes take minutes to build, so these tests run only for the releases that `KUBECTL_DRA_DOWNGRADE` names; see
+//! `make downgrade`. There is no kubelet, and etcd stays what it is.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::steps::{parse, with_kubelets};
+use super::{ON, cluster, groups, member_of, named, small};
+use crate::support::cluster::kubelet::Phase;
+use crate::support::cluster::objects::{
+    Manifest, claim, claim_spec, gpu, namespace, pod, pod_group, taint, taint_rule, template,
+};
+use crate::support::cluster::{Cluster, Component, reference};
+use crate::support::wait::wait_for;
+
+/// How long the claim controller may take to free claims whose pods have ended.
+const FREED_WITHIN: Duration = Duration::from_secs(10);
+
+/// Whether the downgrade to `minor` is to be tried.
+fn wanted(minor: &str) -> bool {
+    let wanted = std::env::var("KUBECTL_DRA_DOWNGRADE").unwrap_or_default();
+    wanted.split(',').any(|wanted| wanted == minor)
+}
+
+fn in_team(object: Value) -> Value {
+    object.with(json!({"metadata": {"namespace": "team"}}))
+}
+
+/// Claims of every kind that a downgrade has to do with, and the pods that use them.
+///
+/// `llm` and `pair` are reserved for groups, `mixed` for a group and a pod, `batch` for a pod and a job that is gone, `plain` and the
+/// claim of `own` for pods; that of `sim` was made for its group; `team` lies in another namespace.
+fn populate(cluster: &Cluster) {
+    groups(cluster, &["llm"], 3);
+    let user = |name: &str, claim: &str| small(pod(name)).named_claim("gpu", claim);
+    let by_template = json!({"name": "gpu", "resourceClaimTemplateName": "one-gpu"});
+    cluster.create_all(&[
+        namespace("team"),
+        in_team(claim("team", claim_spec([gpu()]))),
+        in_team(pod_group("team", [named("team")])),
+        claim("pair", claim_spec([gpu()])),
+        pod_group("pair-a", [named("pair")]),
+        pod_group("pair-b", [named("pair")]),
+        claim("mixed", claim_spec([gpu()])),
+        pod_group("mixed", [named("mixed")]),
+        claim("batch", claim_spec([gpu()])),
+        claim("plain", claim_spec([gpu()])),
+        template("one-gpu", claim_spec([gpu()])),
+        pod_group("sim", [by_template]),
+    ]);
+    cluster.run(&[
+        in_team(member_of("team", 0)),
+        user("pair-a-0", "pair").in_group("pair-a"),
+        user("pair-b-0", "pair").in_group("pair-b"),
+        member_of("mixed", 0),
+        user("solo", "mixed"),
+        user("batch", "batch"),
+        user("plain-0", "plain"),
+        user("plain-1", "plain"),
+        small(pod("own")).template_claim("gpu", "one-gpu"),
+        small(pod("sim-0"))
+            .template_claim("gpu", "one-gpu")
+            .in_group("sim"),
+        small(pod("sim-1"))
+            .template_claim("gpu", "one-gpu")
+            .in_group("sim"),
+    ]);
+    cluster.update_status("claim/batch", |claim| {
+        let job = json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "uid-of-render"});
+        claim["status"]["reservedFor"]
+            .as_array_mut()
+            .expect("a list")
+            .push(job);
+    });
+    cluster.create(&taint_rule(
+        "reserved",
+        json!({"driver": "nobody.example.com"}),
+        taint("example.com/reserved", "", "NoSchedule"),
+    ));
+}
+
+/// What the tool reads, by name, without what says only that something was written; events come and go.
+fn state(cluster: &Cluster) -> BTreeMap<String, Value> {
+    let dump = cluster.dump();
+    let items = dump["items"].as_array().expect("items");
+    items
+        .iter()
+        .filter(|item| item["kind"] != "Event")
+        .map(|item| {
+            let mut item = item.clone();
+            item["metadata"]
+                .as_object_mut()
+                .map(|metadata| metadata.remove("resourceVersion"));
+            (reference(&item), item)
+        })
+        .collect()
+}
+
+/// The paths below `path` at which two objects differ.
+fn differences(path: &str, before: &Value, after: &Value, into: &mut Vec<String>) {
+    match (before, after) {
+        (Value::Object(one), Value::Object(other)) => {
+            let names: std::collections::BTreeSet<_> = one.keys().chain(other.keys()).collect();
+            for name in names {
+                differences(&format!("{path}.{name}"), &before[name], &after[name], into);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                differences(&format!("{path}[{index}]"), one, other, into);
+            }
+        }
+        _ if before == after => {}
+        _ => into.push(format!("{path}: {before} -> {after}")),
+    }
+}
+
+/// What an older control plane has made of the objects.
+fn changes(before: &BTreeMap<String, Value>, after: &BTreeMap<String, Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in before
+        .keys()
+        .chain(after.keys().filter(|name| !before.contains_key(*name)))
+    {
+        let object = |state: &BTreeMap<String, Value>| state.get(name).cloned().unwrap_or(Value::Null);
+        differences(name, &object(before), &object(after), &mut found);
+    }
+    found
+}
+
+/// The devices of each claim and the UID of each pod, which must stay what they are as long as the pod runs.
+fn lasting(cluster: &Cluster) -> BTreeMap<String, Value> {
+    let claims = cluster.list("claim");
+    let pods = cluster.list("pod");
+    let devices = claims
+        .iter()
+        .map(|claim| (reference(claim), claim["status"]["allocation"].clone()));
+    let uids = pods
+        .iter()
+        .filter(|pod| pod["status"]["phase"] == "Running")
+        .map(|pod| (reference(pod), pod["metadata"]["uid"].clone()));
+    devices.chain(uids).collect()
+}
+
+/// Whether nothing holds the claim: no entry, no devices, no finalizer.
+fn is_free(claim: &Value) -> bool {
+    let nothing = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
+    claim["status"]["allocation"].is_null()
+        && nothing(&claim["status"]["reservedFor"])
+        && nothing(&claim["metadata"]["finalizers"])
+}
+
+/// Waits until every claim is free, and returns how long that took.
+#[track_caller]
+fn wait_free(cluster: &Cluster) -> Duration {
+    let begin = Instant::now();
+    let held =
+        |claims: &[Value]| -> Vec<Value> { claims.iter().filter(|claim| !is_free(claim)).cloned().collect() };
+    let freed = crate::support::wait::try_wait(|| match held(&cluster.list("claim")) {
+        held if held.is_empty() => Ok(()),
+        held => Err(held),
+    });
+    if let Err(held) = freed {
+        panic!("claims that nobody uses keep their devices: {held:#?}");
+    }
+    begin.elapsed()
+}
+
+/// Lets every pod end.
+fn end_pods(cluster: &Cluster) {
+    for pod in cluster.list("pod") {
+        cluster.set_phase(&reference(&pod), Phase::Succeeded);
+    }
+}
+
+/// Waits until scheduler and claim controller have seen everything that was there when they started: they have made, allocated and
+/// reserved the claim of a new pod, and freed it when it was gone.
+fn settle(cluster: &Cluster) {
+    cluster.run(&[small(pod("sentinel")).template_claim("gpu", "one-gpu")]);
+    let made = cluster.claim_of("pod/sentinel", "gpu");
+    cluster.delete_now("pod/sentinel");
+    cluster.wait_gone(&made);
+}
+
+#[track_caller]
+fn prepared(minor: &str) {
+    if !wanted(minor) {
+        return;
+    }
+    let cluster = cluster();
+    populate(&cluster);
+    // Nowhere to run: the runbook waits for such members, or deletes them.
+    let nowhere = json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": "nowhere"}}});
+    cluster.create(&member_of("llm", 3).with(nowhere));
+    let begin = lasting(&cluster);
+    let plan = cluster
+        .kubectl_dra(["convert", "plan", "--to-version", minor, ON])
+        .run()
+        .exits(1);
+    let steps = parse(&plan.stdout);
+    assert!(steps.len() > 9, "{}", plan.stdout);
+
+    let lasts = |when: &str| {
+        let now = lasting(&cluster);
+        for (name, was) in &begin {
+            // Its claim is made for it, so it has to end.
+            if !name.contains("sim-") {
+                assert_eq!(now.get(name), Some(was), "{name} {when}\n{}", plan.stdout);
+            }
+        }
+    };
+    let (before, replacing): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.order < 8);
+    for step in before {
+        step.follow(&cluster);
+        lasts(&format!("after step {}", step.order));
+    }
+    let old = state(&cluster);
+    let (replacing, proof): (Vec<_>, Vec<_>) = replacing.into_iter().partition(|step| step.order == 8);
+    for step in replacing {
+        step.follow(&cluster);
+    }
+    settle(&cluster);
+    lasts("after the downgrade");
+    let found = changes(&old, &state(&cluster));
+    let group = |change: &String| minor == "1.35" && change.contains(".spec.schedulingGroup: ");
+    let other: Vec<_> = found.iter().filter(|change| !group(change)).collect();
+    assert!(other.is_empty(), "the downgrade changed {other:#?}");
+    assert_eq!(!found.is_empty(), minor == "1.35", "{found:#?}");
+    for step in proof {
+        step.follow(&cluster);
+    }
+    cluster.kubectl_dra(["convert", "verify"]).run().exits(0);
+
+    end_pods(&cluster);
+    let took = wait_free(&cluster);
+    let _ = writeln!(
+        std::io::stderr(),
+        "{minor}: every claim is free {took:.1?} after the end of its pods"
+    );
+    assert!(took < FREED_WITHIN, "{took:?}");
+    // The devices serve again.
+    cluster.run(&[
+        small(pod("later")).named_claim("gpu", "llm"),
+        small(pod("later-pair")).named_claim("gpu", "pair"),
+    ]);
+    cluster.delete("namespace/team");
+    with_kubelets(&cluster, || cluster.wait_gone("namespace/team"));
+}
+
+#[track_caller]
+fn unprepared(minor: &str) {
+    if !wanted(minor) {
+        return;
+    }
+    let cluster = cluster();
+    populate(&cluster);
+    let generated = cluster.claim_of("pod/sim-0", "gpu");
+    cluster.reconfigure(|options| {
+        options.set_runtime_config("");
+        for component in Component::GATED {
+            options.clear_gates(component);
+            options.set_release(component, minor);
+        }
+    });
+    settle(&cluster);
+    // The older claim controller adds the pods and leaves the groups.
+    let sorted = |claim: &str| {
+        let mut entries = cluster.reservations_of(claim);
+        entries.sort();
+        entries
+    };
+    let shows = |claim: &str, wanted: &[&str]| {
+        wait_for(&format!("{claim} is reserved for {wanted:?}"), || {
+            (sorted(claim) == wanted).then_some(())
+        });
+    };
+    shows(
+        "claim/llm",
+        &["podgroups/llm", "pods/llm-0", "pods/llm-1", "pods/llm-2"],
+    );
+    shows("claim/mixed", &["podgroups/mixed", "pods/mixed-0", "pods/solo"]);
+    shows("claim/team/team", &["podgroups/team", "pods/team-0"]);
+
+    // Where pods still run the tool only has to take the group away.
+    let run = cluster
+        .kubectl_dra(["convert", "claim/default/llm", "--yes"])
+        .run()
+        .exits(0);
+    assert!(run.stdout.contains("Converted"), "{}", run.stdout);
+    assert_eq!(sorted("claim/llm"), ["pods/llm-0", "pods/llm-1", "pods/llm-2"]);
+
+    end_pods(&cluster);
+    for claim in ["claim/llm", "claim/plain"] {
+        cluster.wait(claim, "it is free", is_free);
+    }
+    // All others leak: 1.36 leaves what is no pod, 1.35 leaves everything.
+    let leaks = |entries: &[&str], pods: &[&str]| -> Vec<String> {
+        let pods = if minor == "1.35" { pods } else { &[] };
+        entries
+            .iter()
+            .chain(pods)
+            .map(|&entry| entry.to_owned())
+            .collect()
+    };
+    let all = [
+        (
+            "claim/mixed",
+            leaks(&["podgroups/mixed"], &["pods/mixed-0", "pods/solo"]),
+        ),
+        (
+            "claim/pair",
+            leaks(
+                &["podgroups/pair-a", "podgroups/pair-b"],
+                &["pods/pair-a-0", "pods/pair-b-0"],
+            ),
+        ),
+        ("claim/batch", leaks(&["jobs/render"], &["pods/batch"])),
+        ("claim/team/team", leaks(&["podgroups/team"], &["pods/team-0"])),
+    ];
+    for (claim, entries) in &all {
+        shows(claim, &entries.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(cluster.get(claim)["status"]["allocation"].is_object(), "{claim}");
+    }
+    let made = cluster.get(&generated);
+    assert!(made["status"]["allocation"].is_object(), "{made:#}");
+    assert!(
+        sorted(&generated).contains(&"podgroups/sim".to_owned()),
+        "{made:#}"
+    );
+    cluster.delete("namespace/team");
+    cluster.wait("namespace/team", "its claim keeps it", |namespace| {
+        let conditions = namespace["status"]["conditions"].as_array();
+        let remains = |condition: &Value| {
+            condition["type"] == "NamespaceFinalizersRemaining" && condition["status"] == "True"
+        };
+        conditions.is_some_and(|conditions| conditions.iter().any(remains))
+    });
+
+    // Nobody can look the groups up any more, so each has to be named.
+    let refused = cluster
+        .kubectl_dra(["convert", "--yes", "--all-kinds", "--release-unused"])
+        .run()
+        .exits(1);
+    assert!(!refused.stdout.contains("Released"), "{}", refused.stdout);
+    let entries = ["mixed", "pair-a", "pair-b", "team", "sim"]
+        .map(|group| format!("--entry=podgroups.scheduling.k8s.io/{group}"));
+    let run = cluster
+        .kubectl_dra(["convert", "--yes", "--all-kinds", "--release-unused"])
+        .args(entries)
+        .args(["--entry=jobs.batch/render"])
+        .run()
+        .exits(0);
+    assert_eq!(run.stdout.matches(" Released ").count(), 5, "{}", run.stdout);
+    wait_free(&cluster);
+    cluster.wait_gone("namespace/team");
+    cluster.kubectl_dra(["convert", "verify"]).run().exits(0);
+    cluster.run(&[small(pod("later")).named_claim("gpu", "mixed")]);
+}
+
+#[test]
+fn the_runbook_leads_to_1_36_without_a_loss() {
+    prepared("1.36");
+}
+
+#[test]
+fn the_runbook_leads_to_1_35_without_a_loss() {
+    prepared("1.35");
+}
+
+#[test]
+fn without_the_runbook_1_36_leaks_and_is_repaired() {
+    unprepared("1.36");
+}
+
+#[test]
+fn without_the_runbook_1_35_leaks_and_is_repaired() {
+    unprepared("1.35");
+}
