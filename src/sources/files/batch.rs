@@ -52,7 +52,7 @@ impl ItemBatch {
         let entry = match found {
             Found::Item(item) => {
                 let start = self.buffer.len();
-                self.buffer.extend_from_slice(item.json);
+                append_without_indentation(&mut self.buffer, item.json);
                 Entry::Item {
                     range: start..self.buffer.len(),
                     api_version: item.api_version.map(|text| self.word(text)),
@@ -126,5 +126,42 @@ impl ItemBatch {
                 self.words.len() - 1
             }
         }
+    }
+}
+
+/// Appends `json` with every line feed and without the spaces behind them, which are half of what kubectl prints.
+///
+/// No text in JSON contains a line feed, so that nothing but space between values goes, and each value stays in its line.
+fn append_without_indentation(buffer: &mut Vec<u8>, json: &[u8]) {
+    let mut rest = json;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let (line, behind) = rest.split_at(end + 1);
+        buffer.extend_from_slice(line);
+        rest = without_spaces(behind);
+    }
+    buffer.extend_from_slice(rest);
+}
+
+fn without_spaces(mut text: &[u8]) -> &[u8] {
+    const SPACES: [u8; 8] = [b' '; 8];
+    while let Some(rest) = text.strip_prefix(&SPACES) {
+        text = rest;
+    }
+    while let Some(rest) = text.strip_prefix(b" ") {
+        text = rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indentation_goes_and_lines_and_texts_stay() {
+        let json = b"{\n          \"a\": [\n  \t 1,\n\n         \" \\n    b\"  ]\n }";
+        let mut buffer = b"before".to_vec();
+        append_without_indentation(&mut buffer, json);
+        assert_eq!(buffer, b"before{\n\"a\": [\n\t 1,\n\n\" \\n    b\"  ]\n}");
     }
 }
