@@ -34,7 +34,7 @@ fn main() {
         .skip(1)
         .find_map(|arg| arg.parse().ok())
         .unwrap_or(1);
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster-{part}.json"));
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{part}.json"));
     if !file.exists() {
         write(&file, part).expect("target is writable");
     }
@@ -237,16 +237,7 @@ fn pod(number: usize, nodes: usize) -> Value {
     let condition = |type_: &str| json!({"lastProbeTime": null, "lastTransitionTime": at, "status": "True", "type": type_});
     let placed = place(number, nodes);
     let conditions = if placed.is_some() {
-        json!(
-            [
-                "PodReadyToStartContainers",
-                "Initialized",
-                "Ready",
-                "ContainersReady",
-                "PodScheduled"
-            ]
-            .map(condition)
-        )
+        json!(["Ready", "PodScheduled"].map(condition))
     } else {
         json!([{"lastProbeTime": null, "lastTransitionTime": at, "status": "False", "type": "PodScheduled",
             "reason": "Unschedulable", "message": format!("0/{nodes} nodes are available: {nodes} cannot allocate all claims.")}])
@@ -259,23 +250,17 @@ fn pod(number: usize, nodes: usize) -> Value {
             "ownerReferences": [{"apiVersion": "batch/v1", "blockOwnerDeletion": true, "controller": true, "kind": "Job",
                 "name": format!("job-{}", number / 8), "uid": uid(6, number / 8)}]},
         "spec": {"containers": [{"name": "main", "image": "registry.example.com/team/trainer:v1.2.3",
-                "imagePullPolicy": "IfNotPresent", "args": ["--epochs=100", "--data=/data"],
-                "env": (0..6).map(|env| json!({"name": format!("SETTING_{env}"), "value": "value"})).collect::<Vec<_>>(),
+                "imagePullPolicy": "IfNotPresent",
                 "resources": {"claims": [{"name": "gpu"}], "limits": {"memory": "64Gi"},
                     "requests": {"cpu": "8", "memory": "64Gi"}},
-                "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
-                "volumeMounts": [{"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
-                    "name": "kube-api-access-abcde", "readOnly": true}]}],
+                "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}],
             "dnsPolicy": "ClusterFirst", "enableServiceLinks": true, "preemptionPolicy": "PreemptLowerPriority", "priority": 0,
             "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}],
             "restartPolicy": "Never", "schedulerName": "default-scheduler", "securityContext": {},
             "serviceAccount": "default", "serviceAccountName": "default", "terminationGracePeriodSeconds": 30,
             "tolerations": [
                 {"effect": "NoExecute", "key": "node.kubernetes.io/not-ready", "operator": "Exists", "tolerationSeconds": 300},
-                {"effect": "NoExecute", "key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}],
-            "volumes": [{"name": "kube-api-access-abcde", "projected": {"defaultMode": 420, "sources": [
-                {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
-                {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}}]}}]},
+                {"effect": "NoExecute", "key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}]},
         "status": {"phase": "Pending", "conditions": conditions, "qosClass": "Burstable",
             "resourceClaimStatuses": [{"name": "gpu",
                 "resourceClaimName": format!("{name}-gpu-{:05}", number % 100_000)}]}});
@@ -283,10 +268,6 @@ fn pod(number: usize, nodes: usize) -> Value {
         pod["spec"]["nodeName"] = json!(node);
         pod["status"]["phase"] = json!("Running");
         pod["status"]["startTime"] = json!(at);
-        pod["status"]["containerStatuses"] = json!([{"name": "main", "image": "registry.example.com/team/trainer:v1.2.3",
-            "imageID": "registry.example.com/team/trainer@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-            "containerID": format!("containerd://{number:064x}"), "ready": true, "restartCount": 0, "started": true,
-            "state": {"running": {"startedAt": at}}}]);
     }
     pod
 }
