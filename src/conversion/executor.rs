@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::gates::{self, Verdict};
 use super::pass::{self, Phase};
 use super::preflight;
-use super::record::{Head, Record};
+use super::record::{Entry, Head, Paths, Record, Write, read_journal};
 use super::step::Answer;
 use super::worker::{Done, Purpose, Shared, Task, reload, still_served};
 use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Watcher};
@@ -110,6 +110,24 @@ impl<'a> Executor<'a> {
             preflight::check(self.live, survey.cluster.environment(), &tasks).await??;
         }
         Ok(())
+    }
+
+    /// How many claims a run before, which `paths` record, took the devices from before it was ended, so that their finalizers are left.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn half_released(survey: &Survey, paths: &Paths) -> Result<usize, Error> {
+        if !paths.journal.exists() {
+            return Ok(0);
+        }
+        let writes: Vec<Write> = read_journal(&paths.journal)?
+            .into_iter()
+            .filter_map(|entry| match entry {
+                Entry::Write(write) => Some(write),
+                _ => None,
+            })
+            .collect();
+        Ok(half_released(&survey.cluster, &writes).count())
     }
 
     /// What the beginning of the journal says.
@@ -381,19 +399,9 @@ impl<'a> Executor<'a> {
             patience: self.order.patience,
             stop: &self.stop,
         };
-        for write in record.earlier().iter().filter(|write| write.action == "Release") {
-            let key = Key::new(write.namespace.clone(), write.name.clone());
-            let claim = survey.cluster.claim(&key).filter(|claim| {
-                claim.metadata.uid == write.uid
-                    && claim.status.allocation.is_none()
-                    && claim.status.reserved_for.is_empty()
-            });
-            let Some(claim) = claim else { continue };
-            if finalizer_patch(claim).is_none() {
-                continue;
-            }
+        for claim in half_released(&survey.cluster, record.earlier()) {
             let task = Task {
-                key,
+                key: claim.key(),
                 claim: Arc::clone(claim),
                 patch: serde_json::Value::Null,
                 releases: true,
@@ -444,6 +452,16 @@ impl<'a> Executor<'a> {
         }
         Ok(())
     }
+}
+
+/// Claims that earlier writes took the devices from, and that still have their finalizer.
+fn half_released<'c>(cluster: &'c Cluster, earlier: &'c [Write]) -> impl Iterator<Item = &'c Arc<Claim>> {
+    let releases = earlier.iter().filter(|write| write.action == "Release");
+    releases.filter_map(|write| {
+        let claim = cluster.claim(&Key::new(write.namespace.clone(), write.name.clone()))?;
+        let is_free = claim.status.allocation.is_none() && claim.status.reserved_for.is_empty();
+        (claim.metadata.uid == write.uid && is_free && finalizer_patch(claim).is_some()).then_some(claim)
+    })
 }
 
 /// What one claim depends on.

@@ -147,24 +147,26 @@ pub(super) async fn carry_out(
         .claims
         .iter()
         .any(|claim| matches!(claim.action, Action::Convert(_) | Action::Release(_)));
-    let mut first = Some(survey);
     let mut record = None;
-    if order.mode == Mode::Write && (writes || passes.wait || passes.last) {
-        if !writing.consent.yes {
-            if let Some(survey) = &first {
-                ctx.printer()
-                    .note(&summary_of(survey, live.name(), live.server()));
-            }
-            if !agreed(ctx)? {
-                return Ok(Outcome::Findings);
-            }
-            // Pods come and go while somebody thinks.
-            first = None;
-        }
+    let mut asked = false;
+    if order.mode == Mode::Write {
         let head = executor.head().await?;
         let paths = Paths::choose(writing.backup.clone(), writing.journal.clone(), &folder, &head)?;
-        record = Some(Record::open(paths, &head)?);
+        let half_released = Executor::half_released(&survey, &paths)?;
+        if writes || half_released > 0 || passes.wait || passes.last {
+            if !writing.consent.yes {
+                let summary = summary_of(&survey, half_released, live.name(), live.server());
+                ctx.printer().note(&summary);
+                if !agreed(ctx)? {
+                    return Ok(Outcome::Findings);
+                }
+                asked = true;
+            }
+            record = Some(Record::open(paths, &head)?);
+        }
     }
+    // Pods come and go while somebody thinks.
+    let first = (!asked).then_some(survey);
     let paths = record.as_ref().map(|record| record.paths().clone());
     if let Some(record) = record.as_ref().filter(|record| !record.earlier().is_empty()) {
         ctx.printer().note(&format!(
@@ -212,7 +214,7 @@ pub(super) fn agreed(ctx: &Ctx) -> anyhow::Result<bool> {
 }
 
 /// What is about to be written, for the question.
-fn summary_of(survey: &Survey, context: &str, server: &str) -> String {
+fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str) -> String {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let (mut convert, mut release, mut pods) = (0, 0, 0);
     for claim in &survey.plan.claims {
@@ -243,7 +245,11 @@ fn summary_of(survey: &Survey, context: &str, server: &str) -> String {
         let claims = counted(release, "unused claim loses", "unused claims lose");
         text += &format!("\n  {claims} its devices");
     }
-    if convert + release == 0 {
+    if half_released > 0 {
+        let claims = counted(half_released, "claim that", "claims that");
+        text += &format!("\n  {claims} a run before took the devices from: the finalizer goes, too");
+    }
+    if convert + release + half_released == 0 {
         text += "\n  nothing can be written now";
     }
     text

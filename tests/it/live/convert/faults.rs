@@ -146,13 +146,66 @@ fn lost_rights_and_lost_credentials_end_the_run_and_a_second_one_goes_on() {
 fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
-    // Before each request, then after each write took effect and before its answer.
+    killed_at_every_moment(&cluster, &[], NAMES.len(), || reset(&cluster), &|moment| {
+        assert_converted(&cluster, moment);
+    });
+}
+
+#[test]
+fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
+    let cluster = cluster();
+    let names = ["claim/a", "claim/b"];
+    groups(&cluster, &["a", "b"], 1);
+    // They would free the claims themselves.
+    cluster.stop(Component::ControllerManager);
+    cluster.stop(Component::Scheduler);
+    for name in ["a", "b"] {
+        cluster.delete_now(&format!("pod/{name}-0"));
+        cluster.patch(
+            &format!("podgroup/{name}"),
+            &json!({"metadata": {"finalizers": null}}),
+        );
+        cluster.delete(&format!("podgroup/{name}"));
+    }
+    let held = names.map(|name| cluster.get(name));
+    let hold = || {
+        for (name, claim) in names.iter().zip(&held) {
+            cluster.patch(
+                name,
+                &json!({"metadata": {"finalizers": claim["metadata"]["finalizers"]}}),
+            );
+            cluster.update_status(name, |now| now["status"] = claim["status"].clone());
+        }
+    };
+    // Two writes for each claim: list and allocation, then the finalizer.
+    killed_at_every_moment(&cluster, &["--release-unused"], 4, hold, &|moment| {
+        for name in names {
+            let claim = cluster.get(name);
+            let rest = [
+                &claim["status"]["allocation"],
+                &claim["status"]["reservedFor"],
+                &claim["metadata"]["finalizers"],
+            ];
+            assert!(rest.iter().all(|rest| rest.is_null()), "{moment}: {claim:#}");
+        }
+    });
+}
+
+/// Kills `convert ARGS…` before each request that it sends, and after each of its `writes` took effect and before its answer; each time a
+/// second run makes what `assert_right` wants of what `reset` has made.
+fn killed_at_every_moment(
+    cluster: &Cluster,
+    args: &[&str],
+    writes: usize,
+    reset: impl Fn(),
+    assert_right: &dyn Fn(&str),
+) {
     let mut kills = 0;
     for moment in 0.. {
-        if moment % 2 == 1 && moment / 2 >= NAMES.len() {
+        if moment % 2 == 1 && moment / 2 >= writes {
             continue;
         }
-        reset(&cluster);
+        reset();
         let pid = Arc::new(AtomicU32::new(0));
         let requests = AtomicUsize::new(0);
         let victim = Arc::clone(&pid);
@@ -180,7 +233,8 @@ fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
             Fault::After(0)
         });
         let records = Records::new();
-        let process = convert(&cluster, &records.backup(), &["--concurrency=1"])
+        let process = convert(cluster, &records.backup(), &["--concurrency=1"])
+            .args(args)
             .args(faulty.flags())
             .start_unguarded();
         pid.store(process.id(), Ordering::SeqCst);
@@ -191,7 +245,7 @@ fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
             // The run came to its end before that many requests.
             break;
         }
-        let again = convert(&cluster, &records.backup(), &[]).run();
+        let again = convert(cluster, &records.backup(), args).run();
         assert_eq!(
             again.code,
             Some(0),
@@ -199,9 +253,9 @@ fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
             again.stdout,
             again.stderr
         );
-        assert_converted(&cluster, &format!("moment {moment}"));
+        assert_right(&format!("moment {moment}"));
     }
-    assert!(kills > NAMES.len() * 2, "only {kills} kills");
+    assert!(kills > writes * 2, "only {kills} kills");
 }
 
 #[test]
