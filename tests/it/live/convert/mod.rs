@@ -1,7 +1,9 @@
 //! `convert` on a real control plane: reservations for PodGroups become pods, whatever gets in the way, and nothing is lost or leaked.
 
 mod downgrade;
+mod examples;
 mod faults;
+mod kinds;
 mod limits;
 mod phases;
 mod plain;
@@ -13,8 +15,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, pod_group};
-use crate::support::cluster::{Cluster, Component, Options, User};
+use crate::support::cluster::{Cluster, Component, Options, User, reference};
 use crate::support::process::Invocation;
 
 const GATES: [&str; 2] = ["GenericWorkload", "DRAWorkloadResourceClaims"];
@@ -51,6 +54,36 @@ fn groups(cluster: &Cluster, names: &[&str], members: usize) {
         .flat_map(|name| (0..members).map(move |member| member_of(name, member)))
         .collect();
     cluster.run(&pods);
+}
+
+/// `pair` is used by two groups, `mixed` by a group and a pod, `batch` by a pod and also reserved for a job that is gone.
+fn several(cluster: &Cluster) {
+    cluster.create_all(&[
+        claim("pair", claim_spec([gpu()])),
+        pod_group("pair-a", [named("pair")]),
+        pod_group("pair-b", [named("pair")]),
+        claim("mixed", claim_spec([gpu()])),
+        pod_group("mixed", [named("mixed")]),
+        claim("batch", claim_spec([gpu()])),
+    ]);
+    let user = |name: &str, claim: &str| small(pod(name)).named_claim("gpu", claim);
+    cluster.run(&[
+        user("pair-a-0", "pair").in_group("pair-a"),
+        user("pair-b-0", "pair").in_group("pair-b"),
+        member_of("mixed", 0),
+        user("solo", "mixed"),
+        user("batch", "batch"),
+    ]);
+    cluster.update_status("claim/batch", |claim| {
+        // The pod's entry stays: the claim controller would put it back, at a time that nobody knows.
+        claim["status"]["reservedFor"]
+            .as_array_mut()
+            .expect("the pod runs")
+            .insert(
+                0,
+                json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"}),
+            );
+    });
 }
 
 fn named(claim: &str) -> Value {
@@ -101,6 +134,20 @@ fn convert(user: &User, records: &Path, args: &[&str]) -> Invocation {
 /// The list of a claim, byte for byte.
 fn list(cluster: &Cluster, claim: &str) -> String {
     cluster.get(claim)["status"]["reservedFor"].to_string()
+}
+
+/// The entries of a claim in the order of their names.
+fn sorted(cluster: &Cluster, claim: &str) -> Vec<String> {
+    let mut entries = cluster.reservations_of(claim);
+    entries.sort();
+    entries
+}
+
+/// Lets every pod end.
+fn end_pods(cluster: &Cluster) {
+    for pod in cluster.list("pod") {
+        cluster.set_phase(&reference(&pod), Phase::Succeeded);
+    }
 }
 
 /// Turns the claim gate off where entries for PodGroups come from.

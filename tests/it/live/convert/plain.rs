@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{GATES, OFF, ON, Records, cluster, convert, groups, list, member_of, named, small, turn_off};
+use super::{
+    GATES, OFF, ON, Records, cluster, convert, groups, list, member_of, named, several, small, turn_off,
+};
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, pod_group, template};
-use crate::support::cluster::{Cluster, reference};
+use crate::support::cluster::reference;
 use crate::support::schema::assert_schema;
 
 /// The outcome of each claim in a report.
@@ -21,36 +23,6 @@ fn outcomes(report: &Value) -> Vec<String> {
 /// A report that is what its schema says.
 fn report(stdout: &str) -> Value {
     assert_schema!(stdout)
-}
-
-/// `pair` is used by two groups, `mixed` by a group and a pod, `batch` by a pod and also reserved for a job, `fresh` by nobody.
-fn several(cluster: &Cluster) {
-    cluster.create_all(&[
-        claim("pair", claim_spec([gpu()])),
-        pod_group("pair-a", [named("pair")]),
-        pod_group("pair-b", [named("pair")]),
-        claim("mixed", claim_spec([gpu()])),
-        pod_group("mixed", [named("mixed")]),
-        claim("batch", claim_spec([gpu()])),
-    ]);
-    let user = |name: &str, claim: &str| small(pod(name)).named_claim("gpu", claim);
-    cluster.run(&[
-        user("pair-a-0", "pair").in_group("pair-a"),
-        user("pair-b-0", "pair").in_group("pair-b"),
-        member_of("mixed", 0),
-        user("solo", "mixed"),
-        user("batch", "batch"),
-    ]);
-    cluster.update_status("claim/batch", |claim| {
-        // The pod's entry stays: the claim controller would put it back, at a time that nobody knows.
-        claim["status"]["reservedFor"]
-            .as_array_mut()
-            .expect("the pod runs")
-            .insert(
-                0,
-                json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"}),
-            );
-    });
 }
 
 #[test]

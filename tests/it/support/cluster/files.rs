@@ -7,7 +7,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     KeyUsagePurpose,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The subject of the certificate authority.
@@ -85,17 +85,25 @@ impl Files {
         let mut params = named(user, group);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         self.issue(&file, &params);
+        let credentials = json!({"client-certificate": self.path(&format!("{file}.crt")),
+            "client-key": self.path(&format!("{file}.key"))});
+        self.kubeconfig_with(user, &credentials, port)
+    }
+
+    /// A kubeconfig of a user with these credentials.
+    pub(super) fn kubeconfig_with(&self, user: &str, credentials: &Value, port: u16) -> PathBuf {
         // JSON is YAML, too.
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "clusters": [{"name": "test", "cluster": {
                 "server": format!("https://127.0.0.1:{port}"), "certificate-authority": self.path("ca.crt")}}],
-            "users": [{"name": user, "user": {
-                "client-certificate": self.path(&format!("{file}.crt")),
-                "client-key": self.path(&format!("{file}.key"))}}],
+            "users": [{"name": user, "user": credentials}],
             "contexts": [{"name": "test", "context": {
                 "cluster": "test", "user": user, "namespace": "default"}}]});
-        self.write(&format!("{file}.kubeconfig"), &config.to_string())
+        self.write(
+            &format!("{}.kubeconfig", user.replace(':', "-")),
+            &config.to_string(),
+        )
     }
 
     /// Keeps the logs where the next run of the same test replaces them, and says where.

@@ -128,6 +128,12 @@ impl Cluster {
         self.admin.another(name, &self.files, self.ports.api_server)
     }
 
+    /// A service account as a user, with the rights that it has by itself.
+    pub(crate) fn service_account(&self, namespace: &str, name: &str) -> User {
+        self.admin
+            .account(namespace, name, &self.files, self.ports.api_server)
+    }
+
     /// The address of the API server.
     pub(crate) fn server(&self) -> String {
         format!("https://127.0.0.1:{}", self.ports.api_server)
@@ -210,13 +216,9 @@ impl Cluster {
             .partition(|component| *component <= Component::ApiServer);
         for group in [store, clients] {
             for component in &group {
-                let release = state.options.release(*component);
-                let older = release.map(|minor| {
-                    let requirements = format!("releases/{minor}.mod");
-                    go::build_with("controlplane", &requirements, &format!("controlplane_{minor}"))
-                });
+                let release = state.options.release(*component).map(older);
                 let running = Running::spawn(
-                    older.as_ref().unwrap_or(&self.control_plane),
+                    release.as_ref().unwrap_or(&self.control_plane),
                     self.files.dir(),
                     *component,
                     self.ports,
@@ -284,6 +286,15 @@ impl Drop for Cluster {
         let mut state = self.state();
         while state.running.pop_last().is_some() {}
     }
+}
+
+/// The control plane of an older minor, such as `1.36`, built if need be.
+pub(crate) fn older(minor: &str) -> PathBuf {
+    go::build_with(
+        "controlplane",
+        &format!("releases/{minor}.mod"),
+        &format!("controlplane_{minor}"),
+    )
 }
 
 fn take_down(state: &mut State, component: Component) {

@@ -47,7 +47,20 @@ impl User {
 
     /// A further user, without rights.
     pub(super) fn another(&self, name: &str, files: &Files, port: u16) -> Self {
-        let kubeconfig = files.kubeconfig(name, None, port);
+        self.known_as(name, files.kubeconfig(name, None, port))
+    }
+
+    /// A service account, with a token.
+    pub(super) fn account(&self, namespace: &str, name: &str, files: &Files, port: u16) -> Self {
+        let token = self.service_account_token(namespace, name);
+        let name = format!("system:serviceaccount:{namespace}:{name}");
+        self.known_as(
+            &name,
+            files.kubeconfig_with(&name, &json!({"token": token}), port),
+        )
+    }
+
+    fn known_as(&self, name: &str, kubeconfig: PathBuf) -> Self {
         Self {
             name: name.to_owned(),
             api: Api::new(&kubeconfig),
