@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::model::{Claim, Cluster, Gap, Key, Str};
+use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Str};
 use crate::reservation::conversion::{ClaimPlan, Defect, Options, Plan};
 use crate::sources::live::Error as LiveError;
 use crate::sources::{Needs, VersionSettings};
@@ -196,6 +196,15 @@ impl Report {
     /// Whether a claim failed, or all did.
     pub fn failed(&self) -> bool {
         self.failure.is_some() || self.claims.values().any(|claim| claim.outcome == Outcome::Failed)
+    }
+
+    /// Whether entries of PodGroups were taken away, which while the gate is on their members bring back.
+    pub fn replaced_groups(&self) -> bool {
+        self.claims
+            .values()
+            .filter(|claim| matches!(claim.outcome, Outcome::Converted | Outcome::Replanned))
+            .filter_map(|claim| claim.plan.as_ref())
+            .any(|plan| plan.remove.iter().any(ConsumerReference::is_pod_group))
     }
 
     /// Whether everything that was asked for is done.

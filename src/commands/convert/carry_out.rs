@@ -142,6 +142,7 @@ pub(super) async fn carry_out(
         }
         Err(error) => return Err(error.into()),
     }
+    let comes_back = survey.plan.gate.may_be_on();
     let writes = survey
         .plan
         .claims
@@ -188,7 +189,14 @@ pub(super) async fn carry_out(
         note_replanned(&mut report, &planned);
     }
     // Where nothing was to be written there is no backup.
-    finish(ctx, &report, paths.filter(|paths| paths.backup.exists()))
+    let outcome = finish(ctx, &report, paths.filter(|paths| paths.backup.exists()));
+    if comes_back && report.replaced_groups() {
+        ctx.printer().note(
+            "while DRAWorkloadResourceClaims is on, members that start or end put the entries of their groups back: convert again with \
+             --final once it is off",
+        );
+    }
+    outcome
 }
 
 /// The one namespace of all selected claims.

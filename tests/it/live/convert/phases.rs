@@ -2,25 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{GATES, OFF, ON, Records, cluster, convert, groups, member_of, small, turn_off};
+use super::{
+    GATES, OFF, ON, Records, cluster, convert, end_pods, groups, member_of, small, sorted, turn_off,
+};
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim_spec, gpu, pod, pod_group, template};
-use crate::support::cluster::{Cluster, Component, reference};
-
-fn end_pods(cluster: &Cluster) {
-    for pod in cluster.list("pod") {
-        cluster.set_phase(&reference(&pod), Phase::Succeeded);
-    }
-}
+use crate::support::cluster::{Component, reference};
 
 fn is_free(claim: &Value) -> bool {
     claim["status"]["allocation"].is_null() && claim["status"]["reservedFor"].is_null()
-}
-
-fn sorted(cluster: &Cluster, claim: &str) -> Vec<String> {
-    let mut entries = cluster.reservations_of(claim);
-    entries.sort();
-    entries
 }
 
 #[test]
@@ -119,4 +109,40 @@ fn what_comes_back_is_converted_again() {
         .run()
         .exits(0);
     assert_eq!(sorted(&cluster, "claim/a"), ["pods/a-0", "pods/a-1", "pods/a-2"]);
+}
+
+#[test]
+fn a_member_that_ends_brings_its_group_back_until_the_final_pass() {
+    let cluster = cluster();
+    groups(&cluster, &["a"], 3);
+    let run = convert(&cluster, &Records::new().backup(), &[]).run().exits(0);
+    assert!(
+        run.stderr.contains("put the entries of their groups back"),
+        "{}",
+        run.stderr
+    );
+    cluster.set_phase("pod/a-0", Phase::Succeeded);
+    cluster.wait("claim/a", "the group is back", |claim| {
+        claim["status"]["reservedFor"].to_string().contains("podgroups")
+    });
+    let defects = cluster.kubectl_dra(["convert", "verify"]).run().exits(1);
+    assert!(
+        defects
+            .stdout
+            .contains("still reserved for podgroups.scheduling.k8s.io/a"),
+        "{}",
+        defects.stdout
+    );
+    // The claim controller writes a claim with an ended user without end, once it is reserved for pods.
+    cluster.delete_now("pod/a-0");
+    turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
+    let last = cluster
+        .kubectl_dra(["convert", "--yes", "--final", "--settle=1s"])
+        .args(OFF)
+        .run()
+        .exits(0);
+    assert!(!last.stderr.contains("groups back"), "{}", last.stderr);
+    assert_eq!(sorted(&cluster, "claim/a"), ["pods/a-1", "pods/a-2"]);
+    end_pods(&cluster);
+    cluster.wait("claim/a", "it is free", is_free);
 }
