@@ -44,8 +44,10 @@ fn members_come_and_go_and_none_is_lost() {
     let names = ["a", "b", "c"];
     groups(&cluster, &names, 2);
     for round in 0..rounds() {
+        let doomed = format!("doomed-{round}");
+        groups(&cluster, &[&doomed], 1);
         let process =
-            convert(&cluster, &Records::new().backup(), &["--wait", "--timeout=20s"]).start_unguarded();
+            convert(&cluster, &Records::new().backup(), &["--wait", "--timeout=10s"]).start_unguarded();
         for name in names {
             let member = 10 * (round + 1);
             cluster.create(&member_of(name, member));
@@ -54,6 +56,8 @@ fn members_come_and_go_and_none_is_lost() {
                 cluster.set_phase(&format!("pod/{name}-{}", 10 * round), Phase::Succeeded);
             }
         }
+        // Its pod still runs, so nothing can be added any more, and it goes when the pod does.
+        cluster.delete(&format!("claim/{doomed}"));
         let run = process.finish();
         assert!(
             matches!(run.code, Some(0 | 1)),
@@ -75,12 +79,18 @@ fn members_come_and_go_and_none_is_lost() {
                 cluster.delete_now(&format!("pod/{name}-{}", 10 * round));
             }
         }
+        cluster.delete_now(&format!("pod/{doomed}-0"));
+        cluster.delete(&format!("podgroup/{doomed}"));
         // Nodes and lists have room for so many only, so others leave while they still run.
         if round > 1 {
             for name in names {
                 cluster.delete_now(&format!("pod/{name}-{}", 10 * (round - 1) + 1));
             }
         }
+    }
+    // The gate is still on, so the claim controller lets go of groups that are gone.
+    for round in 0..rounds() {
+        cluster.wait_gone(&format!("claim/doomed-{round}"));
     }
     // The second phase mends whatever a scheduling attempt left behind.
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
