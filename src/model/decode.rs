@@ -26,6 +26,19 @@ pub fn with_interner<T>(interner: &mut Interner, decode: impl FnOnce() -> T) -> 
     result
 }
 
+/// Runs `decode` with nothing in reach to share with.
+pub(super) fn alone<T>(decode: impl FnOnce() -> T) -> T {
+    let interner = INTERNER.with_borrow_mut(Option::take);
+    let result = decode();
+    INTERNER.with_borrow_mut(|slot| *slot = interner);
+    result
+}
+
+/// Whether there is an interner in reach.
+pub(super) fn is_sharing() -> bool {
+    INTERNER.with_borrow(Option::is_some)
+}
+
 impl<'de> Deserialize<'de> for Str {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;

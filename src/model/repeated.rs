@@ -86,19 +86,17 @@ where
 /// `null` is the absent part, as everywhere.
 impl<'de, T: Part> Deserialize<'de> for Repeated<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <&RawValue>::deserialize(deserializer)?.get();
-        let read = || -> Result<Arc<T>, D::Error> {
-            serde_json::from_str(text).map(Arc::new).map_err(|error| {
-                // The place is one in this part; the reader around it adds the one in the object.
-                let place = format!(" at line {} column {}", error.line(), error.column());
-                let message = error.to_string();
-                D::Error::custom(message.strip_suffix(&place).unwrap_or(&message))
-            })
-        };
-        match text {
-            "null" => Ok(Self(None)),
-            _ => decode::repeated(text, read).map(|part| Self(Some(part))),
+        if !decode::is_sharing() {
+            return Ok(Self(Option::<T>::deserialize(deserializer)?.map(Arc::new)));
         }
+        let text = <&RawValue>::deserialize(deserializer)?.get();
+        if text == "null" {
+            return Ok(Self(None));
+        }
+        let part = decode::repeated(text, || {
+            serde_json::from_str(text).map(Arc::new).map_err(D::Error::custom)
+        })?;
+        Ok(Self(Some(part)))
     }
 }
 
@@ -151,7 +149,7 @@ impl fmt::Debug for Parts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Interner, with_interner};
+    use super::super::{Interner, Kind, Object, with_interner};
     use super::*;
 
     #[derive(Debug, Default, Deserialize)]
@@ -190,11 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_one_place_in_the_object() {
-        let error = read(&mut Interner::default(), r#"{"words": ["a", 1]}"#).unwrap_err();
+    fn an_error_names_its_place_in_the_object() {
+        let claim = br#"{"spec": {"devices": {"requests": [
+            {"name": 1}
+        ]}}}"#;
+        let error = with_interner(&mut Interner::default(), || {
+            Object::from_json(Kind::ResourceClaim, claim)
+        });
         assert_eq!(
-            error.to_string(),
-            "invalid type: integer `1`, expected a string at line 1 column 19"
+            error.unwrap_err().to_string(),
+            "invalid type: integer `1`, expected a string at line 2 column 22"
         );
     }
 

@@ -77,7 +77,7 @@ impl World {
     fn said(&self, spec: Value) -> String {
         let pod = json!({ "metadata": { "namespace": "n", "name": "p", "uid": "pod-uid" }, "spec": spec,
             "status": { "resourceClaimStatuses": [{ "name": "made", "resourceClaimName": "p-made-x" }, { "name": "unneeded" }] } });
-        let pod = serde_json::from_str(&pod.to_string()).unwrap();
+        let pod = serde_json::from_value(pod).unwrap();
         let cluster = self.cluster();
         let scheduler = Scheduler::new(&cluster, "2026-11-21T12:00:00Z".parse::<Time>().unwrap());
         match scheduler.pod(&pod) {

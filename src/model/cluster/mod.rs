@@ -13,6 +13,7 @@ pub use pools::Pool;
 
 use self::index::{Bulk, Entry, Indexes};
 use self::layered::Layered;
+use super::decode::alone;
 use super::{
     Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap, Key, Kind, Meta,
     Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Slice, Str, TaintRule,
@@ -49,7 +50,10 @@ impl Object {
             let text = std::str::from_utf8(json).map_err(|error| {
                 serde::de::Error::custom(format!("no UTF-8 at byte {}", error.valid_up_to()))
             })?;
-            serde_json::from_str(text).map(Arc::new)
+            // What is shared is read by itself; where in the object it is wrong shows when it is not.
+            serde_json::from_str(text)
+                .or_else(|_| alone(|| serde_json::from_str(text)))
+                .map(Arc::new)
         }
         Ok(match kind {
             Kind::Namespace => Self::Namespace(read(json)?),
