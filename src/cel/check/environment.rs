@@ -92,6 +92,11 @@ impl Scope {
             };
             return known && overload.is_in(self.minor);
         }
+        if matches!(overload.function, "indexOf" | "lastIndexOf") {
+            // The functions of lists have a version of their own, by what is used.
+            let used = self.compatibility().clamp(FIRST_MINOR, self.minor);
+            return overload.is_in(used);
+        }
         let extends_lists = matches!(
             overload.function,
             "slice" | "flatten" | "sort" | "reverse" | "distinct"

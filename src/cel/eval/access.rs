@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
         test: bool,
     ) -> Result<Option<Value<'a>>, Fault> {
         let found = match value {
-            Value::Map(map) => map.find(key),
+            Value::Map(map) => map.look_up(key)?,
             Value::List(list) => {
                 let index = list_index(key)?;
                 let element = usize::try_from(index)
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
             _ => None,
         };
         match found {
-            None if !test => Err(Fault::error(format!("no such key: {}", text::plain(key)))),
+            None if !test => Err(Map::no_such_key(key)),
             found => Ok(found),
         }
     }

@@ -189,7 +189,12 @@ impl<'a> Context<'a> {
     }
 
     /// Adds an entry to a map that is being built.
-    pub(crate) fn map_insert(&mut self, map: usize, key: Value<'a>, value: Value<'a>) -> Result<(), Fault> {
+    pub(crate) fn map_insert(
+        &mut self,
+        map: usize,
+        key: Value<'a>,
+        value: Option<Value<'a>>,
+    ) -> Result<(), Fault> {
         self.allocate_list(4)?;
         let Some(entries) = self.maps.get_mut(map) else {
             return Ok(());
@@ -198,7 +203,7 @@ impl<'a> Context<'a> {
             let key = crate::cel::value::text::plain(&key);
             return Err(Fault::error(format!("insert failed: key {key} already exists")));
         }
-        entries.insert(key, value);
+        entries.set(key, value);
         Ok(())
     }
 

@@ -85,10 +85,10 @@ impl<'a> Context<'a> {
     }
 
     fn fold_map(&mut self, fold: &'a Fold, map: &Map<'a>, second: Option<usize>) -> Result<(), Fault> {
-        for key in map.keys() {
+        for (key, value) in map.entries() {
             if let Some(second) = second {
-                let value = map.find(&key).unwrap_or(Value::Null);
-                self.set(second, Slot::Value(value));
+                let value = value.map_or_else(|| Slot::Fault(Map::no_such_key(&key)), Slot::Value);
+                self.set(second, value);
             }
             self.set(fold.variable, Slot::Value(key));
             if !self.fold_step(fold)? {

@@ -3,7 +3,7 @@
 use super::{Context, observe};
 use crate::cel::cost::{LIST_BASE, MAP_BASE, STRUCT_BASE};
 use crate::cel::plan::node::{ListNode, MapNode, MessageNode};
-use crate::cel::value::map::{Entries, Map, MapKey};
+use crate::cel::value::map::{Entries, Map, hashable};
 use crate::cel::value::{Fault, Outcome, Value, text};
 
 impl<'a> Context<'a> {
@@ -64,12 +64,7 @@ impl<'a> Context<'a> {
                     }
                 }
             }
-            if MapKey::of(&key).is_none() {
-                return Err(Fault::panic(format!(
-                    "runtime error: hash of unhashable type {}",
-                    key.go_type()
-                )));
-            }
+            hashable(&key)?;
             entries.insert(key, value);
         }
         Ok(Value::Map(Map::of_entries(entries)))

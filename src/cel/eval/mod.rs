@@ -82,13 +82,7 @@ impl<'a> Context<'a> {
             },
             Node::Member(member) => {
                 let value = self.eval(&member.value)?;
-                match member.contains(&value) {
-                    Some(found) => Ok(Value::Bool(found)),
-                    None => Err(Fault::panic(format!(
-                        "runtime error: hash of unhashable type {}",
-                        value.go_type()
-                    ))),
-                }
+                Ok(Value::Bool(member.contains(&value)?))
             }
             Node::Regex(call) => self.eval_regex(call),
             Node::List(list) => self.eval_list(list),

@@ -29,7 +29,7 @@ fn insert_entry<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [map @ Value::Map(Map::Mutable(number)), key, value] = args else {
         return Err(Fault::no_such_overload());
     };
-    ctx.map_insert(*number, key.clone(), value.clone())?;
+    ctx.map_insert(*number, key.clone(), Some(value.clone()))?;
     Ok(map.clone())
 }
 
@@ -38,9 +38,8 @@ fn insert_map<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         return Err(Fault::no_such_overload());
     };
     for key in added.keys() {
-        if let Some(value) = added.find(&key) {
-            ctx.map_insert(*number, key, value)?;
-        }
+        let value = added.find(&key);
+        ctx.map_insert(*number, key, value)?;
     }
     Ok(map.clone())
 }

@@ -128,6 +128,35 @@ const fn shared(
     }
 }
 
+const INDEX_OF: Declaration = member(
+    "indexOf",
+    "list_a_index_of_int",
+    "list(A), A",
+    "int",
+    |ctx, args| position(ctx, args, false),
+);
+
+const LAST_INDEX_OF: Declaration = member(
+    "lastIndexOf",
+    "list_a_last_index_of_int",
+    "list(A), A",
+    "int",
+    |ctx, args| position(ctx, args, true),
+);
+
+/// What selectors compatible with 1.36 have before the functions of strings, and those of 1.37 after all others. It shows where a
+/// call could be both: of the overloads that match, the first decides which type an operand of no known type has.
+pub(super) const FUNCTIONS_BEFORE_STRINGS: &[Declaration] = &[
+    Declaration {
+        minors: (FIRST_MINOR, 36),
+        ..INDEX_OF
+    },
+    Declaration {
+        minors: (FIRST_MINOR, 36),
+        ..LAST_INDEX_OF
+    },
+];
+
 /// The functions.
 pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     &[
@@ -176,20 +205,14 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     comparable!(max),
     comparable!(min),
     &[
-        member(
-            "indexOf",
-            "list_a_index_of_int",
-            "list(A), A",
-            "int",
-            |ctx, args| position(ctx, args, false),
-        ),
-        member(
-            "lastIndexOf",
-            "list_a_last_index_of_int",
-            "list(A), A",
-            "int",
-            |ctx, args| position(ctx, args, true),
-        ),
+        Declaration {
+            minors: (37, u32::MAX),
+            ..INDEX_OF
+        },
+        Declaration {
+            minors: (37, u32::MAX),
+            ..LAST_INDEX_OF
+        },
         Declaration {
             minors: (37, u32::MAX),
             ..member("includes", "list_includes_dyn_dyn", "dyn, dyn", "bool", includes)

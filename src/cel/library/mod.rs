@@ -169,12 +169,13 @@ fn collect_params(declared: &Type, params: &mut Vec<char>) {
 pub(crate) fn functions() -> &'static HashMap<&'static str, Vec<Overload>> {
     static FUNCTIONS: OnceLock<HashMap<&'static str, Vec<Overload>>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {
-        let tables: [&[&[Declaration]]; 15] = [
+        let tables: [&[&[Declaration]]; 16] = [
             standard::OPERATORS,
             &[standard::FUNCTIONS],
             timestamps::FUNCTIONS,
             &[url::FUNCTIONS],
             &[regex::FUNCTIONS],
+            &[lists::FUNCTIONS_BEFORE_STRINGS],
             &[authorization::FUNCTIONS],
             &[optional::FUNCTIONS],
             &[quantity::FUNCTIONS],

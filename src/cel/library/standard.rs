@@ -477,7 +477,7 @@ fn identity<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
 fn contains<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     match &args[1] {
         Value::List(list) => equality::list_contains(ctx, list, &args[0]).map(Value::Bool),
-        Value::Map(map) => Ok(Value::Bool(map.contains(&args[0]))),
+        Value::Map(map) => Ok(Value::Bool(map.contains(&args[0])?)),
         _ => Err(Fault::no_such_overload()),
     }
 }

@@ -10,7 +10,7 @@ use super::node::{Call, Callee, Known, ListNode, MapNode, Member, Node};
 use crate::cel::device::DeviceInput;
 use crate::cel::eval::Context;
 use crate::cel::library::dispatch_several;
-use crate::cel::value::map::{Entries, Map, MapKey};
+use crate::cel::value::map::{Entries, Map, MapKey, hashable};
 use crate::cel::value::{Fault, Outcome, Value, numbers, text};
 
 /// Conversions, which cel-go computes when their argument is constant.
@@ -91,12 +91,7 @@ pub(super) fn fold_map(map: MapNode) -> Result<Node, String> {
                 text::plain(value)
             ))));
         }
-        if MapKey::of(key).is_none() {
-            return Err(format!(
-                "runtime error: hash of unhashable type {}",
-                key.go_type()
-            ));
-        }
+        hashable(key).map_err(|unhashable| unhashable.to_string())?;
         entries.insert(key.clone(), value.clone());
     }
     Ok(Node::Constant(Value::Map(Map::of_entries(entries))))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cel::cost::Rule;
 use crate::cel::device::Key;
 use crate::cel::library::Overload;
-use crate::cel::value::map::MapKey;
+use crate::cel::value::map::{MapKey, Unhashable};
 use crate::cel::value::{Fault, Value};
 
 /// A step of an evaluation.
@@ -145,10 +145,14 @@ impl Member {
         }
     }
 
-    /// Whether the set has `value`; nothing if Go cannot hash it.
-    pub(crate) fn contains(&self, value: &Value<'_>) -> Option<bool> {
+    /// Whether the set has `value`.
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be looked up.
+    pub(crate) fn contains(&self, value: &Value<'_>) -> Result<bool, Unhashable> {
         match value {
-            Value::String(text) => Some(self.strings.contains(&**text)),
+            Value::String(text) => Ok(self.strings.contains(&**text)),
             _ => MapKey::of(value).map(|key| self.others.contains(&key)),
         }
     }

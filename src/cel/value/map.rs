@@ -1,10 +1,11 @@
 //! Maps.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use super::list::List;
-use super::{Amount, Text, Value, Version};
+use super::{Amount, Fault, Text, Value, Version, text};
 use crate::cel::device::{Attribute, DeviceInput, Domain, find_domain};
 use crate::model::Quantity;
 
@@ -27,9 +28,12 @@ pub(crate) enum Map<'a> {
 }
 
 /// Entries in the order in which they were added.
+///
+/// An entry whose key is NaN is never found by its key, as NaN equals nothing. Where it was copied from another map, its value is
+/// missing, because Go copies by looking keys up.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries<'a> {
-    entries: Vec<(Value<'a>, Value<'a>)>,
+    entries: Vec<(Value<'a>, Option<Value<'a>>)>,
     /// Positions by key, once there are enough entries.
     index: Option<HashMap<MapKey, usize>>,
 }
@@ -55,9 +59,14 @@ pub(crate) enum MapKey {
 const INDEX_FROM: usize = 12;
 
 impl MapKey {
-    /// The key, unless Go cannot hash the value.
-    pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
-        Some(match value {
+    /// The key.
+    ///
+    /// # Errors
+    ///
+    /// Values of this type cannot be keys.
+    pub(crate) fn of(value: &Value<'_>) -> Result<Self, Unhashable> {
+        hashable(value)?;
+        Ok(match value {
             Value::Null => Self::Null,
             Value::Bool(value) => Self::Bool(*value),
             Value::Int(value) => Self::Int(*value),
@@ -78,9 +87,22 @@ impl MapKey {
             Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
             Value::Cidr(cidr) => Self::Address(Arc::as_ptr(cidr) as usize),
             Value::Optional(Some(value)) => Self::Address(Arc::as_ptr(value) as usize),
-            Value::Optional(None) | Value::List(_) | Value::Map(_) => Self::Address(0),
-            Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => return None,
+            // The last three never get here.
+            Value::Optional(None)
+            | Value::List(_)
+            | Value::Map(_)
+            | Value::Semver(_)
+            | Value::Bytes(_)
+            | Value::Format(_) => Self::Address(0),
         })
+    }
+}
+
+/// Refuses values that Go cannot hash.
+pub(crate) fn hashable(value: &Value<'_>) -> Result<(), Unhashable> {
+    match value {
+        Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => Err(Unhashable(value.go_type())),
+        _ => Ok(()),
     }
 }
 
@@ -91,9 +113,25 @@ fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
         (Value::Int(left), Value::Int(right)) => left == right,
         (Value::Double(left), Value::Double(right)) => left == right,
         _ => match (MapKey::of(left), MapKey::of(right)) {
-            (Some(left), Some(right)) => left == right,
+            (Ok(left), Ok(right)) => left == right,
             _ => false,
         },
+    }
+}
+
+/// A type of Go whose values cannot be keys. Looking one up panics, except in a map without entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unhashable(&'static str);
+
+impl fmt::Display for Unhashable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "runtime error: hash of unhashable type {}", self.0)
+    }
+}
+
+impl From<Unhashable> for Fault {
+    fn from(unhashable: Unhashable) -> Self {
+        Self::panic(unhashable)
     }
 }
 
@@ -102,20 +140,21 @@ impl<'a> Entries<'a> {
         self.entries.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Value<'a>, Value<'a>)> {
-        self.entries.iter()
-    }
-
     fn position(&self, key: &Value<'_>) -> Option<usize> {
         match &self.index {
             Some(_) if matches!(key, Value::Double(value) if value.is_nan()) => None,
-            Some(index) => MapKey::of(key).and_then(|key| index.get(&key).copied()),
+            Some(index) => MapKey::of(key).ok().and_then(|key| index.get(&key).copied()),
             None => self.entries.iter().position(|(other, _)| same_key(key, other)),
         }
     }
 
     /// Sets the value of a key.
     pub(crate) fn insert(&mut self, key: Value<'a>, value: Value<'a>) {
+        self.set(key, Some(value));
+    }
+
+    /// Sets what there is for a key: no value is one that Go lost when it copied the entry.
+    pub(crate) fn set(&mut self, key: Value<'a>, value: Option<Value<'a>>) {
         if let Some(position) = self.position(&key) {
             self.entries[position].1 = value;
             return;
@@ -142,7 +181,7 @@ impl<'a> Entries<'a> {
         };
         let index = self.index.get_or_insert_default();
         for (position, (key, _)) in self.entries.iter().enumerate().skip(unindexed) {
-            if let Some(key) = MapKey::of(key) {
+            if let Ok(key) = MapKey::of(key) {
                 index.insert(key, position);
             }
         }
@@ -150,7 +189,8 @@ impl<'a> Entries<'a> {
 
     /// The value of exactly this key.
     fn exact(&self, key: &Value<'_>) -> Option<&Value<'a>> {
-        self.position(key).map(|position| &self.entries[position].1)
+        self.position(key)
+            .and_then(|position| self.entries[position].1.as_ref())
     }
 
     /// The value of a key, or of a number of another type that equals it.
@@ -208,8 +248,12 @@ impl<'a> Map<'a> {
     }
 
     /// Whether the map has the key. The maps by domain have no more than the domains that exist.
-    pub(crate) fn contains(&self, key: &Value<'_>) -> bool {
-        match (self, key) {
+    ///
+    /// # Errors
+    ///
+    /// The key cannot be looked up.
+    pub(crate) fn contains(&self, key: &Value<'_>) -> Result<bool, Unhashable> {
+        Ok(match (self, key) {
             (Self::Attributes(device), Value::String(name)) => {
                 find_domain(&device.attributes, name).is_some()
             }
@@ -217,11 +261,25 @@ impl<'a> Map<'a> {
                 find_domain(&device.capacities, name).is_some()
             }
             (Self::Attributes(_) | Self::Capacities(_), _) => false,
-            _ => self.find(key).is_some(),
-        }
+            _ => self.look_up(key)?.is_some(),
+        })
     }
 
-    /// The value of a key of a map that is complete.
+    /// The value of any key of a map that is complete.
+    ///
+    /// # Errors
+    ///
+    /// The key cannot be looked up.
+    pub(crate) fn look_up(&self, key: &Value<'_>) -> Result<Option<Value<'a>>, Unhashable> {
+        if let Self::Entries(entries) = self
+            && entries.len() > 0
+        {
+            hashable(key)?;
+        }
+        Ok(self.find(key))
+    }
+
+    /// The value of a key that some map has, in a map that is complete.
     pub(crate) fn find(&self, key: &Value<'_>) -> Option<Value<'a>> {
         match self {
             Self::Entries(entries) => entries.find(key).cloned(),
@@ -285,9 +343,28 @@ impl<'a> Map<'a> {
                 .flat_map(|domain| domain.entries.iter())
                 .map(|entry| text(&entry.name))
                 .collect(),
-            Self::Entries(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            Self::Entries(entries) => entries.entries.iter().map(|(key, _)| key.clone()).collect(),
             Self::Mutable(_) => Vec::new(),
         }
+    }
+
+    /// The keys of a map that is complete, with their values as far as there are any.
+    pub(crate) fn entries(&self) -> Vec<(Value<'a>, Option<Value<'a>>)> {
+        match self {
+            Self::Entries(entries) => entries.entries.clone(),
+            _ => {
+                let with_value = |key| {
+                    let value = self.find(&key);
+                    (key, value)
+                };
+                self.keys().into_iter().map(with_value).collect()
+            }
+        }
+    }
+
+    /// What reading the value of a key that is not there comes to.
+    pub(crate) fn no_such_key(key: &Value<'_>) -> Fault {
+        Fault::error(format!("no such key: {}", text::plain(key)))
     }
 }
 
