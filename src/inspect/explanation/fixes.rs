@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::report::{Explanation, FixChange, FixItem};
 use crate::model::{Claim, Cluster, ConsumerReference, Key, Pod, Str};
 use crate::reservation::claim_names;
-use crate::scheduling::{Fix, Fixes, Found, Readiness};
+use crate::scheduling::{Fix, Fixes, Readiness};
 
 impl Explanation {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
@@ -19,28 +19,14 @@ impl Explanation {
     ) {
         let recreation = recreation(made);
         if !fits.is_empty() {
-            let FixChange {
-                kind,
-                target,
-                message,
-                command,
-            } = recreation;
-            self.fixes.push(FixItem {
-                kind,
-                target,
-                message,
-                command,
-                proven: true,
-                minimal: true,
-                changes: Vec::new(),
-                nodes: fits,
-            });
+            self.fixes.push(item(vec![recreation], true, fits));
             return;
         }
         for found in &fixes.found {
             let more = found.changes.iter().map(|fix| change(cluster, Some(made), fix));
             let changes = std::iter::once(recreation.clone()).chain(more).collect();
-            self.fixes.push(item(changes, found));
+            self.fixes
+                .push(item(changes, found.smallest, found.nodes.clone()));
         }
     }
 
@@ -62,7 +48,8 @@ impl Explanation {
     pub(super) fn add_fixes(&mut self, cluster: &Cluster, pod: Option<&Arc<Pod>>, fixes: &Fixes) {
         for found in &fixes.found {
             let changes = found.changes.iter().map(|fix| change(cluster, pod, fix));
-            self.fixes.push(item(changes.collect(), found));
+            self.fixes
+                .push(item(changes.collect(), found.smallest, found.nodes.clone()));
         }
         if fixes.found.is_empty() {
             self.notes
@@ -76,14 +63,8 @@ impl Explanation {
 
 /// A pod that was given a claim of somebody else gets one of its own when it is created again.
 fn recreation(pod: &Pod) -> FixChange {
-    let (key, controller) = (
-        pod.key(),
-        pod.metadata
-            .owner_references
-            .iter()
-            .find(|owner| owner.controller),
-    );
-    let (message, command) = match controller {
+    let key = pod.key();
+    let (message, command) = match pod.metadata.controller() {
         Some(owner) => (
             format!(
                 "delete pod/{key}, so that {} {} makes it again with claims of its own",
@@ -107,7 +88,7 @@ fn recreation(pod: &Pod) -> FixChange {
     }
 }
 
-fn item(mut changes: Vec<FixChange>, found: &Found) -> FixItem {
+fn item(mut changes: Vec<FixChange>, smallest: bool, nodes: Vec<Str>) -> FixItem {
     let join = |part: fn(&FixChange) -> &str, with: &str| {
         let parts: Vec<&str> = changes.iter().map(part).collect();
         parts.join(with)
@@ -129,9 +110,9 @@ fn item(mut changes: Vec<FixChange>, found: &Found) -> FixItem {
         message,
         command,
         proven: true,
-        minimal: found.smallest,
+        minimal: smallest,
         changes,
-        nodes: found.nodes.clone(),
+        nodes,
     }
 }
 

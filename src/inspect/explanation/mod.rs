@@ -223,8 +223,22 @@ impl<'e> Explained<'e> {
             }
         };
         let scheduler = self.scheduler.fork(&cluster);
-        let Start::Cycle(cycle) = scheduler.pod(&made) else {
-            return;
+        let cycle = match scheduler.pod(&made) {
+            Start::Cycle(cycle) => cycle,
+            Start::Obstacle(obstacle) => {
+                let note = format!("created again, it would not fit either: {}", obstacle.text());
+                report.notes.push(note);
+                return;
+            }
+            Start::Unknown(gaps) => {
+                let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+                let note = format!(
+                    "whether it fits once it is created again is not known without {}",
+                    kinds.join(", ")
+                );
+                report.notes.push(note);
+                return;
+            }
         };
         let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
         let answers = judge_all(

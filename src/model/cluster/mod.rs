@@ -153,6 +153,16 @@ fn scoped(name: &str) -> Key {
 }
 
 /// Reads of one kind: by key, and all in order.
+/// The objects of one kind, of all that come.
+macro_rules! only {
+    ($variant:ident, $objects:expr) => {
+        $objects.filter_map(|object| match object {
+            Object::$variant(object) => Some(object),
+            _ => None,
+        })
+    };
+}
+
 macro_rules! reads {
     ($($variant:ident $get:ident $all:ident $type:ty, $key:ty, $what:literal;)*) => {
         $(
@@ -166,10 +176,7 @@ macro_rules! reads {
 
             #[doc = concat!("Every ", $what, ", in order.")]
             pub fn $all(&self) -> impl Iterator<Item = &Arc<$type>> {
-                self.of_kind(Kind::$variant).iter().filter_map(|(_, object)| match object {
-                    Object::$variant(object) => Some(object),
-                    _ => None,
-                })
+                only!($variant, self.of_kind(Kind::$variant).iter().map(|(_, object)| object))
             }
         )*
     };
@@ -255,29 +262,20 @@ impl Cluster {
 
     /// Claims of one namespace.
     pub fn claims_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Claim>> {
-        let objects = self.in_namespace(Kind::ResourceClaim, namespace);
-        objects.filter_map(|object| match object {
-            Object::ResourceClaim(claim) => Some(claim),
-            _ => None,
-        })
+        only!(ResourceClaim, self.in_namespace(Kind::ResourceClaim, namespace))
     }
 
     /// Pods of one namespace.
     pub fn pods_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Pod>> {
-        let objects = self.in_namespace(Kind::Pod, namespace);
-        objects.filter_map(|object| match object {
-            Object::Pod(pod) => Some(pod),
-            _ => None,
-        })
+        only!(Pod, self.in_namespace(Kind::Pod, namespace))
     }
 
     /// Disruption budgets of one namespace.
     pub fn budgets_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<DisruptionBudget>> {
-        let objects = self.in_namespace(Kind::PodDisruptionBudget, namespace);
-        objects.filter_map(|object| match object {
-            Object::PodDisruptionBudget(budget) => Some(budget),
-            _ => None,
-        })
+        only!(
+            PodDisruptionBudget,
+            self.in_namespace(Kind::PodDisruptionBudget, namespace)
+        )
     }
 
     /// Pods of the claim's namespace that mention the claim in spec or status. Whether they may use it is a question for the
