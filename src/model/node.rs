@@ -252,7 +252,7 @@ pub struct EventSource {
 }
 
 /// What an event is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(default)]
 pub struct ObjectReference {
     /// Kind.

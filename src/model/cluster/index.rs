@@ -3,6 +3,8 @@
 //! An index entry is computed from one object alone, so that a change of the object is a removal of its old entries and an
 //! addition of its new ones. What an entry *means* (whether a pod that names a claim may use it, say) is for the rules.
 
+use std::hash::Hash;
+
 use super::layered::Layered;
 use crate::model::{Claim, DeviceId, Event, Key, ObjectReference, Pod, PoolId, Slice, Str};
 
@@ -118,7 +120,11 @@ impl Indexes {
 }
 
 /// Second halves of the pairs whose first half is that of `first`, which must be the least such pair.
-fn members<A: Ord + Clone, B: Ord + Clone>(pairs: &Pairs<A, B>, first: (A, B)) -> impl Iterator<Item = &B> {
+fn members<A, B>(pairs: &Pairs<A, B>, first: (A, B)) -> impl Iterator<Item = &B>
+where
+    A: Ord + Hash + Clone,
+    B: Ord + Hash,
+{
     let owner = first.0.clone();
     pairs
         .stretch(&first, move |(a, _)| *a == owner)

@@ -1,37 +1,112 @@
 //! An ordered map that forks at the cost of its changes.
 
-use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, Hash};
 use std::iter::Peekable;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-/// An ordered map made of a shared base and an overlay of changed and deleted keys.
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+/// An unshared map folds so many changes at least into its base at a time.
+const FEWEST_FOLDED: usize = 256;
+/// One change for so many entries is worth folding.
+const ENTRIES_PER_CHANGE: usize = 8;
+/// After one question for so many entries it pays to know the place of each.
+const ENTRIES_PER_QUESTION: usize = 16;
+
+/// An ordered map made of a shared base and what has changed since.
 ///
-/// A clone shares the base, so forking costs as much as the overlay is large. As long as nobody else shares the base, changes go
-/// into it and nothing is stacked: a long-lived map that forks now and then folds its overlay back at the next change.
-#[derive(Debug)]
+/// A clone shares the base, so forking costs as much as there are changes. As long as nobody else shares the base, changes are folded
+/// into it once there are many: a long-lived map that forks now and then has few.
+#[derive(Clone, Debug)]
 pub(super) struct Layered<K, V> {
-    base: Arc<BTreeMap<K, V>>,
-    overlay: BTreeMap<K, Option<V>>,
+    base: Arc<Base<K, V>>,
+    /// Apart, as a cluster has many maps, most of which never change.
+    changes: Box<Changes<K, V>>,
     len: usize,
+}
+
+/// What has changed beside the base.
+#[derive(Clone, Debug)]
+struct Changes<K, V> {
+    /// By place in the base; nothing where the entry is deleted.
+    changed: HashMap<usize, Option<V>, RandomState>,
+    /// Entries whose keys are not in the base.
+    added: BTreeMap<K, V>,
+}
+
+/// Entries in the order of their keys.
+///
+/// Maps of a large cluster are asked some hundred thousand times, each time at another place: looking through a tree, or halving,
+/// would wait for memory at every step. So the places of keys are kept by their hash, once a map is asked often.
+#[derive(Debug)]
+struct Base<K, V> {
+    entries: Vec<(K, V)>,
+    /// Questions that were answered by halving.
+    asked: AtomicUsize,
+    places: OnceLock<Places>,
+}
+
+/// Places of keys by hash.
+#[derive(Debug)]
+struct Places {
+    hasher: RandomState,
+    table: HashTable<u32>,
+}
+
+impl<K, V> Base<K, V> {
+    fn of(entries: Vec<(K, V)>) -> Self {
+        Self {
+            entries,
+            asked: AtomicUsize::new(0),
+            places: OnceLock::new(),
+        }
+    }
+}
+
+impl<K: Ord + Hash, V> Base<K, V> {
+    fn place(&self, key: &K) -> Option<usize> {
+        if self.places.get().is_none()
+            && self.asked.fetch_add(1, Ordering::Relaxed) < self.entries.len() / ENTRIES_PER_QUESTION
+        {
+            return self.entries.binary_search_by(|(known, _)| known.cmp(key)).ok();
+        }
+        let Places { hasher, table } = self.places.get_or_init(|| Places::of(&self.entries));
+        let place = table.find(hasher.hash_one(key), |place| {
+            self.entries[*place as usize].0 == *key
+        })?;
+        Some(*place as usize)
+    }
+
+    /// The place of the first entry that is not before `key`.
+    fn from(&self, key: &K) -> usize {
+        self.entries.partition_point(|(known, _)| known < key)
+    }
+}
+
+impl Places {
+    fn of<K: Hash, V>(entries: &[(K, V)]) -> Self {
+        let hasher = RandomState::default();
+        let hash = |place: &u32| hasher.hash_one(&entries[*place as usize].0);
+        let mut table = HashTable::with_capacity(entries.len());
+        for ((key, _), place) in entries.iter().zip(0..) {
+            table.insert_unique(hasher.hash_one(key), place, hash);
+        }
+        Self { hasher, table }
+    }
 }
 
 impl<K, V> Default for Layered<K, V> {
     fn default() -> Self {
         Self {
-            base: Arc::default(),
-            overlay: BTreeMap::new(),
+            base: Arc::new(Base::of(Vec::new())),
+            changes: Box::new(Changes {
+                changed: HashMap::default(),
+                added: BTreeMap::new(),
+            }),
             len: 0,
-        }
-    }
-}
-
-impl<K: Ord + Clone, V: Clone> Clone for Layered<K, V> {
-    fn clone(&self) -> Self {
-        Self {
-            base: Arc::clone(&self.base),
-            overlay: self.overlay.clone(),
-            len: self.len,
         }
     }
 }
@@ -39,88 +114,105 @@ impl<K: Ord + Clone, V: Clone> Clone for Layered<K, V> {
 impl<K: Ord, V> FromIterator<(K, V)> for Layered<K, V> {
     /// Of equal keys the last one stays.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let base: BTreeMap<K, V> = pairs.into_iter().collect();
+        let mut entries: Vec<(K, V)> = pairs.into_iter().collect();
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                std::mem::swap(later, kept);
+            }
+            same
+        });
+        entries.shrink_to_fit();
         Self {
-            len: base.len(),
-            base: Arc::new(base),
-            overlay: BTreeMap::new(),
+            len: entries.len(),
+            base: Arc::new(Base::of(entries)),
+            ..Self::default()
         }
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Layered<K, V> {
+impl<K: Ord + Hash, V: Clone> Layered<K, V> {
     /// Number of entries.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>,
-    {
-        match self.overlay.get(key) {
-            Some(changed) => changed.as_ref(),
-            None => self.base.get(key),
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        match self.base.place(key) {
+            Some(place) => match self.changes.changed.get(&place) {
+                Some(changed) => changed.as_ref(),
+                None => Some(&self.base.entries[place].1),
+            },
+            None => self.changes.added.get(key),
         }
     }
 
     /// Sets `key` and returns what it replaced.
     pub(super) fn insert(&mut self, key: K, value: V) -> Option<V> {
-        let before = match self.own_base() {
-            Some(base) => base.insert(key, value),
-            None => match self.overlay.insert(key.clone(), Some(value)) {
-                Some(changed) => changed,
-                None => self.base.get(&key).cloned(),
-            },
+        let before = match self.base.place(&key) {
+            Some(place) => self.change(place, Some(value)),
+            None => self.changes.added.insert(key, value),
         };
         self.len += usize::from(before.is_none());
+        self.fold();
         before
     }
 
     /// Removes `key` and returns its value.
     pub(super) fn remove(&mut self, key: &K) -> Option<V> {
-        let before = match self.own_base() {
-            Some(base) => base.remove(key),
-            None => match self.overlay.get(key) {
-                Some(None) => None,
-                Some(Some(_)) => self.overlay.insert(key.clone(), None).flatten(),
-                None => {
-                    let known = self.base.get(key).cloned();
-                    if known.is_some() {
-                        self.overlay.insert(key.clone(), None);
-                    }
-                    known
-                }
-            },
+        let before = match self.base.place(key) {
+            Some(place) => self.change(place, None),
+            None => self.changes.added.remove(key),
         };
         self.len -= usize::from(before.is_some());
+        self.fold();
         before
     }
 
-    /// The base, with the overlay folded in, if nobody shares it.
-    fn own_base(&mut self) -> Option<&mut BTreeMap<K, V>> {
-        let base = Arc::get_mut(&mut self.base)?;
-        for (key, changed) in std::mem::take(&mut self.overlay) {
-            match changed {
-                Some(value) => base.insert(key, value),
-                None => base.remove(&key),
-            };
+    fn change(&mut self, place: usize, value: Option<V>) -> Option<V> {
+        match self.changes.changed.insert(place, value) {
+            Some(before) => before,
+            None => Some(self.base.entries[place].1.clone()),
         }
-        Some(base)
+    }
+
+    /// Makes many changes part of the base, if nobody shares it.
+    fn fold(&mut self) {
+        let changes = self.changes.changed.len() + self.changes.added.len();
+        if changes < FEWEST_FOLDED || changes < self.base.entries.len() / ENTRIES_PER_CHANGE {
+            return;
+        }
+        let Some(base) = Arc::get_mut(&mut self.base) else {
+            return;
+        };
+        let mut changed = std::mem::take(&mut self.changes.changed);
+        let mut added = std::mem::take(&mut self.changes.added).into_iter().peekable();
+        let mut entries = Vec::with_capacity(self.len);
+        for (place, (key, value)) in std::mem::take(&mut base.entries).into_iter().enumerate() {
+            while let Some(earlier) = added.next_if(|(other, _)| *other < key) {
+                entries.push(earlier);
+            }
+            if let Some(value) = changed.remove(&place).unwrap_or(Some(value)) {
+                entries.push((key, value));
+            }
+        }
+        entries.extend(added);
+        *base = Base::of(entries);
     }
 
     /// Entries in the order of their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         Merge {
-            base: self.base.iter().peekable(),
-            overlay: self.overlay.iter().peekable(),
+            base: self.of_base(0, |_| true).peekable(),
+            added: self.changes.added.iter().peekable(),
         }
     }
 
     /// Entries from `first` on, in their order, as long as their keys belong to the stretch that is meant.
     ///
-    /// The end is looked for in base and overlay apart: behind it may lie any number of entries that the overlay deletes, which a walk
-    /// of both would have to pass before it finds out that the stretch is over.
+    /// The end is looked for in the base and in what was added apart: behind it may lie any number of deleted entries, which a walk of
+    /// both would have to pass before it finds out that the stretch is over.
     pub(super) fn stretch<'a, F>(
         &'a self,
         first: &K,
@@ -131,56 +223,54 @@ impl<K: Ord + Clone, V: Clone> Layered<K, V> {
     {
         let is_end = belongs.clone();
         Merge {
-            base: self
-                .base
-                .range(first..)
-                .take_while(move |(key, _)| belongs(key))
-                .peekable(),
-            overlay: self
-                .overlay
+            base: self.of_base(self.base.from(first), belongs).peekable(),
+            added: self
+                .changes
+                .added
                 .range(first..)
                 .take_while(move |(key, _)| is_end(key))
                 .peekable(),
         }
     }
+
+    /// Entries of the base from the place `first` on, as they are now, as long as their keys belong to it.
+    fn of_base<F: Fn(&K) -> bool>(
+        &self,
+        first: usize,
+        belongs: F,
+    ) -> impl Iterator<Item = (&K, &V)> + use<'_, K, V, F> {
+        (first..)
+            .zip(&self.base.entries[first..])
+            .take_while(move |(_, (key, _))| belongs(key))
+            .filter_map(|(place, (key, value))| match self.changes.changed.get(&place) {
+                Some(changed) => Some((key, changed.as_ref()?)),
+                None => Some((key, value)),
+            })
+    }
 }
 
-/// Walks base and overlay side by side; of equal keys the overlay's entry counts.
-struct Merge<'a, K, V, B, O>
+/// Walks what is left of the base and what was added side by side. No key is in both.
+struct Merge<B: Iterator, A: Iterator> {
+    base: Peekable<B>,
+    added: Peekable<A>,
+}
+
+impl<'a, K, V, B, A> Iterator for Merge<B, A>
 where
-    K: 'a,
+    K: Ord + 'a,
     V: 'a,
     B: Iterator<Item = (&'a K, &'a V)>,
-    O: Iterator<Item = (&'a K, &'a Option<V>)>,
-{
-    base: Peekable<B>,
-    overlay: Peekable<O>,
-}
-
-impl<'a, K, V, B, O> Iterator for Merge<'a, K, V, B, O>
-where
-    K: Ord,
-    B: Iterator<Item = (&'a K, &'a V)>,
-    O: Iterator<Item = (&'a K, &'a Option<V>)>,
+    A: Iterator<Item = (&'a K, &'a V)>,
 {
     type Item = (&'a K, &'a V);
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let Some((changed, _)) = self.overlay.peek() else {
-                return self.base.next();
-            };
-            match self.base.peek() {
-                Some((known, _)) if known < changed => return self.base.next(),
-                Some((known, _)) if known == changed => {
-                    self.base.next();
-                }
-                _ => {}
-            }
-            if let Some((key, Some(value))) = self.overlay.next() {
-                return Some((key, value));
-            }
-        }
+        let Some((added, _)) = self.added.peek() else {
+            return self.base.next();
+        };
+        self.base
+            .next_if(|(known, _)| known < added)
+            .or_else(|| self.added.next())
     }
 }
 
@@ -248,13 +338,35 @@ mod tests {
     }
 
     #[test]
-    fn changes_go_into_an_unshared_base() {
-        let mut map: Layered<u8, u8> = [(1, 1), (2, 2)].into_iter().collect();
+    fn many_changes_go_into_an_unshared_base() {
+        let mut map: Layered<usize, usize> = (0..FEWEST_FOLDED).map(|key| (2 * key, 0)).collect();
+        let mut plain: BTreeMap<usize, usize> = map.iter().map(|(key, value)| (*key, *value)).collect();
         let fork = map.clone();
-        map.insert(3, 3);
-        assert_eq!(map.overlay.len(), 1);
+        for key in 0..2 * FEWEST_FOLDED {
+            change(&mut map, &mut plain, key);
+        }
+        assert!(changes(&map) >= FEWEST_FOLDED, "{}", changes(&map));
+        assert_eq!(fork.len(), FEWEST_FOLDED);
         drop(fork);
-        map.remove(&1);
-        assert_eq!((map.overlay.len(), map.base.len()), (0, 2));
+        change(&mut map, &mut plain, 1);
+        assert_eq!(changes(&map), 0);
+        assert!(map.iter().eq(&plain));
+        for key in 0..2 * FEWEST_FOLDED {
+            change(&mut map, &mut plain, key);
+            assert_eq!(map.get(&(key / 2)), plain.get(&(key / 2)));
+        }
+    }
+
+    /// Every third key is deleted, the others change or are new.
+    fn change(map: &mut Layered<usize, usize>, plain: &mut BTreeMap<usize, usize>, key: usize) {
+        if key.is_multiple_of(3) {
+            assert_eq!(map.remove(&key), plain.remove(&key));
+        } else {
+            assert_eq!(map.insert(key, key), plain.insert(key, key));
+        }
+    }
+
+    fn changes(map: &Layered<usize, usize>) -> usize {
+        map.changes.changed.len() + map.changes.added.len()
     }
 }
