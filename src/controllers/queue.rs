@@ -1,7 +1,10 @@
 //! Work with due times and retries, as data.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 use std::time::Duration;
+
+use foldhash::fast::RandomState;
 
 use crate::model::Time;
 
@@ -18,20 +21,20 @@ const RETRY_BURST: u32 = 100;
 /// handed out to another.
 ///
 /// Mirrors client-go `util/workqueue`, the rate limited delaying queue with its default limits for controllers, v0.37.1. Items
-/// without a delay come in the order in which they were pushed, delayed ones when they are due.
+/// without a delay come in the order in which they were pushed, delayed ones when they are due: no order of hashes is ever seen.
 #[derive(Clone, Debug)]
 pub struct Queue<K> {
     /// To be handed out, first come, first served.
     ready: VecDeque<K>,
     /// In `ready`, or to be put there once the work on them is done.
-    dirty: BTreeSet<K>,
+    dirty: HashSet<K, RandomState>,
     /// Being worked on.
-    processing: BTreeSet<K>,
+    processing: HashSet<K, RandomState>,
     /// When a delayed item is due, with a number that keeps the order of those due together.
-    delayed: BTreeMap<K, (Time, u64)>,
+    delayed: HashMap<K, (Time, u64), RandomState>,
     by_due: BTreeMap<(Time, u64), K>,
     pushed: u64,
-    failures: BTreeMap<K, u32>,
+    failures: HashMap<K, u32, RandomState>,
     /// When the bucket of retries is full again.
     retries_full: Option<Time>,
 }
@@ -40,18 +43,18 @@ impl<K> Default for Queue<K> {
     fn default() -> Self {
         Self {
             ready: VecDeque::new(),
-            dirty: BTreeSet::new(),
-            processing: BTreeSet::new(),
-            delayed: BTreeMap::new(),
+            dirty: HashSet::default(),
+            processing: HashSet::default(),
+            delayed: HashMap::default(),
             by_due: BTreeMap::new(),
             pushed: 0,
-            failures: BTreeMap::new(),
+            failures: HashMap::default(),
             retries_full: None,
         }
     }
 }
 
-impl<K: Clone + Ord> Queue<K> {
+impl<K: Clone + Eq + Hash> Queue<K> {
     /// Adds `item`, to be worked on as soon as possible.
     pub fn add(&mut self, item: K) {
         if !self.dirty.contains(&item) {

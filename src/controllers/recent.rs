@@ -1,6 +1,8 @@
 //! The last few UIDs of something.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
 
 use crate::model::Str;
 
@@ -10,7 +12,7 @@ use crate::model::Str;
 #[derive(Clone, Debug)]
 pub struct RecentUids {
     limit: usize,
-    used: BTreeMap<Str, u64>,
+    used: HashMap<Str, u64, RandomState>,
     by_use: BTreeMap<u64, Str>,
     clock: u64,
 }
@@ -20,7 +22,7 @@ impl Default for RecentUids {
     fn default() -> Self {
         Self {
             limit: 500,
-            used: BTreeMap::new(),
+            used: HashMap::default(),
             by_use: BTreeMap::new(),
             clock: 0,
         }

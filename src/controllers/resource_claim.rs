@@ -58,7 +58,7 @@ impl Features {
 }
 
 /// What the queue holds.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Item {
     Pod(Key),
     Group(Key),

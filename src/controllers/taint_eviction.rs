@@ -4,9 +4,11 @@
 
 mod resume;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
+
+use foldhash::fast::RandomState;
 
 use super::{Observed, Queue, RecentUids};
 use crate::eviction::{
@@ -18,8 +20,11 @@ use crate::model::{Claim, Cluster, Condition, DeviceId, Key, Object, Pod, Slice,
 /// The shortest time between updates of a rule's status while eviction goes on.
 const STATUS_PERIOD: Duration = Duration::from_secs(10);
 
+/// For so many claims it pays to gather the taints of the whole cluster.
+const GATHERING: usize = 1000;
+
 /// A pod, and no other of the same name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PodRef {
     /// Namespace and name.
     pub key: Key,
@@ -38,7 +43,7 @@ impl PodRef {
 }
 
 /// What the queue holds.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Item {
     /// A pod that may have to go.
     Pod(PodRef),
@@ -94,11 +99,11 @@ pub struct TaintEviction {
     /// Rules whose effect is NoExecute.
     rules: Rules,
     /// When which pod has to go.
-    plans: BTreeMap<PodRef, Eviction>,
+    plans: HashMap<PodRef, Eviction, RandomState>,
     /// Allocated claims whose pods have to go. Not computed again before a taint changes.
-    claims: BTreeMap<Key, Eviction>,
+    claims: HashMap<Key, Eviction, RandomState>,
     /// Those of them for which a rule is a reason, by the rule's UID.
-    claims_of_rule: BTreeMap<Str, BTreeSet<Key>>,
+    claims_of_rule: BTreeMap<Str, HashSet<Key, RandomState>>,
     /// Pods that need no further look.
     evicted: RecentUids,
     /// By UID of the rule, how many pods were evicted because of it.
@@ -123,8 +128,8 @@ impl TaintEviction {
         let mut controller = Self {
             release,
             rules: Rules::default(),
-            plans: BTreeMap::new(),
-            claims: BTreeMap::new(),
+            plans: HashMap::default(),
+            claims: HashMap::default(),
             claims_of_rule: BTreeMap::new(),
             evicted: RecentUids::default(),
             evicted_by_rule: BTreeMap::new(),
@@ -159,14 +164,15 @@ impl TaintEviction {
     }
 
     fn push_plans(&mut self, now: Time) {
-        for (pod, eviction) in &self.plans {
+        let plans: BTreeMap<_, _> = self.plans.iter().collect();
+        for (pod, eviction) in plans {
             self.queue.push(Item::Pod(pod.clone()), eviction.at, now);
         }
     }
 
     /// When each pod has to go, and why.
-    pub fn plans(&self) -> &BTreeMap<PodRef, Eviction> {
-        &self.plans
+    pub fn plans(&self) -> BTreeMap<&PodRef, &Eviction> {
+        self.plans.iter().collect()
     }
 
     /// Takes note of a change, which `cluster` has in it already. Returns the pods whose planned eviction is called off: each gets an
@@ -315,7 +321,7 @@ impl TaintEviction {
             _ => {}
         }
         self.rules = evicting_rules(cluster);
-        let concerned: BTreeSet<Key> = {
+        let concerned: Vec<&Arc<Claim>> = {
             let of_rules = Rules::of([before, after].into_iter().flatten());
             cluster
                 .claims()
@@ -325,12 +331,9 @@ impl TaintEviction {
                         .iter()
                         .any(|result| !of_rules.matching(&result.id()).is_empty())
                 })
-                .map(|claim| claim.key())
                 .collect()
         };
-        for key in concerned {
-            self.evaluate_and_note(cluster, &key, now, pods, Eviction::is_unchanged);
-        }
+        self.evaluate_all(cluster, &concerned, now, pods, Eviction::is_unchanged);
     }
 
     /// Mirrors `handleSliceChange`: claims are looked at again whose device's taints are not what they were.
@@ -351,38 +354,49 @@ impl TaintEviction {
                 device: device.name.clone(),
             })
             .collect();
-        let claims: BTreeSet<Key> = devices
+        let claims: BTreeMap<Key, &Arc<Claim>> = devices
             .iter()
             .flat_map(|device| cluster.claims_of_device(device))
-            .map(|claim| claim.key())
+            .map(|claim| (claim.key(), claim))
             .collect();
+        let claims: Vec<_> = claims.into_values().collect();
         let same_taints = |eviction: &Eviction, before: &Eviction| {
             eviction == before
                 && (eviction.reasons.iter().zip(&before.reasons)).all(|(a, b)| a.taint() == b.taint())
         };
-        for key in claims {
-            self.evaluate_and_note(cluster, &key, now, pods, same_taints);
-        }
+        self.evaluate_all(cluster, &claims, now, pods, same_taints);
     }
 
-    fn evaluate_and_note(
+    /// Looks at claims again, and collects the pods of those for which that changed something.
+    fn evaluate_all(
         &mut self,
         cluster: &Cluster,
-        claim: &Key,
+        claims: &[&Arc<Claim>],
         now: Time,
         pods: &mut Vec<Arc<Pod>>,
         is_same: impl Fn(&Eviction, &Eviction) -> bool,
     ) {
-        let Some(claim) = cluster.claim(claim) else { return };
-        let before = self.claims.get(&claim.key()).cloned();
-        self.evaluate(cluster, claim, now);
-        let changed = match (self.claims.get(&claim.key()), &before) {
-            (None, None) => false,
-            (Some(eviction), Some(before)) => !is_same(eviction, before),
-            _ => true,
+        let evictions: Vec<Option<Eviction>> = {
+            let taints = if claims.len() < GATHERING {
+                Taints::lookup(cluster, &self.rules)
+            } else {
+                Taints::of(cluster)
+            };
+            let taints = taints.where_rules_are(self.release.rules);
+            let evictions = claims.iter().map(|claim| claim_eviction(claim, &taints, now));
+            evictions.collect()
         };
-        if changed {
-            pods.extend(self.consumers_of(cluster, claim));
+        for (claim, eviction) in claims.iter().zip(evictions) {
+            let key = claim.key();
+            let changed = match (&eviction, self.claims.get(&key)) {
+                (None, None) => false,
+                (Some(eviction), Some(before)) => !is_same(eviction, before),
+                _ => true,
+            };
+            self.note(&key, eviction);
+            if changed {
+                pods.extend(self.consumers_of(cluster, claim));
+            }
         }
     }
 
@@ -528,7 +542,7 @@ impl TaintEviction {
 
     /// Mirrors `countPendingPods`.
     fn count_pending(&self, cluster: &Cluster, rule: &Str) -> RuleCounts {
-        let mut pods = BTreeSet::new();
+        let mut pods: HashSet<Key, RandomState> = HashSet::default();
         for key in self.claims_of_rule.get(rule).into_iter().flatten() {
             if let Some(claim) = cluster.claim(key) {
                 pods.extend(pending(cluster, claim, self.release));

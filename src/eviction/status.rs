@@ -178,8 +178,8 @@ fn only_pool(rule: &TaintRule) -> Option<PoolId> {
 }
 
 /// Number of namespaces of `pods`.
-pub fn namespaces(pods: &BTreeSet<Key>) -> usize {
-    pods.iter()
+pub fn namespaces<'a>(pods: impl IntoIterator<Item = &'a Key>) -> usize {
+    pods.into_iter()
         .map(|pod| &pod.namespace)
         .collect::<BTreeSet<&Str>>()
         .len()

@@ -1,8 +1,8 @@
 //! PodDisruptionBudgets that evictions break. The eviction controller deletes pods without asking them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use crate::model::{Cluster, DisruptionBudget, Key, Pod, PodRequirement, PodSelector, Time};
+use crate::model::{Cluster, DisruptionBudget, Key, Pod, PodRequirement, PodSelector, Str, Time};
 
 /// A budget, and the pods that it loses.
 #[derive(Clone, Debug)]
@@ -23,9 +23,12 @@ pub(super) struct Loss<'a> {
 /// # Errors
 /// Names a budget whose selector the API server would refuse.
 pub(super) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Result<Vec<Loss<'a>>, String> {
-    let namespaces: BTreeSet<_> = evictions.iter().map(|(_, pod)| &pod.namespace).collect();
+    let mut by_namespace: BTreeMap<&Str, Vec<(Time, &Key)>> = BTreeMap::new();
+    for (at, pod) in evictions {
+        by_namespace.entry(&pod.namespace).or_default().push((*at, pod));
+    }
     let mut losses = Vec::new();
-    for namespace in namespaces {
+    for (namespace, evictions) in by_namespace {
         for budget in cluster.budgets_in(namespace) {
             let mut loss = Loss {
                 budget,
@@ -33,12 +36,12 @@ pub(super) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Res
                 broken_at: None,
             };
             let mut allowed = i64::from(budget.status.disruptions_allowed);
-            for (at, key) in evictions.iter().filter(|(_, key)| key.namespace == *namespace) {
+            for (at, key) in &evictions {
                 let Some(pod) = cluster.pod(key) else { continue };
                 if !selects(budget, pod)? {
                     continue;
                 }
-                loss.pods.push(key.clone());
+                loss.pods.push(Key::clone(key));
                 if is_ready(pod) {
                     if allowed <= 0 && loss.broken_at.is_none() {
                         loss.broken_at = Some(*at);

@@ -26,13 +26,18 @@ pub struct MissedPod {
 pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<MissedPod> {
     // As if every taint counted.
     let all = Taints::of(cluster);
-    let counting = Taints::of(cluster).where_rules_are(release.rules);
+    let counting =
+        (release.rules != RuleSupport::On).then(|| Taints::of(cluster).where_rules_are(release.rules));
     let mut found = Vec::new();
     for claim in cluster.claims() {
         if claim_eviction(claim, &all, now).is_none() {
             continue;
         }
-        let reached: Vec<Key> = if release.evicts && claim_eviction(claim, &counting, now).is_some() {
+        let is_counted = || {
+            let mut counting = counting.iter();
+            counting.all(|counting| claim_eviction(claim, counting, now).is_some())
+        };
+        let reached: Vec<Key> = if release.evicts && is_counted() {
             if release.stops_at_missing_pod {
                 consumers(cluster, claim, release)
                     .iter()

@@ -1,7 +1,9 @@
 //! The state of a simulation, and its clock.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use super::nodes::is_lost;
 use super::owners::{Replacing, replacement};
@@ -82,7 +84,7 @@ pub struct World<'s> {
     stirred: bool,
     happenings: Vec<Happening>,
     /// Writes per claim at this instant.
-    writes: BTreeMap<Key, usize>,
+    writes: HashMap<Key, usize, RandomState>,
     looping: BTreeSet<Key>,
     /// What was said already of claims that cannot be made, by UID of the owner.
     told: BTreeSet<(Str, String)>,
@@ -116,7 +118,7 @@ impl<'s> World<'s> {
             waiting: BTreeSet::new(),
             stirred: false,
             happenings: Vec::new(),
-            writes: BTreeMap::new(),
+            writes: HashMap::default(),
             looping: BTreeSet::new(),
             told: BTreeSet::new(),
             idle_retries: 0,

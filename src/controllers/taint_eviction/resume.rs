@@ -19,8 +19,8 @@ impl TaintEviction {
         }
         // Pods that are being deleted have had their turn.
         let leaving: Vec<PodRef> = controller
-            .plans
-            .iter()
+            .plans()
+            .into_iter()
             .filter(|(pod, eviction)| eviction.at <= now && is_deleting(cluster, pod))
             .map(|(pod, _)| pod.clone())
             .collect();

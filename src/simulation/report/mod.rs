@@ -2,8 +2,10 @@
 
 mod items;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 pub use items::{
     BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,
@@ -31,7 +33,7 @@ pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
     world.run();
     let evicted = evictions(world.happenings());
     // What hides a pod can go away later.
-    let going: BTreeSet<&Str> = evicted.iter().map(|evicted| &evicted.pod.uid).collect();
+    let going: HashSet<&Str, RandomState> = evicted.iter().map(|evicted| &evicted.pod.uid).collect();
     missed.retain(|pod| !going.contains(&pod.uid));
     let mut report = EvictionReport {
         start,
@@ -79,7 +81,7 @@ fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
             });
         }
     }
-    let gone: BTreeMap<&Str, Time> = happenings
+    let gone: HashMap<&Str, Time, RandomState> = happenings
         .iter()
         .filter(|happening| matches!(happening.what, What::PodGone))
         .map(|happening| (&happening.uid, happening.at))
@@ -202,7 +204,7 @@ fn pods(
         .map(|(reference, replacement)| (&replacement.original, (reference, replacement)))
         .collect();
     let mut items = Vec::new();
-    let mut leaving = BTreeSet::new();
+    let mut leaving: HashSet<Key, RandomState> = HashSet::default();
     for evicted in evicted {
         let Some(pod) = before.pod(&evicted.pod.key) else {
             continue;
@@ -242,7 +244,7 @@ struct Owners {
 
 impl Owners {
     fn of(before: &Cluster, evicted: &[Evicted<'_>]) -> Self {
-        let going: BTreeSet<&Key> = evicted.iter().map(|evicted| &evicted.pod.key).collect();
+        let going: HashSet<&Key, RandomState> = evicted.iter().map(|evicted| &evicted.pod.key).collect();
         let mut owners = Self {
             pods: BTreeMap::new(),
             evicted: BTreeMap::new(),
@@ -290,7 +292,7 @@ impl PodItem {
 }
 
 fn claims(happenings: &[Happening]) -> Vec<ClaimItem> {
-    let removed: BTreeMap<&Str, Time> = happenings
+    let removed: HashMap<&Str, Time, RandomState> = happenings
         .iter()
         .filter(|happening| matches!(happening.what, What::ClaimDeleted))
         .map(|happening| (&happening.uid, happening.at))
