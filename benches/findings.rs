@@ -12,7 +12,7 @@
 mod support;
 
 use kubectl_dra::inspect::Selection;
-use kubectl_dra::inspect::findings::{CheckRequest, Code, Question, Target, Topic, check};
+use kubectl_dra::inspect::findings::{CheckRequest, Code, Question, Target, Topic, check, check_by};
 use kubectl_dra::model::{Environment, Kind, Time};
 use serde_json::{Value, json};
 
@@ -63,7 +63,22 @@ fn main() {
             let (wall, cpu, findings) = least(5, || check(&cluster, request).items.len());
             row(&format!("{what}, {name}"), findings, (wall, cpu), decoding);
         }
+        let (wall, cpu, findings) = least(5, || check_by(&cluster, &now, &on_a_thread_each).items.len());
+        row(
+            &format!("check on all processors, {name}"),
+            findings,
+            (wall, cpu),
+            decoding,
+        );
     }
+}
+
+fn on_a_thread_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    std::thread::scope(|scope| {
+        for place in 0..count {
+            scope.spawn(move || work(place));
+        }
+    });
 }
 
 fn objects(state: State) -> Objects {

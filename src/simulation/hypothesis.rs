@@ -36,8 +36,15 @@ pub enum HypothesisError {
     #[error("no slice publishes a device that only node `{0}` reaches")]
     NoDeviceOnNode(Str),
     /// The API server refuses such an effect.
-    #[error("`{0}` is not an effect: the API server takes `NoExecute`, `NoSchedule` and `None`")]
-    Effect(Str),
+    #[error(
+        "the effect of {of} is `{effect}`, which the API server refuses: it takes `NoExecute`, `NoSchedule` and `None`"
+    )]
+    Effect {
+        /// What has the taint.
+        of: String,
+        /// The effect.
+        effect: Str,
+    },
     /// The API server refuses a taint without a key.
     #[error("{0} has no taint with a key, which the API server refuses")]
     NoKey(String),
@@ -88,7 +95,10 @@ fn check(taint: &Taint, what: impl Fn() -> String) -> Result<(), HypothesisError
     }
     match taint.effect.as_str() {
         NO_EXECUTE | NO_SCHEDULE | NO_EFFECT => Ok(()),
-        _ => Err(HypothesisError::Effect(taint.effect.clone())),
+        _ => Err(HypothesisError::Effect {
+            of: what(),
+            effect: taint.effect.clone(),
+        }),
     }
 }
 

@@ -45,7 +45,7 @@ fn an_effect_that_nobody_knows_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `Later` is not an effect: the API server takes `NoExecute`, `NoSchedule` and `None`
+    error: the effect of devicetaintrule/odd is `Later`, which the API server refuses: it takes `NoExecute`, `NoSchedule` and `None`
     ");
 }
 
