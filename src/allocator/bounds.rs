@@ -174,8 +174,8 @@ impl Bounds {
 fn alike(problem: &Problem<'_>, structure: &Structure, known: u32, alternatives: &[u32]) -> bool {
     let [other] = alternatives else { return false };
     let (a, b) = (
-        problem.alternatives[known as usize],
-        problem.alternatives[*other as usize],
+        &problem.alternatives[known as usize],
+        &problem.alternatives[*other as usize],
     );
     a.claim == b.claim
         && problem.alternative(known).constraints == problem.alternative(*other).constraints

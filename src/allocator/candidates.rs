@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::model::{Device, DeviceId, Node, Slice, Taint, Toleration};
 
@@ -14,7 +17,7 @@ use super::constraint::{Values, attribute_of};
 use super::features::{Features, Implementation};
 use super::node_selection::node_matches;
 use super::pools::{PoolDevice, PoolStatus, PoolView};
-use super::request::{Alternative, AlternativePlace, Amount, AttributeSource, ClaimDemand, Demand, shown};
+use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
 use super::selectors::SelectorError;
 
 /// What is fixed about a device for an alternative.
@@ -52,14 +55,14 @@ pub(super) struct Problem<'a> {
     pub(super) node: &'a Node,
     pub(super) views: Vec<Arc<PoolView>>,
     pub(super) devices: Vec<Place>,
-    pub(super) alternatives: &'a [AlternativePlace],
+    pub(super) alternatives: &'a [Alternative],
     /// How many devices each alternative takes.
     pub(super) counts: Cow<'a, [i64]>,
     /// In mode All, the devices; empty if no alternative is.
     pub(super) all: Vec<Box<[u32]>>,
     verdicts: Vec<Option<Verdict>>,
     /// What candidates that allow several allocations have to give, by alternative and device.
-    needs: HashMap<(u32, u32), Box<[i128]>>,
+    needs: HashMap<(u32, u32), Box<[i128]>, RandomState>,
     pub(super) values: Values,
     /// By source and device.
     attributes: Vec<Known>,
@@ -98,7 +101,7 @@ impl<'a> Problem<'a> {
             counts: Cow::Borrowed(&demand.counts),
             all: Vec::new(),
             verdicts,
-            needs: HashMap::new(),
+            needs: HashMap::default(),
             values: Values::new(features.list_type_attributes),
             attributes,
         };
@@ -148,35 +151,35 @@ impl<'a> Problem<'a> {
 
     /// The first of the alternatives of a request, and their number.
     pub(super) fn alternatives_of(&self, claim: usize, request: usize) -> (u32, u32) {
-        let first = self.demand.first[claim][request];
-        (
-            first,
-            self.demand.claims[claim].requests[request].alternatives.len() as u32,
-        )
+        let Range { start, end } = self.demand.claims[claim].requests[request].alternatives;
+        (start, end - start)
     }
 
+    #[inline]
     pub(super) fn alternative(&self, number: u32) -> &'a Alternative {
-        let place = self.alternatives[number as usize];
-        &self.demand.claims[place.claim as usize].requests[place.request as usize].alternatives
-            [place.alternative as usize]
+        &self.alternatives[number as usize]
     }
 
     fn claim_of(&self, alternative: u32) -> &'a ClaimDemand {
         &self.demand.claims[self.alternatives[alternative as usize].claim as usize]
     }
 
+    #[inline]
     pub(super) fn view(&self, device: u32) -> &Arc<PoolView> {
         &self.views[self.devices[device as usize].view as usize]
     }
 
+    #[inline]
     pub(super) fn pool_device(&self, device: u32) -> &PoolDevice {
         &self.view(device).devices[self.devices[device as usize].device as usize]
     }
 
+    #[inline]
     pub(super) fn device(&self, device: u32) -> &Device {
         self.view(device).device(self.pool_device(device))
     }
 
+    #[inline]
     pub(super) fn slice(&self, device: u32) -> &Slice {
         self.view(device).slice(self.pool_device(device))
     }
@@ -203,6 +206,7 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// The text of an error that ends the attempt.
+    #[inline]
     pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<Verdict, String> {
         let place = alternative as usize * self.devices.len() + device as usize;
         if let Some(known) = self.verdicts[place] {
@@ -223,7 +227,7 @@ impl<'a> Problem<'a> {
         let mut shares = None;
         let found = self.device(device);
         let pool_device = self.pool_device(device);
-        let takes_all = !pool_device.multiple && pool_device.consumed.is_empty() && takes_all(spec, found);
+        let takes_all = !pool_device.multiple && pool_device.consumed().is_empty() && takes_all(spec, found);
         if self.features.consumable_capacity && !takes_all {
             let amounts = need(spec, found, self.features.fractional_capacity_range).map_err(|error| {
                 let device: &dyn std::fmt::Display = match alternative.amount {
@@ -241,7 +245,7 @@ impl<'a> Problem<'a> {
             };
             let amounts: Box<[i128]> = amounts.iter().map(units).collect();
             let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
-            let taken = |place: usize| pool_device.consumed.get(place).copied().unwrap_or(0);
+            let taken = |place: usize| pool_device.consumed().get(place).copied().unwrap_or(0);
             let mut fits_when_free = true;
             for (place, (amount, value)) in amounts.iter().zip(values).enumerate() {
                 fits_when_free &= *amount <= value;
@@ -329,7 +333,7 @@ impl<'a> Problem<'a> {
         if !self.features.partitionable_devices && !found.consumes_counters.is_empty() {
             return true;
         }
-        let taints = &self.pool_device(device).taints;
+        let taints = self.pool_device(device).taints();
         taints.iter().any(|taint| !is_tolerated(taint, tolerations))
     }
 

@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::fast::RandomState;
+
 use crate::model::{AttributeValue, Device, Str, lookup};
 
 /// What a constraint demands of the devices it covers.
@@ -66,10 +68,10 @@ enum Element {
 pub(super) struct Values {
     elements: Vec<Element>,
     /// Numbers of the elements, once they are more than [`FEW`].
-    element_numbers: HashMap<Element, u32>,
+    element_numbers: HashMap<Element, u32, RandomState>,
     sets: Vec<Box<[u32]>>,
     /// Numbers of the sets, once they are more than [`FEW`].
-    set_numbers: HashMap<Box<[u32]>, u32>,
+    set_numbers: HashMap<Box<[u32]>, u32, RandomState>,
     /// Whether lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
     lists: bool,
 }
@@ -78,7 +80,11 @@ pub(super) struct Values {
 const FEW: usize = 16;
 
 /// The number of `item` among `items`, to which it is added if need be.
-fn number_of<T: Clone + Eq + Hash>(items: &mut Vec<T>, numbers: &mut HashMap<T, u32>, item: T) -> u32 {
+fn number_of<T: Clone + Eq + Hash>(
+    items: &mut Vec<T>,
+    numbers: &mut HashMap<T, u32, RandomState>,
+    item: T,
+) -> u32 {
     let next = items.len() as u32;
     if items.len() <= FEW {
         if let Some(place) = items.iter().position(|known| *known == item) {

@@ -3,9 +3,11 @@
 //! Mirrors `allocator_experimental.go`, `checkAvailableCounters` and `checkAndConsumeCompatibilityGroups`, v1.37.1. Counters are
 //! numbered per pool, and amounts are integers, so that the search only adds and compares.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use crate::model::{CounterSet, Device, Slice, Str};
+use foldhash::fast::RandomState;
+
+use crate::model::{Counter, Device, Slice, Str};
 
 use super::capacity::units;
 
@@ -85,10 +87,26 @@ pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<String>
 
 /// Numbers of counter sets, counters and groups while a pool is looked at.
 pub(super) struct CounterIndex<'a> {
-    sets: BTreeMap<&'a str, (u32, &'a CounterSet)>,
-    counters: BTreeMap<(u32, &'a str), u32>,
-    groups: BTreeMap<&'a str, u32>,
+    /// By name.
+    sets: Vec<IndexedSet<'a>>,
+    groups: HashMap<&'a str, u32, RandomState>,
     built: Counters,
+}
+
+struct IndexedSet<'a> {
+    name: &'a str,
+    number: u32,
+    /// The number of its first counter, which the others follow.
+    first: u32,
+    /// By name.
+    counters: &'a [(Str, Counter)],
+}
+
+impl IndexedSet<'_> {
+    fn counter(&self, name: &Str) -> Option<u32> {
+        let place = self.counters.binary_search_by(|(known, _)| known.cmp(name));
+        Some(self.first + place.ok()? as u32)
+    }
 }
 
 impl<'a> CounterIndex<'a> {
@@ -98,26 +116,35 @@ impl<'a> CounterIndex<'a> {
     /// Two sets of one name, which make the pool invalid.
     pub(super) fn new(slices: impl Iterator<Item = &'a Slice>) -> Result<Self, String> {
         let mut index = Self {
-            sets: BTreeMap::new(),
-            counters: BTreeMap::new(),
-            groups: BTreeMap::new(),
+            sets: Vec::new(),
+            groups: HashMap::default(),
             built: Counters::default(),
         };
         for set in slices.flat_map(|slice| &slice.spec.shared_counters) {
-            let number = index.sets.len() as u32;
-            if index.sets.insert(&set.name, (number, set)).is_some() {
-                return Err(format!("duplicate counter set name {}", set.name));
-            }
+            index.sets.push(IndexedSet {
+                name: &set.name,
+                number: index.sets.len() as u32,
+                first: index.built.available.len() as u32,
+                counters: &set.counters,
+            });
             for (name, counter) in &set.counters {
-                index
-                    .counters
-                    .insert((number, name), index.built.available.len() as u32);
                 index.built.available.push(units(&counter.value));
                 index.built.names.push((set.name.clone(), name.clone()));
             }
         }
+        index.sets.sort_by_key(|set| (set.name, set.number));
+        let repeated = index.sets.windows(2).filter(|pair| pair[0].name == pair[1].name);
+        // Upstream meets them in the order of their numbers.
+        if let Some(pair) = repeated.min_by_key(|pair| pair[1].number) {
+            return Err(format!("duplicate counter set name {}", pair[1].name));
+        }
         index.built.groups = vec![Compatibility::Free; index.sets.len()];
         Ok(index)
+    }
+
+    fn set(&self, name: &str) -> Option<&IndexedSet<'a>> {
+        let place = self.sets.binary_search_by_key(&name, |set| set.name).ok()?;
+        Some(&self.sets[place])
     }
 
     /// Looks whether the devices of `slice` draw from counters that exist.
@@ -178,22 +205,23 @@ impl<'a> CounterIndex<'a> {
         let mut amounts: Vec<(u32, i128)> = Vec::with_capacity(counters.sum());
         let mut groups = Vec::with_capacity(device.consumes_counters.len());
         for consumption in &device.consumes_counters {
-            let Some((set, _)) = self.sets.get(consumption.counter_set.as_str()) else {
+            let Some(set) = self.set(&consumption.counter_set) else {
                 return Err(format!("counter set {} not found", consumption.counter_set));
             };
             for (name, counter) in &consumption.counters {
-                let Some(number) = self.counters.get(&(*set, name.as_str())) else {
+                let Some(number) = set.counter(name) else {
                     return Err(format!(
                         "counter {name} not found in counter set {}",
                         consumption.counter_set
                     ));
                 };
                 let amount = units(&counter.value);
-                match amounts.iter_mut().find(|(known, _)| known == number) {
+                match amounts.iter_mut().find(|(known, _)| *known == number) {
                     Some((_, sum)) => *sum = sum.saturating_add(amount),
-                    None => amounts.push((*number, amount)),
+                    None => amounts.push((number, amount)),
                 }
             }
+            let set = set.number;
             let mut numbers: Vec<u32> = Vec::with_capacity(consumption.compatibility_groups.len());
             for name in &consumption.compatibility_groups {
                 let next = self.groups.len() as u32;
@@ -201,7 +229,7 @@ impl<'a> CounterIndex<'a> {
             }
             numbers.sort_unstable();
             numbers.dedup();
-            groups.push((*set, numbers.into()));
+            groups.push((set, numbers.into()));
         }
         Ok(Usage {
             amounts: amounts.into(),

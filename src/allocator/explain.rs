@@ -174,7 +174,7 @@ impl Inputs {
             .or_else(|| blocked(problem, device))
             .or_else(|| exhausts_counters(problem, device))
             .or_else(|| {
-                let taints = &problem.pool_device(device).taints;
+                let taints = problem.pool_device(device).taints();
                 let taint = taints
                     .iter()
                     .find(|taint| !is_tolerated(taint, &spec.tolerations));
@@ -219,7 +219,7 @@ impl Inputs {
             Ok(Need::Unsatisfiable) => return Some(Fitness::CapacityPolicy),
             Ok(Need::Amounts(amounts)) => amounts,
         };
-        let taken = &problem.pool_device(device).consumed;
+        let taken = problem.pool_device(device).consumed();
         for (place, ((name, capacity), amount)) in found.capacity.iter().zip(&amounts).enumerate() {
             let taken = taken.get(place).copied().unwrap_or(0);
             if taken.saturating_add(units(amount)) > units(&capacity.value) {

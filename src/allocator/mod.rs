@@ -188,6 +188,7 @@ impl Inputs {
             class: &class,
             expressions: Expressions::new(Arc::clone(&self.selectors)),
             sources: Vec::new(),
+            alternatives: Vec::new(),
         };
         preparation.demand(claims)
     }

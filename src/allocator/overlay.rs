@@ -4,18 +4,20 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 /// A shared map beneath a map of changed entries.
 #[derive(Debug)]
 pub(super) struct Overlay<K, V> {
-    base: Arc<HashMap<K, V>>,
-    changed: HashMap<K, V>,
+    base: Arc<HashMap<K, V, RandomState>>,
+    changed: HashMap<K, V, RandomState>,
 }
 
 impl<K, V> Default for Overlay<K, V> {
     fn default() -> Self {
         Self {
             base: Arc::default(),
-            changed: HashMap::new(),
+            changed: HashMap::default(),
         }
     }
 }
@@ -30,10 +32,10 @@ impl<K: Clone, V: Clone> Clone for Overlay<K, V> {
 }
 
 impl<K: Eq + Hash, V> Overlay<K, V> {
-    pub(super) fn new(base: HashMap<K, V>) -> Self {
+    pub(super) fn new(base: HashMap<K, V, RandomState>) -> Self {
         Self {
             base: Arc::new(base),
-            changed: HashMap::new(),
+            changed: HashMap::default(),
         }
     }
 

@@ -6,13 +6,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use foldhash::fast::RandomState;
+
 use crate::model::{Device, Node, PoolId, Slice, Str, Taint, TaintRule};
 
 use super::counters::{CounterIndex, Counters};
 use super::features::Features;
 use super::node_selection::node_matches;
 use super::selectors::{Numbered, NumberedSlice, Selectors};
-use super::state::{AllocatedState, PoolState};
+use super::state::{AllocatedState, DeviceState, PoolState};
 
 /// Slices of a pool by their place, and the view that they make.
 type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
@@ -37,9 +39,18 @@ struct PoolSlices {
 #[derive(Debug, Default)]
 struct PoolIndex {
     all: Vec<PoolSlices>,
-    by_id: HashMap<PoolId, u32>,
-    of_node: HashMap<Str, Vec<u32>>,
+    by_id: HashMap<PoolId, u32, RandomState>,
+    /// Pools with slices of one node only, by that node.
+    of_node: HashMap<Str, Reached, RandomState>,
+    /// Pools with other slices.
     shared: Vec<u32>,
+}
+
+/// Pools with slices of one node: mostly one.
+#[derive(Debug)]
+struct Reached {
+    first: u32,
+    others: Vec<u32>,
 }
 
 /// The pools of a cluster and what is known of them so far. A clone shares both.
@@ -49,7 +60,7 @@ pub(super) struct Pools {
     /// By pool.
     views: Arc<[KnownViews]>,
     /// Views of pools that have changed since.
-    changed: HashMap<u32, Arc<KnownViews>>,
+    changed: HashMap<u32, Arc<KnownViews>, RandomState>,
     features: Features,
     rules: Arc<[Arc<TaintRule>]>,
 }
@@ -93,17 +104,36 @@ pub(super) struct PoolDevice {
     pub(super) shared: bool,
     /// Several claims may hold shares of it.
     pub(super) multiple: bool,
+    /// What few devices have.
+    more: Option<Box<MoreOfDevice>>,
+}
+
+/// What only few devices have.
+#[derive(Clone, Debug)]
+struct MoreOfDevice {
+    consumed: Vec<i128>,
+    taints: Vec<Taint>,
+}
+
+impl PoolDevice {
     /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
-    pub(super) consumed: Box<[i128]>,
+    pub(super) fn consumed(&self) -> &[i128] {
+        self.more.as_ref().map_or(&[], |more| &more.consumed)
+    }
+
     /// Taints that keep pods without toleration off.
-    pub(super) taints: Box<[Taint]>,
+    pub(super) fn taints(&self) -> &[Taint] {
+        self.more.as_ref().map_or(&[], |more| &more.taints)
+    }
 }
 
 impl PoolView {
+    #[inline]
     pub(super) fn slice(&self, device: &PoolDevice) -> &Slice {
         &self.slices[device.slice as usize].slice
     }
 
+    #[inline]
     pub(super) fn device(&self, device: &PoolDevice) -> &Device {
         &self.slice(device).spec.devices[device.index as usize]
     }
@@ -114,6 +144,12 @@ impl PoolView {
             slice: &self.slices[device.slice as usize],
             index: device.index,
         }
+    }
+}
+
+impl Reached {
+    fn pools(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.first).chain(self.others.iter().copied())
     }
 }
 
@@ -132,13 +168,21 @@ impl PoolIndex {
                     });
                     index.all.len() as u32 - 1
                 });
-            let reached = match own_node(&numbered.slice) {
-                Some(node) => index.of_node.entry(node.clone()).or_default(),
-                None => &mut index.shared,
-            };
-            // Slices of one pool mostly come one after the other.
-            if reached.last() != Some(&pool) && !reached.contains(&pool) {
-                reached.push(pool);
+            match own_node(&numbered.slice) {
+                Some(node) => {
+                    let reached = index.of_node.entry(node.clone()).or_insert_with(|| Reached {
+                        first: pool,
+                        others: Vec::new(),
+                    });
+                    if reached.first != pool && !reached.others.contains(&pool) {
+                        reached.others.push(pool);
+                    }
+                }
+                // Slices of one pool mostly come one after the other.
+                None if index.shared.last() != Some(&pool) && !index.shared.contains(&pool) => {
+                    index.shared.push(pool);
+                }
+                None => {}
             }
             index.all[pool as usize].slices.push(numbered);
         }
@@ -167,7 +211,7 @@ impl Pools {
         let mut pools = Self {
             index: Arc::new(PoolIndex::new(slices.map(|slice| selectors.number(slice)))),
             views: Arc::default(),
-            changed: HashMap::new(),
+            changed: HashMap::default(),
             features,
             rules: Arc::default(),
         };
@@ -200,7 +244,7 @@ impl Pools {
         let mut pools = Self {
             index: Arc::clone(&self.index),
             views: Arc::default(),
-            changed: HashMap::new(),
+            changed: HashMap::default(),
             features: self.features,
             rules: Arc::default(),
         };
@@ -240,10 +284,13 @@ impl Pools {
     ) -> Result<Vec<Arc<PoolView>>, String> {
         let mut views = Vec::new();
         let own = self.index.of_node.get(&node.metadata.name);
-        let own = own.map_or(&[][..], Vec::as_slice);
-        let shared = self.index.shared.iter().filter(|pool| !own.contains(pool));
-        for pool in own.iter().chain(shared) {
-            views.extend(self.view(*pool, node, allocated)?);
+        for pool in own.iter().flat_map(|own| own.pools()) {
+            views.extend(self.view(pool, node, allocated)?);
+        }
+        for pool in &self.index.shared {
+            if own.is_none_or(|own| own.pools().all(|own| own != *pool)) {
+                views.extend(self.view(*pool, node, allocated)?);
+            }
         }
         if views.len() > 1 {
             views.sort_by(|a, b| (a.has_binding_conditions, &a.id).cmp(&(b.has_binding_conditions, &b.id)));
@@ -339,26 +386,30 @@ impl Pools {
         if spec.pool.resource_slice_count != 1 || !spec.shared_counters.is_empty() {
             return None;
         }
-        let mut previous: Option<&Str> = None;
+        let rules = self.rules_of(&pool.id);
+        let mut devices = Vec::with_capacity(spec.devices.len());
+        let mut previous = None;
         let mut has_binding_conditions = false;
+        let mut next = 0;
         for device in &spec.devices {
-            let ascends = previous.is_none_or(|previous| previous.as_str() < device.name.as_str());
-            if !ascends || !device.consumes_counters.is_empty() {
+            let name = Some(device.name.as_str());
+            if previous >= name || !device.consumes_counters.is_empty() {
                 return None;
             }
-            previous = Some(&device.name);
+            previous = name;
             has_binding_conditions |= !device.binding_conditions.is_empty();
+            let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
+            let place = (0, devices.len() as u32);
+            devices.push(self.pool_device(place, device, state, &rules));
         }
-        let mut view = PoolView {
+        Some(PoolView {
             id: pool.id.clone(),
             status: PoolStatus::Usable,
             slices: vec![Arc::clone(only)],
-            devices: Vec::new(),
+            devices,
             counters: Counters::default(),
             has_binding_conditions,
-        };
-        view.devices = self.devices_of(&view, allocated);
-        Some(view)
+        })
     }
 
     /// The view that consists of the `relevant` slices. There is none where the driver is replacing them: a newer generation
@@ -419,7 +470,7 @@ impl Pools {
                 return Ok(Counters::default());
             }
             let index = CounterIndex::new(counter_slices.iter().map(|numbered| &*numbered.slice))?;
-            let taken = |device: &Device| allocated.is_some_and(|pool| pool.contains_key(&device.name));
+            let taken = |device: &Device| allocated.is_some_and(|pool| pool.has(&device.name));
             index.build(
                 targeting.iter().map(|numbered| &*numbered.slice),
                 others.iter().map(|numbered| &*numbered.slice),
@@ -442,56 +493,74 @@ impl Pools {
         Some(view)
     }
 
-    fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {
-        let rules: Vec<&TaintRule> = self
-            .rules
-            .iter()
-            .map(|rule| &**rule)
-            .filter(|rule| {
-                rule.spec.device_selector.as_ref().is_some_and(|selector| {
-                    selector
-                        .driver
-                        .as_ref()
-                        .is_none_or(|driver| *driver == view.id.driver)
-                        && selector.pool.as_ref().is_none_or(|pool| *pool == view.id.pool)
-                })
+    /// The rules that may select devices of the pool.
+    fn rules_of(&self, pool: &PoolId) -> Vec<&TaintRule> {
+        let selects = |rule: &&TaintRule| {
+            rule.spec.device_selector.as_ref().is_some_and(|selector| {
+                selector
+                    .driver
+                    .as_ref()
+                    .is_none_or(|driver| *driver == pool.driver)
+                    && selector.pool.as_ref().is_none_or(|name| *name == pool.pool)
             })
-            .collect();
+        };
+        self.rules.iter().map(|rule| &**rule).filter(selects).collect()
+    }
+
+    fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {
+        let rules = self.rules_of(&view.id);
         let total = view
             .slices
             .iter()
             .map(|numbered| numbered.slice.spec.devices.len())
             .sum();
         let mut devices = Vec::with_capacity(total);
+        let mut next = 0;
         for (place, numbered) in (0..).zip(&view.slices) {
             for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
-                let state = allocated.and_then(|pool| pool.get(&device.name));
-                let consumed = match state {
-                    Some(state) if !state.consumed.is_empty() => device
-                        .capacity
-                        .iter()
-                        .map(|(name, _)| state.consumed(name))
-                        .collect(),
-                    _ => Box::default(),
-                };
-                devices.push(PoolDevice {
-                    slice: place,
-                    index,
-                    dedicated: state.is_some_and(|state| state.dedicated),
-                    shared: state.is_some_and(|state| state.shared),
-                    multiple: self.features.consumable_capacity && device.allow_multiple_allocations,
-                    consumed,
-                    taints: self.taints_of(device, &rules),
-                });
+                let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
+                devices.push(self.pool_device((place, index), device, state, &rules));
             }
         }
         devices
     }
 
+    /// The device at that place: which slice, and which device of it.
+    #[inline]
+    fn pool_device(
+        &self,
+        (slice, index): (u32, u32),
+        device: &Device,
+        state: Option<&DeviceState>,
+        rules: &[&TaintRule],
+    ) -> PoolDevice {
+        let has_more = state.is_some_and(|state| !state.consumed.is_empty())
+            || !device.taints.is_empty()
+            || !rules.is_empty();
+        PoolDevice {
+            slice,
+            index,
+            dedicated: state.is_some_and(|state| state.dedicated),
+            shared: state.is_some_and(|state| state.shared),
+            multiple: self.features.consumable_capacity && device.allow_multiple_allocations,
+            more: has_more.then(|| Box::new(self.more_of(device, state, rules))),
+        }
+    }
+
+    fn more_of(&self, device: &Device, state: Option<&DeviceState>, rules: &[&TaintRule]) -> MoreOfDevice {
+        let state = state.filter(|state| !state.consumed.is_empty());
+        let consumed = state.map_or_else(Vec::new, |state| {
+            let capacities = device.capacity.iter();
+            capacities.map(|(name, _)| state.consumed(name)).collect()
+        });
+        let taints = self.taints_of(device, rules);
+        MoreOfDevice { consumed, taints }
+    }
+
     /// Taints of the device and of the rules that select it, as far as they keep pods off. Mirrors `tracker.go`, `applyPatches`.
-    fn taints_of(&self, device: &Device, rules: &[&TaintRule]) -> Box<[Taint]> {
+    fn taints_of(&self, device: &Device, rules: &[&TaintRule]) -> Vec<Taint> {
         if !self.features.device_taints {
-            return Box::default();
+            return Vec::new();
         }
         let of_rules = rules
             .iter()

@@ -106,7 +106,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return Flow::GaveUp;
         }
         let demanded = self.problem.alternative(alternative);
-        let place = self.problem.alternatives[alternative as usize];
+        let place = &self.problem.alternatives[alternative as usize];
         let (claim, request) = (place.claim as usize, place.request as usize);
         let count = self.problem.counts[alternative as usize];
         let all = demanded.amount == Amount::All;
@@ -244,7 +244,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
     }
 
     fn survey(&mut self, alternative: u32, index: i64, start: u32) -> Survey {
-        let place = self.problem.alternatives[alternative as usize];
+        let place = &self.problem.alternatives[alternative as usize];
         let claim = place.claim as usize;
         let results = if self.structure.exceedable {
             self.state.picks[claim].len() as u64

@@ -5,6 +5,7 @@
 //! `validateDeviceRequest`). These are kept in their place rather than returned, since an error of an earlier request that does
 //! depend on the node comes first.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Selector, Str};
@@ -21,23 +22,13 @@ pub struct Demand {
     pub(super) expressions: Expressions,
     pub(super) sources: Vec<AttributeSource>,
     /// The alternatives of all requests, which are known by their places here.
-    pub(super) alternatives: Vec<AlternativePlace>,
-    /// The first alternative of each claim's requests.
-    pub(super) first: Vec<Vec<u32>>,
+    pub(super) alternatives: Vec<Alternative>,
     /// How many devices each alternative takes; zero in mode All, where it depends on the node.
     pub(super) counts: Vec<i64>,
     /// Some alternative is in mode All.
     pub(super) takes_all: bool,
     /// Without mode All: the error with which every attempt ends.
     pub(super) error: Option<String>,
-}
-
-/// An alternative by its place in the demand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AlternativePlace {
-    pub(super) claim: u32,
-    pub(super) request: u32,
-    pub(super) alternative: u32,
 }
 
 impl Demand {
@@ -50,7 +41,6 @@ impl Demand {
         &self,
         mut count: impl FnMut(u32, &Alternative) -> Result<i64, String>,
     ) -> Result<(), String> {
-        let mut number = 0;
         for claim in &self.claims {
             let mut total: i64 = 0;
             for request in &claim.requests {
@@ -58,12 +48,12 @@ impl Demand {
                     return Err(error.clone());
                 }
                 let mut least = i64::MAX;
-                for alternative in &request.alternatives {
+                for number in request.alternatives.clone() {
+                    let alternative = &self.alternatives[number as usize];
                     if let Some(error) = &alternative.error {
                         return Err(error.clone());
                     }
                     least = least.min(count(number, alternative)?);
-                    number += 1;
                 }
                 if least > MAX_RESULTS.saturating_sub(total) {
                     return Err(format!(
@@ -104,7 +94,8 @@ pub(super) struct RequestDemand {
     /// A feature that the request needs is off.
     pub(super) error: Option<String>,
     pub(super) prioritized: bool,
-    pub(super) alternatives: Vec<Alternative>,
+    /// Where its alternatives are among those of the demand.
+    pub(super) alternatives: Range<u32>,
 }
 
 /// How many devices an alternative asks for.
@@ -117,8 +108,10 @@ pub(super) enum Amount {
 /// One way to satisfy a request.
 #[derive(Debug)]
 pub(super) struct Alternative {
-    /// Position in the claim's spec.
-    request: usize,
+    /// Position of its claim in the demand.
+    pub(super) claim: u32,
+    /// Position of its request in the claim's spec.
+    pub(super) request: u32,
     subrequest: Option<usize>,
     /// `request` or `request/subrequest`.
     pub(super) name: Str,
@@ -159,12 +152,12 @@ impl Alternative {
             .spec
             .devices
             .requests
-            .get(self.request)
+            .get(self.request as usize)
             .and_then(|request| match self.subrequest {
                 Some(subrequest) => request.first_available.get(subrequest),
                 None => request.exactly.as_ref(),
             });
-        spec.unwrap_or(&NONE)
+        spec.unwrap_or_else(|| &NONE)
     }
 
     /// The name without that of the parent request, as errors name it.
@@ -191,40 +184,31 @@ pub(super) struct Preparation<'a> {
     pub(super) class: &'a dyn Fn(&str) -> Option<Arc<Class>>,
     pub(super) expressions: Expressions,
     pub(super) sources: Vec<AttributeSource>,
+    pub(super) alternatives: Vec<Alternative>,
 }
 
 impl Preparation<'_> {
     pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
-        let claims = claims.iter().map(|claim| self.claim(claim)).collect();
+        let claims = (0..)
+            .zip(claims)
+            .map(|(place, claim)| self.claim(place, claim))
+            .collect();
+        let wanted = self.alternatives.iter().map(|alternative| alternative.amount);
         let mut demand = Demand {
             claims,
+            counts: wanted
+                .clone()
+                .map(|amount| match amount {
+                    Amount::Exactly(count) => count,
+                    Amount::All => 0,
+                })
+                .collect(),
+            takes_all: wanted.clone().any(|amount| amount == Amount::All),
             expressions: self.expressions,
             sources: self.sources,
-            alternatives: Vec::new(),
-            first: Vec::new(),
-            counts: Vec::new(),
-            takes_all: false,
+            alternatives: self.alternatives,
             error: None,
         };
-        for (claim, claimed) in (0..).zip(&demand.claims) {
-            let mut first = Vec::with_capacity(claimed.requests.len());
-            for (request, requested) in (0..).zip(&claimed.requests) {
-                first.push(demand.alternatives.len() as u32);
-                for (alternative, wanted) in (0..).zip(&requested.alternatives) {
-                    demand.alternatives.push(AlternativePlace {
-                        claim,
-                        request,
-                        alternative,
-                    });
-                    demand.takes_all |= wanted.amount == Amount::All;
-                    demand.counts.push(match wanted.amount {
-                        Amount::Exactly(count) => count,
-                        Amount::All => 0,
-                    });
-                }
-            }
-            demand.first.push(first);
-        }
         if !demand.takes_all {
             let counts = &demand.counts;
             demand.error = demand.check(|number, _| Ok(counts[number as usize])).err();
@@ -232,7 +216,7 @@ impl Preparation<'_> {
         demand
     }
 
-    fn claim(&mut self, claim: &Arc<Claim>) -> ClaimDemand {
+    fn claim(&mut self, place: u32, claim: &Arc<Claim>) -> ClaimDemand {
         let shown = shown(&claim.key());
         let mut constraints = Vec::new();
         let mut constraint_error = None;
@@ -256,7 +240,7 @@ impl Preparation<'_> {
         }
         let requests = (0..)
             .zip(&claim.spec.devices.requests)
-            .map(|(place, request)| self.request(&shown, place, request, &constraints))
+            .map(|(number, request)| self.request(&shown, (place, number), request, &constraints))
             .collect();
         ClaimDemand {
             claim: Arc::clone(claim),
@@ -266,37 +250,37 @@ impl Preparation<'_> {
         }
     }
 
+    /// Prepares a request, which is known by the positions of its claim and of itself there.
     fn request(
         &mut self,
         claim: &str,
-        place: usize,
+        place: (u32, u32),
         request: &Request,
         constraints: &[ConstraintDemand],
     ) -> RequestDemand {
         let prioritized = !request.first_available.is_empty();
-        let alternatives = if prioritized {
-            (0..)
-                .zip(&request.first_available)
-                .map(|(subrequest, spec)| {
-                    let name = Str::from(format!("{}/{}", request.name, spec.name));
-                    let mut alternative = self.alternative(claim, &request.name, name, spec, constraints);
-                    (alternative.request, alternative.subrequest) = (place, Some(subrequest));
-                    alternative
-                })
-                .collect()
-        } else {
-            let none = DeviceRequest::default();
-            let spec = request.exactly.as_ref().unwrap_or(&none);
-            let mut alternative =
-                self.alternative(claim, &request.name, request.name.clone(), spec, constraints);
-            alternative.request = place;
-            vec![alternative]
-        };
+        let first = self.alternatives.len() as u32;
+        let none = DeviceRequest::default();
+        let exactly = (!prioritized).then(|| request.exactly.as_ref().unwrap_or(&none));
+        let ways = (0..)
+            .zip(&request.first_available)
+            .map(|(subrequest, spec)| (Some(subrequest), spec))
+            .chain(exactly.map(|spec| (None, spec)));
+        for (subrequest, spec) in ways {
+            let name = match subrequest {
+                Some(_) => Str::from(format!("{}/{}", request.name, spec.name)),
+                None => request.name.clone(),
+            };
+            let mut alternative = self.alternative(claim, &request.name, name, spec, constraints);
+            (alternative.claim, alternative.request) = place;
+            alternative.subrequest = subrequest;
+            self.alternatives.push(alternative);
+        }
         RequestDemand {
             name: request.name.clone(),
             error: self.gate_error(claim, request),
             prioritized,
-            alternatives,
+            alternatives: first..self.alternatives.len() as u32,
         }
     }
 
@@ -359,6 +343,7 @@ impl Preparation<'_> {
             })
             .collect();
         Alternative {
+            claim: 0,
             request: 0,
             subrequest: None,
             name,

@@ -98,7 +98,7 @@ fn config(problem: &Problem<'_>, place: usize, picks: &[Pick]) -> Vec<AllocatedC
                 .find(|pick| problem.alternatives[pick.alternative as usize].request == request);
             match pick {
                 Some(pick) => problem.alternative(pick.alternative),
-                None => &requested.alternatives[0],
+                None => problem.alternative(requested.alternatives.start),
             }
         })
         .collect();
@@ -106,7 +106,13 @@ fn config(problem: &Problem<'_>, place: usize, picks: &[Pick]) -> Vec<AllocatedC
     let mut config: Vec<AllocatedConfig> = Vec::new();
     let mut of_class: Vec<(&Str, std::ops::Range<usize>)> = Vec::new();
     for alternative in &chosen {
-        let Some(class) = &alternative.class else { continue };
+        let Some(class) = alternative
+            .class
+            .as_ref()
+            .filter(|class| !class.spec.config.is_empty())
+        else {
+            continue;
+        };
         let name = &class.metadata.name;
         if let Some((_, range)) = of_class.iter().find(|(known, _)| *known == name) {
             for entry in &mut config[range.clone()] {

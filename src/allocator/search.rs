@@ -96,6 +96,7 @@ impl State {
     }
 
     /// Whether a request may not even look at the device.
+    #[inline]
     pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
         if problem.alternative(alternative).admin_access {
             // Admin access ignores who holds the device, except the same claim.
@@ -117,7 +118,7 @@ impl State {
             .zip(capacity)
             .enumerate()
             .all(|(place, (amount, (_, capacity)))| {
-                let allocated = pool_device.consumed.get(place).copied().unwrap_or(0);
+                let allocated = pool_device.consumed().get(place).copied().unwrap_or(0);
                 let picked = shares.and_then(|shares| shares.get(place)).copied().unwrap_or(0);
                 allocated.saturating_add(picked).saturating_add(*amount)
                     <= super::capacity::units(&capacity.value)
@@ -146,7 +147,7 @@ impl State {
         if !self.reserve(problem, device, multiple, &mut undo) {
             return Err(Flow::Fail);
         }
-        let place = problem.alternatives[alternative as usize];
+        let place = &problem.alternatives[alternative as usize];
         let claim = place.claim as usize;
         let sources = &problem.alternative(alternative).constraints;
         for (added, source) in sources.iter().enumerate() {
@@ -383,7 +384,7 @@ impl<'p, 'a> Search<'p, 'a> {
     /// Finds the device `index` of the alternative, from the device `start` on, and serves all that follows.
     fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
         let demanded = self.problem.alternative(alternative);
-        let place = self.problem.alternatives[alternative as usize];
+        let place = &self.problem.alternatives[alternative as usize];
         let (claim, request) = (place.claim as usize, place.request as usize);
         let count = self.problem.counts[alternative as usize];
         if demanded.amount == Amount::All && count == 0 {

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
+use foldhash::fast::RandomState;
+
 use crate::cel::{CompileError, DeviceInput, Environment, KeptReadings, Mode, Program, Readings};
 use crate::model::{AttributeValue, Slice, Str};
 
@@ -194,10 +196,15 @@ impl Selector {
 /// Whether a device is selected, or why that cannot be told.
 type Answer = Result<bool, Str>;
 
+/// What was read of a device, and what came of it.
+type Answered = (KeptReadings, Answer);
+
 /// Answers by what an expression reads of a device.
 #[derive(Default)]
 struct Answers {
-    by_code: RwLock<HashMap<u64, Vec<(KeptReadings, Answer)>>>,
+    /// The first few, in the order in which they were found. Few kinds of devices need no more, and reading these takes no lock.
+    first: [OnceLock<Answered>; 4],
+    by_code: RwLock<HashMap<u64, Vec<Answered>, RandomState>>,
 }
 
 /// Codes that are kept for one expression. Where each device is different nothing is gained by more.
@@ -208,6 +215,12 @@ const MOST_ALIKE: usize = 8;
 
 impl Answers {
     fn get(&self, readings: &Readings<'_>) -> Option<Answer> {
+        for place in &self.first {
+            let (kept, answer) = place.get()?;
+            if readings.are(kept) {
+                return Some(answer.clone());
+            }
+        }
         let known = self.by_code.read().unwrap_or_else(PoisonError::into_inner);
         let alike = known.get(&readings.code())?;
         let (_, answer) = alike.iter().find(|(kept, _)| readings.are(kept))?;
@@ -215,6 +228,13 @@ impl Answers {
     }
 
     fn add(&self, readings: &Readings<'_>, answer: &Answer) {
+        let mut entry = (readings.keep(), answer.clone());
+        for place in &self.first {
+            match place.set(entry) {
+                Ok(()) => return,
+                Err(refused) => entry = refused,
+            }
+        }
         let mut known = self.by_code.write().unwrap_or_else(PoisonError::into_inner);
         let code = readings.code();
         if known.len() >= MOST_CODES && !known.contains_key(&code) {
@@ -222,7 +242,7 @@ impl Answers {
         }
         let alike = known.entry(code).or_default();
         if alike.len() < MOST_ALIKE {
-            alike.push((readings.keep(), answer.clone()));
+            alike.push(entry);
         }
     }
 }
@@ -428,14 +448,16 @@ mod tests {
         let selectors = Selectors::new(environment);
         for (text, kept) in [
             (r#"device.attributes["d"].model == "a""#, 2),
+            (r#"device.attributes["d"].seven > 3"#, 7),
             (r#"device.attributes["d"].exists(name, name == "model")"#, 0),
         ] {
             let selector = selectors.selector(&Str::from(text));
             for number in 0..20 {
                 let json = format!(
                     r#"{{"metadata": {{"name": "s"}}, "spec": {{"driver": "d", "devices": [{{"name": "0",
-                        "attributes": {{"model": {{"string": "{}"}}, "uuid": {{"string": "{number}"}}}}}}]}}}}"#,
-                    if number % 2 == 0 { "a" } else { "b" }
+                        "attributes": {{"model": {{"string": "{}"}}, "seven": {{"int": {}}}, "uuid": {{"string": "{number}"}}}}}}]}}}}"#,
+                    if number % 2 == 0 { "a" } else { "b" },
+                    number % 7
                 );
                 let Ok(Object::ResourceSlice(slice)) =
                     Object::from_json(Kind::ResourceSlice, json.as_bytes())
@@ -449,8 +471,13 @@ mod tests {
                 };
                 selector.matches(place).expect("it can be evaluated");
             }
-            let known = selector.answers.by_code.read().expect("no thread has panicked");
-            assert_eq!(known.values().map(Vec::len).sum::<usize>(), kept, "{text}");
+            let first = selector.answers.first.iter().filter_map(OnceLock::get).count();
+            let others = selector.answers.by_code.read().expect("no thread has panicked");
+            assert_eq!(
+                first + others.values().map(Vec::len).sum::<usize>(),
+                kept,
+                "{text}"
+            );
         }
     }
 }

@@ -4,15 +4,24 @@
 //! is a set, so two claims that hold one device count once, and a result without share ID takes a device as a whole even if the
 //! device allows several allocations.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::HashMap;
 
-use crate::model::{AllocatedDevice, Claim, DeviceId, PoolId, Quantity, Str};
+use foldhash::fast::RandomState;
+
+use crate::model::{AllocatedDevice, Claim, DeviceId, PoolId, Str};
 
 use super::capacity::units;
 use super::overlay::Overlay;
 
 /// What allocated claims take of the devices of one pool.
-pub(super) type PoolState = BTreeMap<Str, DeviceState>;
+#[derive(Clone, Debug, Default)]
+pub(super) struct PoolState {
+    /// By name, once [`Self::sort`] has run.
+    devices: Vec<(Str, DeviceState)>,
+    /// Names came in another order than that of the names, or more than once.
+    unsorted: bool,
+}
 
 /// What allocated claims take of one device.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +43,7 @@ pub(super) struct AllocatedState {
 impl AllocatedState {
     /// The state that `claims` make together.
     pub(super) fn gather<'a>(claims: impl Iterator<Item = &'a Claim>, consumable_capacity: bool) -> Self {
-        let mut pools: HashMap<PoolId, PoolState> = HashMap::new();
+        let mut pools: HashMap<PoolId, PoolState, RandomState> = HashMap::default();
         // Most claims have their devices of one pool.
         let of_pools = claims.flat_map(|claim| {
             claim
@@ -48,12 +57,12 @@ impl AllocatedState {
                 driver: first.driver.clone(),
                 pool: first.pool.clone(),
             };
-            let devices = pools.entry(pool).or_default();
+            let state = pools.entry(pool).or_default();
             for result in held {
-                let device = devices.entry(result.device.clone()).or_default();
-                device.add(result, consumable_capacity);
+                state.add(result, consumable_capacity);
             }
         }
+        pools.values_mut().for_each(PoolState::sort);
         Self {
             pools: Overlay::new(pools),
         }
@@ -67,21 +76,74 @@ impl AllocatedState {
         consumable_capacity: bool,
     ) {
         let pool = device.pool_id();
-        let mut devices = self.pools.get(&pool).cloned().unwrap_or_default();
-        devices.remove(&device.device);
+        let mut state = self.pools.get(&pool).cloned().unwrap_or_default();
+        state.devices.retain(|(name, _)| *name != device.device);
         let held = claims
             .flat_map(Claim::results)
             .filter(|result| !result.admin_access && result.id() == *device);
         for result in held {
-            let state = devices.entry(device.device.clone()).or_default();
             state.add(result, consumable_capacity);
         }
-        self.pools.insert(pool, devices);
+        state.sort();
+        self.pools.insert(pool, state);
     }
 
     /// What is taken of the pool's devices, if anything is.
     pub(super) fn pool(&self, id: &PoolId) -> Option<&PoolState> {
         self.pools.get(id)
+    }
+}
+
+impl PoolState {
+    fn add(&mut self, result: &AllocatedDevice, consumable_capacity: bool) {
+        let name = &result.device;
+        if let Some((last, state)) = self.devices.last_mut() {
+            match (*last).cmp(name) {
+                Ordering::Less => {}
+                Ordering::Equal => {
+                    state.add(result, consumable_capacity);
+                    return;
+                }
+                Ordering::Greater => self.unsorted = true,
+            }
+        }
+        let mut state = DeviceState::default();
+        state.add(result, consumable_capacity);
+        self.devices.push((name.clone(), state));
+    }
+
+    /// Brings the devices into the order of their names, each once.
+    fn sort(&mut self) {
+        if !std::mem::take(&mut self.unsorted) {
+            return;
+        }
+        self.devices.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self.devices.dedup_by(|(name, state), (kept_name, kept)| {
+            let same = name == kept_name;
+            if same {
+                kept.join(state);
+            }
+            same
+        });
+    }
+
+    /// What is taken of the device `name`, if anything is.
+    ///
+    /// Whoever goes through devices in their order passes the same `next` each time, zero at first: the next device is mostly the
+    /// one behind the last that was found.
+    #[inline]
+    pub(super) fn device(&self, name: &Str, next: &mut usize) -> Option<&DeviceState> {
+        let place = match self.devices.get(*next) {
+            Some((known, _)) if known == name => *next,
+            _ => self.devices.binary_search_by(|(known, _)| known.cmp(name)).ok()?,
+        };
+        *next = place + 1;
+        Some(&self.devices[place].1)
+    }
+
+    /// Whether anything is taken of the device `name`.
+    pub(super) fn has(&self, name: &Str) -> bool {
+        self.device(name, &mut 0).is_some()
     }
 }
 
@@ -93,14 +155,23 @@ impl DeviceState {
         }
         self.shared = true;
         for (name, amount) in &result.consumed_capacity {
-            self.consume(name, amount);
+            self.consume(name, units(amount));
         }
     }
 
-    fn consume(&mut self, name: &Str, amount: &Quantity) {
+    /// Adds what `other` says of the same device.
+    fn join(&mut self, other: &Self) {
+        self.dedicated |= other.dedicated;
+        self.shared |= other.shared;
+        for (name, amount) in &other.consumed {
+            self.consume(name, *amount);
+        }
+    }
+
+    fn consume(&mut self, name: &Str, amount: i128) {
         match self.consumed.iter_mut().find(|(known, _)| known == name) {
-            Some((_, sum)) => *sum = sum.saturating_add(units(amount)),
-            None => self.consumed.push((name.clone(), units(amount))),
+            Some((_, sum)) => *sum = sum.saturating_add(amount),
+            None => self.consumed.push((name.clone(), amount)),
         }
     }
 

@@ -254,7 +254,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         );
         if found.multiple {
             for (place, (_, capacity)) in self.problem.device(device).capacity.iter().enumerate() {
-                let taken = found.consumed.get(place).copied().unwrap_or(0);
+                let taken = found.consumed().get(place).copied().unwrap_or(0);
                 answers.push(super::capacity::units(&capacity.value).saturating_sub(taken));
             }
         }
@@ -266,7 +266,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         let mut matched = vec![false; sources];
         let mut distinct: Vec<(u32, u32, u32)> = Vec::new();
         for number in 0..self.structure.candidates.len() as u32 {
-            let place = self.problem.alternatives[number as usize];
+            let place = &self.problem.alternatives[number as usize];
             let demand = &self.problem.demand.claims[place.claim as usize];
             for (constraint, source) in self.problem.alternative(number).constraints.iter().enumerate() {
                 let Some(source) = source else { continue };

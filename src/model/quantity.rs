@@ -187,6 +187,8 @@ impl Quantity {
     /// Sums and comparisons of many quantities are cheaper in these units.
     pub fn nanos(&self) -> Option<i128> {
         match &self.amount {
+            // Nearly all are whole.
+            Amount::Int { value, scale: 0 } => Some(i128::from(*value) * 1_000_000_000),
             Amount::Int { value, scale } => scale_to_nanos(i128::from(*value), i64::from(*scale) + 9),
             Amount::Decimal(decimal) => {
                 scale_to_nanos(decimal.unscaled_exact()?, 9 - i64::from(decimal.scale()))
