@@ -95,6 +95,7 @@ impl<T> Domain<T> {
             .map(|entry| &entry.value)
     }
 
+    #[inline]
     pub(crate) fn get_key(&self, key: &Key) -> Option<&T> {
         self.entries
             .iter()
@@ -173,6 +174,9 @@ impl DeviceInput {
     ///
     /// Lists are unknown to Kubernetes before 1.36, and to that with the gate off.
     pub(crate) fn problem(&self, takes_lists: bool) -> Option<String> {
+        if self.first_list.is_none() && self.invalid.is_none() {
+            return None;
+        }
         let list = self.first_list.as_deref().filter(|_| !takes_lists);
         let list = list.map(|name| (name, UNSUPPORTED));
         let invalid = self.invalid.as_ref().map(|(name, why)| (&**name, &**why));

@@ -4,7 +4,9 @@
 //! asks about thousands of devices needs few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
 //! for each device.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::FixedState;
 
 use super::plan::node::{Attribute, Fold, Node, Qualifier, QualifierKey, Root};
 use crate::model::{AttributeValue, Device, Quantity, Str};
@@ -29,6 +31,8 @@ enum Read {
 #[derive(Debug, PartialEq, Eq)]
 struct Name {
     domain: Str,
+    /// Without a slash, as names without domain are.
+    plain: bool,
     id: Str,
     /// `domain/id`; absent where no name in a slice is read like that.
     qualified: Option<Str>,
@@ -38,7 +42,11 @@ struct Name {
 #[derive(Debug)]
 pub struct Readings<'a> {
     values: [Reading<'a>; MOST],
+    /// How many of the values there are.
+    count: usize,
     device: &'a Device,
+    /// Some attribute of the device is a version.
+    has_versions: bool,
 }
 
 /// One value of a device.
@@ -77,19 +85,17 @@ impl Reads {
     /// Reads `device`, a device of `driver`. Nothing where an attribute is of a type that fails evaluation in some versions of
     /// Kubernetes, whether it is read or not.
     pub fn read<'a>(&self, driver: &'a str, device: &'a Device) -> Option<Readings<'a>> {
-        let scalars = device.attributes.iter().all(|(_, value)| match value {
-            AttributeValue::Bool(_)
-            | AttributeValue::Int(_)
-            | AttributeValue::String(_)
-            | AttributeValue::Version(_) => true,
-            AttributeValue::Bools(_)
-            | AttributeValue::Ints(_)
-            | AttributeValue::Strings(_)
-            | AttributeValue::Versions(_)
-            | AttributeValue::Unknown => false,
-        });
-        if !scalars {
-            return None;
+        let mut has_versions = false;
+        for (_, value) in &device.attributes {
+            match value {
+                AttributeValue::Bool(_) | AttributeValue::Int(_) | AttributeValue::String(_) => {}
+                AttributeValue::Version(_) => has_versions = true,
+                AttributeValue::Bools(_)
+                | AttributeValue::Ints(_)
+                | AttributeValue::Strings(_)
+                | AttributeValue::Versions(_)
+                | AttributeValue::Unknown => return None,
+            }
         }
         let mut values = [Reading::Absent; MOST];
         for (value, read) in values.iter_mut().zip(&self.0) {
@@ -104,7 +110,12 @@ impl Reads {
                     .map_or(Reading::Absent, |capacity| Reading::Capacity(&capacity.value)),
             };
         }
-        Some(Readings { values, device })
+        Some(Readings {
+            values,
+            count: self.0.len(),
+            device,
+            has_versions,
+        })
     }
 
     fn add(&mut self, read: Read) -> bool {
@@ -188,6 +199,7 @@ impl Reads {
             // A name is cut at its first slash, so that no domain has one, except the driver as the domain of names without.
             qualified: (!domain.contains('/')).then(|| Str::from(format!("{domain}/{id}"))),
             domain: domain.clone(),
+            plain: !id.contains('/'),
             id: id.clone(),
         };
         self.add(if capacity {
@@ -201,7 +213,7 @@ impl Reads {
 impl Name {
     /// The value that expressions find: of a name with and without domain it is the first.
     fn find<'a, T>(&self, driver: &str, values: &'a [(Str, T)]) -> Option<&'a T> {
-        let own = self.domain == *driver && !self.id.contains('/');
+        let own = self.plain && self.domain == *driver;
         let is_name = |name: &Str| {
             (own && *name == self.id) || self.qualified.as_ref().is_some_and(|qualified| name == qualified)
         };
@@ -215,8 +227,8 @@ impl Name {
 impl Readings<'_> {
     /// The same for readings that are alike. Others may have it too.
     pub fn code(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for value in &self.values {
+        let mut hasher = FixedState::default().build_hasher();
+        for value in self.values() {
             match value {
                 Reading::Absent => hasher.write_u8(0),
                 Reading::Text(text) => text.hash(&mut hasher),
@@ -235,29 +247,32 @@ impl Readings<'_> {
 
     /// Whether a program that reads this finds the same in `kept`.
     pub fn are(&self, kept: &KeptReadings) -> bool {
-        let mut values = self.values.iter().zip(&kept.values);
-        let mut versions = self.versions();
-        values.all(|(value, kept)| value.is(kept))
-            && kept.versions.iter().all(|kept| versions.next() == Some(kept))
-            && versions.next().is_none()
+        let mut values = self.values().iter().zip(&kept.values);
+        values.all(|(value, kept)| value.is(kept)) && self.versions().eq(&kept.versions)
     }
 
     /// Keeps the readings.
     pub fn keep(&self) -> KeptReadings {
         KeptReadings {
-            values: self.values.iter().map(Reading::keep).collect(),
+            values: self.values().iter().map(Reading::keep).collect(),
             versions: self.versions().cloned().collect(),
         }
     }
 
+    fn values(&self) -> &[Reading<'_>] {
+        &self.values[..self.count]
+    }
+
     fn versions(&self) -> impl Iterator<Item = &Str> {
-        self.device
-            .attributes
-            .iter()
-            .filter_map(|(_, value)| match value {
-                AttributeValue::Version(text) => Some(text),
-                _ => None,
-            })
+        let attributes = if self.has_versions {
+            self.device.attributes.as_slice()
+        } else {
+            &[]
+        };
+        attributes.iter().filter_map(|(_, value)| match value {
+            AttributeValue::Version(text) => Some(text),
+            _ => None,
+        })
     }
 }
 

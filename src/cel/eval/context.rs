@@ -26,8 +26,8 @@ pub(crate) struct Context<'a> {
     pub(super) cost: u64,
     limit: u64,
     pub(super) slots: Vec<Slot<'a>>,
-    lists: Vec<Vec<Value<'a>>>,
-    maps: Vec<Entries<'a>>,
+    /// Containers that are being built, if there are any.
+    building: Option<Box<Building<'a>>>,
     /// Quantities that a comparison has turned into decimals, by address.
     decimals: Vec<usize>,
     work: u64,
@@ -35,15 +35,22 @@ pub(crate) struct Context<'a> {
     nesting: u32,
 }
 
+/// Containers that are being built.
+#[derive(Debug, Default)]
+struct Building<'a> {
+    lists: Vec<Vec<Value<'a>>>,
+    maps: Vec<Entries<'a>>,
+}
+
 impl<'a> Context<'a> {
+    #[inline]
     pub(crate) fn new(device: &'a DeviceInput, slots: usize, limit: u64) -> Self {
         let mut context = Self {
             device,
             cost: 0,
             limit,
             slots: Vec::new(),
-            lists: Vec::new(),
-            maps: Vec::new(),
+            building: None,
             decimals: Vec::new(),
             work: 0,
             memory: 0,
@@ -64,6 +71,7 @@ impl<'a> Context<'a> {
     }
 
     /// Adds the cost of one step.
+    #[inline]
     pub(crate) fn charge(&mut self, cost: u64) -> Result<(), Fault> {
         self.cost = self.cost.wrapping_add(cost);
         if self.cost > self.limit {
@@ -74,6 +82,7 @@ impl<'a> Context<'a> {
     }
 
     /// Adds several steps of cost one, and stops at the one that passes the limit.
+    #[inline]
     pub(crate) fn charge_steps(&mut self, steps: u64) -> Result<(), Fault> {
         self.cost = self.cost.wrapping_add(steps);
         if self.cost > self.limit {
@@ -89,6 +98,7 @@ impl<'a> Context<'a> {
     }
 
     /// Accounts for work that CEL's cost does not bound.
+    #[inline]
     pub(crate) fn work(&mut self, steps: u64) -> Result<(), Fault> {
         self.work = self.work.saturating_add(steps);
         if self.work > MAX_WORK {
@@ -122,10 +132,22 @@ impl<'a> Context<'a> {
         result
     }
 
+    fn built_list(&self, number: usize) -> Option<&Vec<Value<'a>>> {
+        self.building.as_ref()?.lists.get(number)
+    }
+
+    fn building_list(&mut self, number: usize) -> Option<&mut Vec<Value<'a>>> {
+        self.building.as_mut()?.lists.get_mut(number)
+    }
+
+    fn building_map(&mut self, number: usize) -> Option<&mut Entries<'a>> {
+        self.building.as_mut()?.maps.get_mut(number)
+    }
+
     /// The number of elements.
     pub(crate) fn list_len(&self, list: &List<'a>) -> usize {
         match list {
-            List::Mutable(number) => self.lists.get(*number).map_or(0, Vec::len),
+            List::Mutable(number) => self.built_list(*number).map_or(0, Vec::len),
             _ => list.len(),
         }
     }
@@ -134,8 +156,7 @@ impl<'a> Context<'a> {
     pub(crate) fn list_get(&self, list: &List<'a>, index: usize) -> Option<Value<'a>> {
         match list {
             List::Mutable(number) => self
-                .lists
-                .get(*number)
+                .built_list(*number)
                 .and_then(|items| items.get(index))
                 .cloned(),
             _ => list.get(index),
@@ -153,14 +174,16 @@ impl<'a> Context<'a> {
 
     /// A list to append to.
     pub(super) fn new_list(&mut self) -> List<'a> {
-        self.lists.push(Vec::new());
-        List::Mutable(self.lists.len() - 1)
+        let lists = &mut self.building.get_or_insert_default().lists;
+        lists.push(Vec::new());
+        List::Mutable(lists.len() - 1)
     }
 
     /// A map to add to.
     pub(super) fn new_map(&mut self) -> Map<'a> {
-        self.maps.push(Entries::default());
-        Map::Mutable(self.maps.len() - 1)
+        let maps = &mut self.building.get_or_insert_default().maps;
+        maps.push(Entries::default());
+        Map::Mutable(maps.len() - 1)
     }
 
     /// The list `left + right`. A list that is being built grows in place.
@@ -170,7 +193,7 @@ impl<'a> Context<'a> {
             self.allocate_list(right_length)?;
             for index in 0..right_length {
                 if let Some(element) = self.list_get(right, index)
-                    && let Some(items) = self.lists.get_mut(*number)
+                    && let Some(items) = self.building_list(*number)
                 {
                     items.push(element);
                 }
@@ -196,7 +219,7 @@ impl<'a> Context<'a> {
         value: Option<Value<'a>>,
     ) -> Result<(), Fault> {
         self.allocate_list(4)?;
-        let Some(entries) = self.maps.get_mut(map) else {
+        let Some(entries) = self.building_map(map) else {
             return Ok(());
         };
         if entries.find(&key).is_some() {
@@ -211,11 +234,11 @@ impl<'a> Context<'a> {
     pub(super) fn finish(&mut self, value: Value<'a>) -> Value<'a> {
         match value {
             Value::List(List::Mutable(number)) => {
-                let items = self.lists.get_mut(number).map(std::mem::take).unwrap_or_default();
+                let items = self.building_list(number).map(std::mem::take).unwrap_or_default();
                 Value::List(List::Items(Arc::new(items)))
             }
             Value::Map(Map::Mutable(number)) => {
-                let entries = self.maps.get_mut(number).map(std::mem::take).unwrap_or_default();
+                let entries = self.building_map(number).map(std::mem::take).unwrap_or_default();
                 Value::Map(Map::of_entries(entries))
             }
             other => other,
@@ -223,6 +246,7 @@ impl<'a> Context<'a> {
     }
 
     /// The size of a value that has one, otherwise one. Mirrors the libraries' `actualSize`.
+    #[inline]
     pub(crate) fn size(&self, value: &Value<'a>) -> u64 {
         match value {
             Value::String(text) => count_characters(text) as u64,
@@ -242,6 +266,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same, looking into optionals. Mirrors the interpreter's `actualSize`.
+    #[inline]
     pub(crate) fn size_in_optional(&self, value: &Value<'a>) -> u64 {
         match value {
             Value::Optional(Some(value)) => self.size_in_optional(value),

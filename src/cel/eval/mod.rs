@@ -93,6 +93,7 @@ impl<'a> Context<'a> {
     }
 
     /// `&&` and `||` over any number of terms: the deciding value wins, then the first error.
+    #[inline]
     fn eval_logical(&mut self, terms: &'a [Node], deciding: bool) -> Outcome<'a> {
         let mut error = None;
         for term in terms {
@@ -109,6 +110,13 @@ impl<'a> Context<'a> {
 
     fn eval_equal(&mut self, operands: &'a [Node; 2]) -> Outcome<'a> {
         let left = observe!(self.eval(&operands[0]));
+        // A constant is compared where it is.
+        if let (Ok(left), Node::Constant(right)) = (&left, &operands[1]) {
+            let outcome = observe!(equality::equal(self, left, right)).map(Value::Bool);
+            let cost = Rule::Equals.cost(self, &[Some(left), Some(right)], None)?;
+            self.charge(cost)?;
+            return outcome;
+        }
         let right = observe!(self.eval(&operands[1]));
         let outcome = match (&left, &right) {
             (Ok(left), Ok(right)) => observe!(equality::equal(self, left, right)).map(Value::Bool),
@@ -135,6 +143,7 @@ impl<'a> Context<'a> {
         outcome
     }
 
+    #[inline]
     fn apply(&mut self, call: &'a Call, args: &[Value<'a>]) -> Outcome<'a> {
         match &call.callee {
             Callee::One(overload) => overload.call(self, args),
@@ -193,6 +202,7 @@ impl<'a> Context<'a> {
         }
     }
 
+    #[inline]
     fn charge_call(&mut self, rule: Rule, args: &[Value<'a>], result: &Outcome<'a>) -> Result<(), Fault> {
         if rule == Rule::One {
             return self.charge(1);

@@ -7,14 +7,14 @@ use super::{Binding, Overload};
 use crate::cel::eval::Context;
 use crate::cel::types::Type;
 use crate::cel::value::numbers::{Trait, has_trait};
-use crate::cel::value::{Fault, Outcome, Value};
+use crate::cel::value::{Fault, Kind, Outcome, Value};
 
 /// What an argument has to be.
 #[derive(Debug)]
 pub(crate) enum Guard {
     Any,
-    /// A value whose type has this name.
-    Named(String),
+    /// A value of this type; none for a type that no value has.
+    Of(Option<Kind>),
     List(Box<Guard>),
     Map(Box<(Guard, Guard)>),
 }
@@ -25,14 +25,14 @@ impl Guard {
             Type::Dyn | Type::Any | Type::Param(_) => Self::Any,
             Type::List(element) => Self::List(Box::new(Self::of(element))),
             Type::Map(entry) => Self::Map(Box::new((Self::of(&entry.0), Self::of(&entry.1)))),
-            other => Self::Named(other.name().to_owned()),
+            other => Self::Of(Kind::called(other.name())),
         }
     }
 
     fn accepts<'a>(&self, ctx: &Context<'a>, value: &Value<'a>) -> bool {
         match (self, value) {
             (Self::Any, _) => true,
-            (Self::Named(name), _) => name == value.type_name(),
+            (Self::Of(kind), _) => *kind == Some(value.kind()),
             (Self::List(element), Value::List(list)) => ctx
                 .list_get(list, 0)
                 .is_none_or(|first| element.accepts(ctx, &first)),
