@@ -58,8 +58,8 @@ pub(super) struct Done {
 impl Task {
     pub(super) fn of(claim: &Arc<Claim>, plan: ClaimPlan) -> Option<Self> {
         let (patch, releases) = match &plan.action {
-            Action::Convert(patch) => (patch.clone(), false),
-            Action::Release(patch) => (patch.clone(), true),
+            Action::Convert(patch) => (patch.to_json(), false),
+            Action::Release(patch) => (patch.to_json(), true),
             Action::Keep | Action::Refuse(_) => return None,
         };
         Some(Self {
@@ -335,12 +335,12 @@ fn convert_again(cluster: &Cluster, claim: &Arc<Claim>, options: &Options, task:
         Action::Keep => Wants::Nothing,
         Action::Refuse(refusal) => Wants::Refused(refusal.to_string()),
         Action::Convert(patch) => {
-            task.patch = patch.clone();
+            task.patch = patch.to_json();
             task.releases = false;
             Wants::Write
         }
         Action::Release(patch) => {
-            task.patch = patch.clone();
+            task.patch = patch.to_json();
             task.releases = true;
             Wants::Write
         }

@@ -175,6 +175,47 @@ fn group_of<'a>(
     }
 }
 
+/// Which of a claim's consumers an entry that is not a pod stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meant<'a> {
+    /// None: it is about another group, or one that does not exist.
+    Nobody,
+    /// All, as nothing tells which.
+    Everyone,
+    /// Members of the group of this name.
+    Members(&'a Str),
+}
+
+impl Meant<'_> {
+    /// Whether a consumer of the claim is among them.
+    pub(super) fn covers(self, consumer: &Pod) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Everyone => true,
+            Self::Members(group) => consumer.pod_group() == Some(group),
+        }
+    }
+}
+
+/// Which of the claim's consumers `entry` stands for, which is not a pod.
+///
+/// # Errors
+/// The gap that keeps groups from being known.
+pub(super) fn meant_by<'a, 'e>(
+    cluster: &'a Cluster,
+    claim: &Claim,
+    entry: &'e ConsumerReference,
+) -> Result<Meant<'e>, &'a Gap> {
+    if !entry.is_pod_group() {
+        return Ok(Meant::Everyone);
+    }
+    Ok(match group_of(cluster, claim, entry)? {
+        EntryStatus::Group if cluster.pod_group(&key_of(claim, entry)).is_none() => Meant::Everyone,
+        EntryStatus::Group => Meant::Members(&entry.name),
+        _ => Meant::Nobody,
+    })
+}
+
 /// The pods that use the claim by `entry`, by name.
 ///
 /// For a pod's entry that pod, as long as the claim controller keeps the entry. For a PodGroup's entry the members among the
@@ -200,17 +241,11 @@ pub fn consumers_of_entry<'a>(
         if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
             return Err(gap);
         }
-        let everyone = if entry.is_pod_group() {
-            match group_of(cluster, claim, entry)? {
-                EntryStatus::Group => cluster.pod_group(&key_of(claim, entry)).is_none(),
-                _ => return Ok(own.into_iter().chain(pods)),
-            }
-        } else {
-            true
-        };
-        let is_meant = |pod: &&Arc<Pod>| {
-            (everyone || pod.pod_group() == Some(&entry.name)) && is_consumer(pod, claim, PodGroups::Accepted)
-        };
+        let meant = meant_by(cluster, claim, entry)?;
+        if meant == Meant::Nobody {
+            return Ok(own.into_iter().chain(pods));
+        }
+        let is_meant = |pod: &&Arc<Pod>| meant.covers(pod) && is_consumer(pod, claim, PodGroups::Accepted);
         pods.extend(cluster.pods_of_claim(&claim.key()).filter(is_meant));
     }
     Ok(own.into_iter().chain(pods))

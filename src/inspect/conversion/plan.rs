@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{GroupPlan, PlanOptions, PlanScope, Step, groups, runbook};
 use crate::inspect::{Selection, warnings};
 use crate::model::{Claim, Cluster, ConsumerReference, Kind, Str};
-use crate::reservation::conversion::{self, Action, ClaimGate, ClaimPlan, Options, entry_json};
+use crate::reservation::conversion::{self, Action, ClaimGate, ClaimPlan, Options, Patch, entry_json};
 
 /// The report, and the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -201,7 +201,10 @@ impl PlannedClaim {
             Action::Refuse(_) => (PlannedAction::Refuse, None),
         };
         let before: Vec<_> = claim.status.reserved_for.iter().map(entry_json).collect();
-        let patch: Vec<Value> = patch.and_then(Value::as_array).cloned().unwrap_or_default();
+        let patch = match patch.map(Patch::to_json) {
+            Some(Value::Array(operations)) => operations,
+            _ => Vec::new(),
+        };
         let after = match action {
             PlannedAction::Convert => patch
                 .get(1)

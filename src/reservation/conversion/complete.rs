@@ -4,7 +4,7 @@
 //! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.1). With the gate off nobody repairs that: the claim
 //! controller leaves members of groups alone (`resourceclaim/controller.go`, `syncPod`, v1.37.1).
 
-use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Refusal, foreign_entries, is_for_any_pod, patch};
+use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Patch, Refusal, foreign_entries, is_for_any_pod};
 use crate::model::{Claim, Cluster, Gap, Kind};
 use crate::reservation::{PodGroups, is_consumer, is_reserved_for};
 
@@ -39,9 +39,8 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
     } else if entries > MAX_CONSUMERS {
         Action::Refuse(Refusal::TooManyConsumers { entries })
     } else {
-        let old = claim.status.reserved_for.iter().map(patch::entry_json);
-        let new = add.iter().map(patch::new_entry_json);
-        Action::Convert(patch::replace_entries(claim, old.chain(new).collect()))
+        let kept = claim.status.reserved_for.clone();
+        Action::Convert(Patch::list(claim, kept, add.clone(), false))
     };
     let writes = matches!(action, Action::Convert(_));
     let unreserved = add.iter().map(|entry| entry.name.clone()).collect();

@@ -1,16 +1,15 @@
 //! The decision about one claim.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{
-    Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, NewEntry, Options, Refusal, Release, foreign_entries,
-    is_for_any_pod, patch,
+    Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, NewEntry, Options, Patch, Refusal, Release,
+    foreign_entries, is_for_any_pod,
 };
 use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 use crate::reservation::{
-    ClaimNameError, EntryStatus, GroupsKnown, PodGroups, claim_name, claim_names, consumers_of_entry,
-    groups_are_known, is_consumer, is_done, owning_group, status_of,
+    ClaimNameError, EntryStatus, GroupsKnown, Meant, PodGroups, claim_name, claim_names, groups_are_known,
+    is_consumer, is_done, meant_by, owning_group, status_of,
 };
 
 /// What is to be done with `claim`; nothing at all for most.
@@ -66,7 +65,9 @@ struct Question<'a, 'c> {
     /// Entries to convert, in order.
     selected: Vec<ConsumerReference>,
     kept: Vec<ConsumerReference>,
-    /// Pods that use the claim on a node, by name.
+    /// Pods that mention the claim, by name. Looking them up is most of the work, so it is done once.
+    pods: Vec<&'a Arc<Pod>>,
+    /// Those of them that use the claim on a node.
     consumers: Vec<&'a Arc<Pod>>,
     /// Names of pods without a node that could begin to.
     unbound: Vec<Str>,
@@ -81,6 +82,10 @@ impl<'a, 'c> Question<'a, 'c> {
             .cloned()
             .partition(|entry| options.kinds.selects(entry));
         let key = claim.key();
+        let pods: Vec<_> = cluster.pods_of_claim(&key).collect();
+        let of = |which: &dyn Fn(&Pod) -> bool| pods.iter().copied().filter(|pod| which(pod)).collect();
+        let consumers: Vec<_> = of(&|pod| is_consumer(pod, claim, PodGroups::Accepted));
+        let unbound: Vec<_> = of(&|pod| may_begin_to_use(pod, &key));
         Self {
             cluster,
             claim,
@@ -88,11 +93,9 @@ impl<'a, 'c> Question<'a, 'c> {
             gate,
             selected,
             kept,
-            consumers: cluster
-                .pods_of_claim(&key)
-                .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
-                .collect(),
-            unbound: unbound(cluster, &key),
+            consumers,
+            unbound: unbound.into_iter().map(|pod| pod.metadata.name.clone()).collect(),
+            pods,
             add: Vec::new(),
             unreserved: Vec::new(),
             unverified: false,
@@ -104,7 +107,7 @@ impl<'a, 'c> Question<'a, 'c> {
             return Ok(Action::Keep);
         }
         if self.may_be_released()? {
-            return Ok(Action::Release(patch::release(self.claim)));
+            return Ok(Action::Release(Patch::release(self.claim)));
         }
         if let Some(group) = owning_group(self.claim)
             && (doomed || !self.options.include_generated)
@@ -114,16 +117,14 @@ impl<'a, 'c> Question<'a, 'c> {
                 repointed: doomed,
             }));
         }
-        let mut covered = BTreeSet::new();
+        let mut meant: Vec<Meant<'_>> = Vec::new();
         for entry in &self.selected {
             if let Some(refusal) = self.refuses(entry)? {
                 return Ok(Action::Refuse(refusal));
             }
             self.unverified |= entry.is_pod_group()
                 && groups_are_known(self.cluster, &self.claim.metadata.namespace) == GroupsKnown::NotServed;
-            for pod in consumers_of_entry(self.cluster, self.claim, entry)? {
-                covered.insert(pod.metadata.uid.clone());
-            }
+            meant.push(meant_by(self.cluster, self.claim, entry)?);
         }
         let has_entry = |uid: &Str| {
             self.claim
@@ -138,7 +139,7 @@ impl<'a, 'c> Question<'a, 'c> {
                 continue;
             }
             // Every pod that uses the claim must be listed by us: with the gate off nobody repairs it.
-            if !covered.contains(uid) && !any_pod_selected {
+            if !any_pod_selected && !meant.iter().any(|meant| meant.covers(pod)) {
                 self.unreserved.push(pod.metadata.name.clone());
             }
             self.add.push(NewEntry {
@@ -186,10 +187,22 @@ impl<'a, 'c> Question<'a, 'c> {
     /// that a template's claim is this one.
     fn unscheduled_members(&self, entry: &ConsumerReference) -> Vec<Str> {
         let key = self.claim.key();
+        let waits = |pod: &Pod| waits_for_a_node(pod) && (names(pod, &key) || waits_for_a_claim(pod));
+        let mut known = self.pods.iter().copied().peekable();
         self.cluster
-            .pods_of_group(&self.key_of(entry))
-            .filter(|pod| waits_for_a_node(pod) && (names(pod, &key) || waits_for_a_claim(pod)))
-            .map(|pod| pod.metadata.name.clone())
+            .names_in_group(&self.key_of(entry))
+            .filter(|name| {
+                // Both are in the order of names, and nearly all members mention the claim.
+                while known.next_if(|pod| pod.metadata.name < **name).is_some() {}
+                match known.next_if(|pod| pod.metadata.name == **name) {
+                    Some(pod) => waits(pod),
+                    None => self
+                        .cluster
+                        .pod(&Key::new(key.namespace.clone(), (*name).clone()))
+                        .is_some_and(|pod| waits(pod)),
+                }
+            })
+            .cloned()
             .collect()
     }
 
@@ -200,12 +213,12 @@ impl<'a, 'c> Question<'a, 'c> {
             return Ok(false);
         };
         let key = self.claim.key();
-        let could_use = |pod: &Arc<Pod>| !pod.is_terminal() && names(pod, &key);
+        let could_use = |pod: &Pod| !pod.is_terminal() && names(pod, &key);
         // A claim that was made for a group belongs to it even without an entry.
         if self.selected.is_empty()
             || self.claim.status.allocation.is_none()
             || !self.kept.is_empty()
-            || self.cluster.pods_of_claim(&key).any(could_use)
+            || self.pods.iter().any(|pod| could_use(pod))
         {
             return Ok(false);
         }
@@ -234,24 +247,19 @@ impl<'a, 'c> Question<'a, 'c> {
             return Action::Refuse(Refusal::ClaimDeleting { pods });
         }
         let stays = |entry: &&ConsumerReference| entry.is_pod() || !self.options.kinds.selects(entry);
-        let mut entries: Vec<_> = self
+        let kept: Vec<_> = self
             .claim
             .status
             .reserved_for
             .iter()
             .filter(stays)
-            .map(patch::entry_json)
+            .cloned()
             .collect();
-        entries.extend(self.add.iter().map(patch::new_entry_json));
-        if entries.len() > MAX_CONSUMERS {
-            let entries = entries.len();
+        let entries = kept.len() + self.add.len();
+        if entries > MAX_CONSUMERS {
             return Action::Refuse(Refusal::TooManyConsumers { entries });
         }
-        Action::Convert(if any_pod_selected {
-            patch::replace_entries_for_any_pod(self.claim, entries)
-        } else {
-            patch::replace_entries(self.claim, entries)
-        })
+        Action::Convert(Patch::list(self.claim, kept, self.add.clone(), any_pod_selected))
     }
 
     fn unused(&self) -> Refusal {
@@ -283,9 +291,14 @@ fn selects_any_pod(claim: &Claim, kinds: &Kinds) -> bool {
 pub fn unbound(cluster: &Cluster, claim: &Key) -> Vec<Str> {
     cluster
         .pods_of_claim(claim)
-        .filter(|pod| waits_for_a_node(pod) && names(pod, claim))
+        .filter(|pod| may_begin_to_use(pod, claim))
         .map(|pod| pod.metadata.name.clone())
         .collect()
+}
+
+/// Whether the pod names the claim and may yet get a node.
+fn may_begin_to_use(pod: &Pod, claim: &Key) -> bool {
+    waits_for_a_node(pod) && names(pod, claim)
 }
 
 /// Whether the pod has no node and may get one.

@@ -20,13 +20,11 @@ mod verify;
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str};
 
 pub use self::complete::complete;
 pub use self::decide::unbound;
-pub use self::patch::{entry_json, finalizer_patch};
+pub use self::patch::{Patch, entry_json, finalizer_patch};
 use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
 pub use self::restore::{Difference, Restoration, Saved, restore};
@@ -185,10 +183,10 @@ pub struct ClaimPlan {
 /// What to do with a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Apply this JSON patch to the status.
-    Convert(Value),
-    /// Nobody uses the claim: apply this JSON patch to the status, then [`finalizer_patch`] to the object.
-    Release(Value),
+    /// Apply this to the status.
+    Convert(Patch),
+    /// Nobody uses the claim: apply this to the status, then [`finalizer_patch`] to the object.
+    Release(Patch),
     /// Leave it as it is: it has no entry of the kinds selected.
     Keep,
     /// It cannot be converted.
@@ -211,7 +209,7 @@ impl ClaimPlan {
             key: claim.key(),
             uid: claim.metadata.uid.clone(),
             resource_version: claim.metadata.resource_version.clone(),
-            action: Action::Release(Value::Array(Vec::new())),
+            action: Action::Release(Patch::nothing(claim)),
             remove: Vec::new(),
             add: Vec::new(),
             unreserved: Vec::new(),

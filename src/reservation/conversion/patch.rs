@@ -12,35 +12,111 @@ pub(super) fn replace_entries(claim: &Claim, entries: Vec<Value>) -> Value {
     Value::Array(list_operations(claim, entries))
 }
 
-/// The same, and from then on not every pod may use the claim any more.
-pub(super) fn replace_entries_for_any_pod(claim: &Claim, entries: Vec<Value>) -> Value {
-    let mut patch = list_operations(claim, entries);
-    patch.push(json!({"op": "remove", "path": "/status/allocation/reservedForAnyPod"}));
-    Value::Array(patch)
-}
-
 fn list_operations(claim: &Claim, entries: Vec<Value>) -> Vec<Value> {
-    // Both operations do the same for a list that is there; only this one also creates it.
-    let operation = if claim.status.reserved_for.is_empty() {
-        "add"
-    } else {
-        "replace"
-    };
     vec![
         lock(&claim.metadata.resource_version),
-        json!({"op": operation, "path": "/status/reservedFor", "value": entries}),
+        list_operation(claim.status.reserved_for.is_empty(), entries),
     ]
 }
 
-/// The patch of the status that takes the devices back: the API server accepts no list without allocation and none the other way
-/// round that would be left alone, so both go at once.
-pub(super) fn release(claim: &Claim) -> Value {
-    let mut patch = vec![lock(&claim.metadata.resource_version)];
-    if !claim.status.reserved_for.is_empty() {
-        patch.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+fn list_operation(creates: bool, entries: Vec<Value>) -> Value {
+    // Both operations do the same for a list that is there; only this one also creates it.
+    let operation = if creates { "add" } else { "replace" };
+    json!({"op": operation, "path": "/status/reservedFor", "value": entries})
+}
+
+/// The write of a claim's status, locked to the version that was read. It becomes JSON when that is needed: of a large cluster most
+/// plans are counted and shown in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    version: Str,
+    change: Change,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Change {
+    /// Nothing.
+    None,
+    /// This becomes the list.
+    List {
+        /// There is none yet.
+        creates: bool,
+        kept: Vec<ConsumerReference>,
+        added: Vec<NewEntry>,
+        /// From then on not every pod may use the claim any more.
+        ends_any_pod: bool,
+    },
+    /// List, if there is one, and allocation go.
+    Release { has_list: bool },
+}
+
+impl Patch {
+    /// Changes nothing.
+    pub(super) fn nothing(claim: &Claim) -> Self {
+        Self {
+            version: claim.metadata.resource_version.clone(),
+            change: Change::None,
+        }
     }
-    patch.push(json!({"op": "remove", "path": "/status/allocation"}));
-    Value::Array(patch)
+
+    /// Makes entries that stay, and behind them new ones, the whole list.
+    pub(super) fn list(
+        claim: &Claim,
+        kept: Vec<ConsumerReference>,
+        added: Vec<NewEntry>,
+        ends_any_pod: bool,
+    ) -> Self {
+        Self {
+            version: claim.metadata.resource_version.clone(),
+            change: Change::List {
+                creates: claim.status.reserved_for.is_empty(),
+                kept,
+                added,
+                ends_any_pod,
+            },
+        }
+    }
+
+    /// Takes the devices back: the API server accepts no list without allocation and none the other way round that would be left
+    /// alone, so both go at once.
+    pub(super) fn release(claim: &Claim) -> Self {
+        Self {
+            version: claim.metadata.resource_version.clone(),
+            change: Change::Release {
+                has_list: !claim.status.reserved_for.is_empty(),
+            },
+        }
+    }
+
+    /// The JSON patch, whose first operation is the lock; without any operation where there is nothing to change.
+    pub fn to_json(&self) -> Value {
+        let mut operations = Vec::new();
+        match &self.change {
+            Change::None => {}
+            Change::List {
+                creates,
+                kept,
+                added,
+                ends_any_pod,
+            } => {
+                let kept = kept.iter().map(entry_json);
+                let entries = kept.chain(added.iter().map(new_entry_json)).collect();
+                operations.push(lock(&self.version));
+                operations.push(list_operation(*creates, entries));
+                if *ends_any_pod {
+                    operations.push(json!({"op": "remove", "path": "/status/allocation/reservedForAnyPod"}));
+                }
+            }
+            Change::Release { has_list } => {
+                operations.push(lock(&self.version));
+                if *has_list {
+                    operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+                }
+                operations.push(json!({"op": "remove", "path": "/status/allocation"}));
+            }
+        }
+        Value::Array(operations)
+    }
 }
 
 /// The patch of the object that drops the finalizer of a claim that was released; none when it has no such finalizer.
@@ -85,6 +161,6 @@ pub fn entry_json(entry: &ConsumerReference) -> Value {
     Value::Object(map)
 }
 
-pub(super) fn new_entry_json(entry: &NewEntry) -> Value {
+fn new_entry_json(entry: &NewEntry) -> Value {
     json!({"resource": "pods", "name": entry.name.as_str(), "uid": entry.uid.as_str()})
 }

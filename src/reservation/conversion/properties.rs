@@ -307,9 +307,9 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
             );
             return Ok(());
         }
-        Action::Convert(patch) => patch,
+        Action::Convert(patch) => patch.to_json(),
     };
-    let new = list_of(patch);
+    let new = list_of(&patch);
     prop_assert!(!new.is_empty() && new.len() <= MAX_CONSUMERS);
     // What stays: pods, and kinds that were not selected, in their order and with every field.
     let selected = |entry: &Value| {
