@@ -1,7 +1,9 @@
 //! Running a program to its end or in the background, with both streams and the exit code kept.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -97,6 +100,30 @@ impl Invocation {
         Process::spawn(self.command, self.input, self.stdout, self.home)
     }
 
+    /// Starts it at a terminal: what is written to the returned file is typed, and what the terminal shows is standard error. Standard
+    /// output goes to a pipe.
+    #[track_caller]
+    pub(crate) fn start_at_terminal(mut self) -> (Process, File) {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&keyboard).expect("a terminal");
+        unlockpt(&keyboard).expect("a terminal");
+        let name = ptsname(&keyboard, Vec::new()).expect("the terminal has a name");
+        let terminal = File::options()
+            .read(true)
+            .write(true)
+            .open(OsStr::from_bytes(name.as_bytes()))
+            .expect("the terminal can be opened");
+        let copy = |file: &File| file.try_clone().expect("file handles can be duplicated");
+        let keyboard = File::from(keyboard);
+        self.command
+            .stdin(copy(&terminal))
+            .stdout(Stdio::piped())
+            .stderr(terminal);
+        let (shown, child) = start(self.command);
+        let stderr = Stream::collect(copy(&keyboard));
+        (Process::new(shown, child, stderr, self.home), keyboard)
+    }
+
     /// Starts it and leaves it running. It ends when the returned value is dropped, or when the test dies.
     #[track_caller]
     pub(crate) fn start(self) -> Process {
@@ -115,6 +142,16 @@ impl Invocation {
         }
         Process::spawn(guarded, self.input, self.stdout, self.home)
     }
+}
+
+/// Starts a program; with it comes its command line. Its ends of pipes and terminals are closed here.
+#[track_caller]
+fn start(mut command: Command) -> (String, Child) {
+    let shown = format!("{command:?}");
+    let child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{shown} cannot be started: {error}"));
+    (shown, child)
 }
 
 /// How a program ended and what it wrote.
@@ -170,25 +207,27 @@ pub(crate) struct Process {
 impl Process {
     #[track_caller]
     fn spawn(mut command: Command, input: Vec<u8>, stdout: Option<Stdio>, home: Option<TempDir>) -> Self {
-        let shown = format!("{command:?}");
-        let mut child = command
+        command
             .stdin(if input.is_empty() {
                 Stdio::null()
             } else {
                 Stdio::piped()
             })
             .stdout(stdout.unwrap_or_else(Stdio::piped))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{shown} cannot be started: {error}"));
+            .stderr(Stdio::piped());
+        let (shown, mut child) = start(command);
         if let Some(mut pipe) = child.stdin.take() {
             // A program may end without reading its input.
             std::thread::spawn(move || _ = pipe.write_all(&input));
         }
-        let stdout = child.stdout.take().map(Stream::collect);
         let stderr = Stream::collect(child.stderr.take().expect("standard error is a pipe"));
+        Self::new(shown, child, stderr, home)
+    }
+
+    fn new(command: String, mut child: Child, stderr: Stream, home: Option<TempDir>) -> Self {
+        let stdout = child.stdout.take().map(Stream::collect);
         Self {
-            command: shown,
+            command,
             child,
             stdout,
             stderr,

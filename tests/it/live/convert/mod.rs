@@ -1,5 +1,6 @@
 //! `convert` on a real control plane: reservations for PodGroups become pods, whatever gets in the way, and nothing is lost or leaked.
 
+mod asking;
 mod downgrade;
 mod examples;
 mod faults;

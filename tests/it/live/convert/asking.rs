@@ -1,0 +1,42 @@
+//! The question of `convert` at a terminal.
+
+use std::io::Write as _;
+
+use super::{ON, Records, cluster, groups, list, several, sorted};
+use crate::support::wait::wait_for;
+
+#[test]
+fn nothing_is_written_unless_somebody_says_yes() {
+    let cluster = cluster();
+    groups(&cluster, &["llm"], 2);
+    several(&cluster);
+    let lists = || ["llm", "pair", "mixed", "batch"].map(|name| list(&cluster, &format!("claim/{name}")));
+    let before = lists();
+    // Enter alone is no, as the capital letter says.
+    for (answer, code) in [("n", 1), ("\r", 1), ("\u{3}", 130), ("y", 0)] {
+        let records = Records::new();
+        let (process, mut keyboard) = cluster
+            .kubectl_dra(["convert", ON, "--all-kinds"])
+            .args([format!("--backup={}", records.backup().display())])
+            .start_at_terminal();
+        let question = wait_for("the question", || {
+            Some(process.stderr()).filter(|text| text.contains("Write?"))
+        });
+        for words in [
+            "On cluster `test`",
+            &cluster.server(),
+            "4 claims are converted",
+            "1 jobs.batch, 4 podgroups.scheduling.k8s.io replaced by",
+        ] {
+            assert!(question.contains(words), "{words}: {question}");
+        }
+        assert_eq!(lists(), before);
+        keyboard
+            .write_all(answer.as_bytes())
+            .expect("the terminal is open");
+        process.finish().exits(code);
+        assert_eq!(lists() == before, code != 0, "{answer:?}");
+        assert_eq!(records.backup().exists(), code == 0, "{answer:?}");
+    }
+    assert_eq!(sorted(&cluster, "claim/llm"), ["pods/llm-0", "pods/llm-1"]);
+}
