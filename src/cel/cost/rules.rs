@@ -310,9 +310,9 @@ fn traversal<'a>(ctx: &mut Context<'a>, value: &Value<'a>) -> Result<u64, Fault>
 
 fn traverse_map<'a>(ctx: &mut Context<'a>, map: &Map<'a>) -> Result<u64, Fault> {
     let mut cost = 0_u64;
-    for key in map.keys() {
+    for (key, value) in map.looked_up() {
         cost = cost.wrapping_add(traversal(ctx, &key)?);
-        cost = cost.wrapping_add(match map.find(&key) {
+        cost = cost.wrapping_add(match value {
             Some(value) => traversal(ctx, &value)?,
             // Upstream goes on with the error that the key is not there.
             None => 1,

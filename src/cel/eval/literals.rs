@@ -6,6 +6,14 @@ use crate::cel::plan::node::{ListNode, MapNode, MessageNode};
 use crate::cel::value::map::{Entries, Map, hashable};
 use crate::cel::value::{Fault, Outcome, Value, text};
 
+/// What is put into a list or map is the same value whenever it is taken out again, which matters where it becomes a key.
+fn placed(value: Value<'_>) -> Value<'_> {
+    match value {
+        Value::List(list) => Value::List(list.placed()),
+        other => other,
+    }
+}
+
 impl<'a> Context<'a> {
     pub(super) fn eval_list(&mut self, list: &'a ListNode) -> Outcome<'a> {
         let outcome = observe!(self.make_list(list));
@@ -17,7 +25,7 @@ impl<'a> Context<'a> {
         self.allocate_list(list.elements.len())?;
         let mut items = Vec::with_capacity(list.elements.len());
         for (element, optional) in list.elements.iter().zip(&list.optional) {
-            let value = self.eval(element)?;
+            let value = placed(self.eval(element)?);
             if !optional {
                 items.push(value);
                 continue;
@@ -47,7 +55,7 @@ impl<'a> Context<'a> {
         let mut entries = Entries::default();
         for entry in &map.entries {
             let key = self.eval(&entry.key)?;
-            let mut value = self.eval(&entry.value)?;
+            let mut value = placed(self.eval(&entry.value)?);
             if entry.optional {
                 match value {
                     Value::Optional(None) => {

@@ -37,8 +37,7 @@ fn insert_map<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [map @ Value::Map(Map::Mutable(number)), Value::Map(added)] = args else {
         return Err(Fault::no_such_overload());
     };
-    for key in added.keys() {
-        let value = added.find(&key);
+    for (key, value) in added.looked_up() {
         ctx.map_insert(*number, key, value)?;
     }
     Ok(map.clone())

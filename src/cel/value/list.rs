@@ -18,6 +18,16 @@ pub(crate) enum List<'a> {
 }
 
 impl<'a> List<'a> {
+    /// The same list with an address of its own, which it keeps wherever it goes.
+    pub(crate) fn placed(self) -> Self {
+        match self {
+            Self::Device(_) => Self::Items(Arc::new(
+                (0..self.len()).filter_map(|index| self.get(index)).collect(),
+            )),
+            other => other,
+        }
+    }
+
     /// The number of elements of a list that is complete.
     pub(crate) fn len(&self) -> usize {
         match self {

@@ -53,6 +53,12 @@ pub(crate) enum MapKey {
     Ip(std::net::IpAddr),
     /// A value that Go compares by its address.
     Address(usize),
+    /// The attributes of the device.
+    Attributes,
+    /// Its capacities.
+    Capacities,
+    /// Another list or map of the device: Go makes it anew whenever it is read, so that it is no other key.
+    Alone,
 }
 
 /// Entries from which on an index pays off.
@@ -87,13 +93,14 @@ impl MapKey {
             Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
             Value::Cidr(cidr) => Self::Address(Arc::as_ptr(cidr) as usize),
             Value::Optional(Some(value)) => Self::Address(Arc::as_ptr(value) as usize),
+            Value::Optional(None) => Self::Address(0),
+            // Made once for each device.
+            Value::Map(Map::Attributes(_)) => Self::Attributes,
+            Value::Map(Map::Capacities(_)) => Self::Capacities,
             // The last three never get here.
-            Value::Optional(None)
-            | Value::List(_)
-            | Value::Map(_)
-            | Value::Semver(_)
-            | Value::Bytes(_)
-            | Value::Format(_) => Self::Address(0),
+            Value::List(_) | Value::Map(_) | Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => {
+                Self::Alone
+            }
         })
     }
 }
@@ -113,7 +120,7 @@ fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
         (Value::Int(left), Value::Int(right)) => left == right,
         (Value::Double(left), Value::Double(right)) => left == right,
         _ => match (MapKey::of(left), MapKey::of(right)) {
-            (Ok(left), Ok(right)) => left == right,
+            (Ok(left), Ok(right)) => left == right && left != MapKey::Alone,
             _ => false,
         },
     }
@@ -143,7 +150,10 @@ impl<'a> Entries<'a> {
     fn position(&self, key: &Value<'_>) -> Option<usize> {
         match &self.index {
             Some(_) if matches!(key, Value::Double(value) if value.is_nan()) => None,
-            Some(index) => MapKey::of(key).ok().and_then(|key| index.get(&key).copied()),
+            Some(index) => {
+                let key = MapKey::of(key).ok().filter(|key| *key != MapKey::Alone)?;
+                index.get(&key).copied()
+            }
             None => self.entries.iter().position(|(other, _)| same_key(key, other)),
         }
     }
@@ -360,6 +370,14 @@ impl<'a> Map<'a> {
                 self.keys().into_iter().map(with_value).collect()
             }
         }
+    }
+
+    /// The same as Go finds them when it goes through the keys and looks each up: NaN is not found.
+    pub(crate) fn looked_up(&self) -> impl Iterator<Item = (Value<'a>, Option<Value<'a>>)> {
+        self.entries().into_iter().map(|(key, value)| {
+            let is_lost = matches!(key, Value::Double(number) if number.is_nan());
+            (key, value.filter(|_| !is_lost))
+        })
     }
 
     /// What reading the value of a key that is not there comes to.

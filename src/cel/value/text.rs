@@ -124,7 +124,7 @@ fn write_list(list: &List<'_>, out: &mut String) {
 
 fn write_map(map: &Map<'_>, out: &mut String) {
     out.push('{');
-    for (position, key) in map.keys().into_iter().enumerate() {
+    for (position, (key, value)) in map.looked_up().enumerate() {
         if position > 0 {
             out.push_str(", ");
         }
@@ -133,7 +133,7 @@ fn write_map(map: &Map<'_>, out: &mut String) {
         }
         write_plain(&key, out);
         out.push_str(": ");
-        if let Some(value) = map.find(&key) {
+        if let Some(value) = value {
             write_plain(&value, out);
         }
     }
