@@ -30,6 +30,9 @@ use kubectl_dra::model::{Change, Claim, Cluster, Key, Kind, Object, Pod, Time};
 use kubectl_dra::scheduling::in_order;
 use serde_json::{Value, json};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 use case::Case;
 
 /// Problems that both sides solve.

@@ -23,6 +23,9 @@ use cel_case::Case;
 use kubectl_dra::cel::{DeviceInput, Program};
 use serde_json::Value;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const HOT: &str = r#"{
     "name": "hot",
     "expression": "device.attributes[\"d\"].model == \"A100\" && device.capacity[\"d\"].memory.compareTo(quantity(\"40Gi\")) >= 0",

@@ -19,6 +19,9 @@ use kubectl_dra::model::{
 use kubectl_dra::reservation::conversion::{Kinds, Options, plan};
 use serde_json::{Value, json};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const CLAIMS: usize = 10_000;
 const MEMBERS: usize = 20;
 

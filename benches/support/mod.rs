@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 use kubectl_dra::model::{Cluster, ClusterBuilder, Environment, Kind, Object};
 use serde_json::Value;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Objects of a cluster, as text.
 #[derive(Default)]
 pub(crate) struct Objects(Vec<(Kind, String)>);
