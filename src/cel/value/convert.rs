@@ -132,6 +132,9 @@ pub(crate) fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<'a> {
 
 /// What Go's `strconv.ParseFloat` reads: also hexadecimal floats, but nothing beyond the range of floats.
 fn parse_float(text: &str) -> Option<f64> {
+    if text.contains('_') {
+        return separates_digits(text).then(|| parse_float(&text.replace('_', "")))?;
+    }
     let unsigned = text.trim_start_matches(['+', '-']);
     if unsigned.len() + 1 < text.len() {
         return None;
@@ -150,6 +153,26 @@ fn parse_float(text: &str) -> Option<f64> {
     // Go knows no sign before `nan`.
     let signed_nan = value.is_nan() && unsigned.len() < text.len();
     ((value.is_finite() || spelled_out) && !signed_nan).then_some(value)
+}
+
+/// Whether every underscore stands between two digits, or between a base prefix and a digit. Mirrors `strconv/atoi.go`,
+/// `underscoreOK`.
+fn separates_digits(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let hexadecimal = unsigned.starts_with("0x") || unsigned.starts_with("0X");
+    // The prefix counts as a digit.
+    let number = if hexadecimal { &unsigned[2..] } else { unsigned };
+    let is_digit =
+        |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || hexadecimal && c.is_ascii_hexdigit());
+    let mut before = hexadecimal.then_some('0');
+    let mut rest = number.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '_' && !(is_digit(before) && is_digit(rest.peek().copied())) {
+            return false;
+        }
+        before = Some(c);
+    }
+    true
 }
 
 /// A hexadecimal mantissa and a binary exponent, which has to be there.
