@@ -110,19 +110,20 @@ impl<'a> Context<'a> {
 
     fn eval_equal(&mut self, operands: &'a [Node; 2]) -> Outcome<'a> {
         let left = observe!(self.eval(&operands[0]));
-        // A constant is compared where it is.
-        if let (Ok(left), Node::Constant(right)) = (&left, &operands[1]) {
-            let outcome = observe!(equality::equal(self, left, right)).map(Value::Bool);
-            let cost = Rule::Equals.cost(self, &[Some(left), Some(right)], None)?;
-            self.charge(cost)?;
-            return outcome;
-        }
-        let right = observe!(self.eval(&operands[1]));
-        let outcome = match (&left, &right) {
+        let evaluated;
+        let right = match &operands[1] {
+            // A constant is compared where it is.
+            Node::Constant(value) => Ok(value),
+            other => {
+                evaluated = observe!(self.eval(other));
+                evaluated.as_ref()
+            }
+        };
+        let outcome = match (&left, right) {
             (Ok(left), Ok(right)) => observe!(equality::equal(self, left, right)).map(Value::Bool),
             (Err(fault), _) | (_, Err(fault)) => Err(fault.clone()),
         };
-        let cost = Rule::Equals.cost(self, &[left.as_ref().ok(), right.as_ref().ok()], None)?;
+        let cost = Rule::Equals.cost(self, &[left.as_ref().ok(), right.ok()], None)?;
         self.charge(cost)?;
         outcome
     }

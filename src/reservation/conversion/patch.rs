@@ -9,14 +9,10 @@ use crate::model::{Claim, ConsumerReference, Str};
 
 /// The patch of the status that makes `entries` the whole list.
 pub(super) fn replace_entries(claim: &Claim, entries: Vec<Value>) -> Value {
-    Value::Array(list_operations(claim, entries))
-}
-
-fn list_operations(claim: &Claim, entries: Vec<Value>) -> Vec<Value> {
-    vec![
+    Value::Array(vec![
         lock(&claim.metadata.resource_version),
         list_operation(claim.status.reserved_for.is_empty(), entries),
-    ]
+    ])
 }
 
 fn list_operation(creates: bool, entries: Vec<Value>) -> Value {
