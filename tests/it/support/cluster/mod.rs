@@ -173,7 +173,9 @@ impl Cluster {
 
     /// Stops a component, without a rest of it running when this returns.
     pub(crate) fn stop(&self, component: Component) {
-        take_down(&mut self.state(), component);
+        let mut state = self.state();
+        self.let_clients_start(&mut state, &[component]);
+        take_down(&mut state, component);
     }
 
     /// Starts a component that was stopped, and waits until it is ready.
@@ -197,6 +199,7 @@ impl Cluster {
                     || now.release(*component) != before.release(*component)
             })
             .collect();
+        self.let_clients_start(&mut state, &changed);
         for component in changed.iter().rev() {
             take_down(&mut state, *component);
         }
@@ -231,6 +234,36 @@ impl Cluster {
             }
         }
         Ok(())
+    }
+
+    /// Where the API server goes and the controller manager stays, waits until the latter has made its controllers: while it does, an API
+    /// server that is away, or does not know its rights yet, ends it.
+    fn let_clients_start(&self, state: &mut State, going: &[Component]) {
+        let client = Component::ControllerManager;
+        if !going.contains(&Component::ApiServer) || going.contains(&client) {
+            return;
+        }
+        let Some(running) = state.running.get_mut(&client) else {
+            return;
+        };
+        // There is a check for each controller once all of them are made. `/healthz` answers long before.
+        let api = self.at(client);
+        let started = try_wait(|| {
+            if running.ended().is_some() {
+                return Ok(());
+            }
+            match api.try_request(
+                &http::Method::GET,
+                "/healthz?verbose",
+                "application/json",
+                Vec::new(),
+            ) {
+                Ok(answer) if answer.body.to_string().contains("-controller ok") => Ok(()),
+                Ok(answer) => Err(format!("{answer:?}")),
+                Err(error) => Err(error.to_string()),
+            }
+        });
+        started.unwrap_or_else(|last| panic!("{} does not make its controllers: {last}", client.name()));
     }
 
     /// Waits until a component answers that it is ready, or has ended. The answer is known to be this
