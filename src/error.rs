@@ -175,6 +175,13 @@ impl Hints for conversion::Error {
     }
 }
 
+impl Hints for conversion::Trouble {
+    fn hints(&self) -> Vec<String> {
+        let next = "run it again afterwards: it goes on where this run stopped".to_owned();
+        self.hint.iter().cloned().chain([next]).collect()
+    }
+}
+
 impl Hints for LoadError {
     fn hints(&self) -> Vec<String> {
         self.hint().into_iter().collect()
@@ -193,6 +200,7 @@ const HINTING: &[HintsOf] = &[
     hints_of::<PrintError>,
     hints_of::<live::Error>,
     hints_of::<conversion::Error>,
+    hints_of::<conversion::Trouble>,
     hints_of::<LoadError>,
     hints_of::<SnapshotError>,
 ];

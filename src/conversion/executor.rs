@@ -14,7 +14,7 @@ use super::preflight;
 use super::record::{Entry, Head, Paths, Record, Write, read_journal};
 use super::step::Answer;
 use super::worker::{Done, Purpose, Shared, Task, reload, still_served};
-use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Watcher};
+use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Trouble, Watcher};
 use crate::model::{Claim, Cluster, Environment, Key, Kind, Str};
 use crate::reservation::conversion::{
     Action, ClaimGate, ClaimPlan, Code, Refusal, complete, finalizer_patch, plan, unbound, verify,
@@ -154,7 +154,7 @@ impl<'a> Executor<'a> {
         match self.passes(first, record, &mut report).await {
             Err(error) if report.claims.is_empty() => Err(error),
             Err(error) => {
-                report.failure = Some(error.to_string());
+                report.failure = Some(Trouble::from(&error));
                 Ok(report)
             }
             Ok(()) => Ok(report),
@@ -338,7 +338,7 @@ impl<'a> Executor<'a> {
         tasks: Vec<Task>,
         report: &mut Report,
         converted: &mut BTreeSet<Str>,
-    ) -> Result<(usize, Option<String>), Error> {
+    ) -> Result<(usize, Option<Trouble>), Error> {
         let failure = RefCell::new(None);
         let broken = Cell::new(false);
         let purpose = Purpose::Convert(&self.order.options);
@@ -348,10 +348,11 @@ impl<'a> Executor<'a> {
             }
             let done = shared.carry_out(&purpose, task).await;
             broken.set(broken.get() || done.is_err());
-            if let Ok(done) = &done
-                && done.fatal
+            if let Ok(Done {
+                fatal: Some(trouble), ..
+            }) = &done
             {
-                failure.borrow_mut().clone_from(&done.message);
+                *failure.borrow_mut() = Some(trouble.clone());
             }
             self.watcher.done();
             done

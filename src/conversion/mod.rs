@@ -173,6 +173,34 @@ pub struct ClaimResult {
     pub message: Option<String>,
 }
 
+/// What keeps a run, or one write of it, from going on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Trouble {
+    /// What is wrong.
+    pub message: String,
+    /// What the user can do about it.
+    pub hint: Option<String>,
+}
+
+impl From<&LiveError> for Trouble {
+    fn from(error: &LiveError) -> Self {
+        Self {
+            message: error.to_string(),
+            hint: error.hint(),
+        }
+    }
+}
+
+impl From<&Error> for Trouble {
+    fn from(error: &Error) -> Self {
+        Self {
+            message: error.to_string(),
+            hint: error.hint(),
+        }
+    }
+}
+
 /// What a whole run came to.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -189,7 +217,7 @@ pub struct Report {
     /// The user asked to stop.
     pub interrupted: bool,
     /// What ended the run before its time.
-    pub failure: Option<String>,
+    pub failure: Option<Trouble>,
 }
 
 impl Report {

@@ -185,7 +185,7 @@ pub async fn restore(
         }
         let done = shared.carry_out(&Purpose::Restore(&saved), task).await;
         watcher.done();
-        if done.as_ref().map_or(true, |done| done.fatal) {
+        if done.as_ref().map_or(true, |done| done.fatal.is_some()) {
             failed.set(true);
         }
         done
@@ -195,8 +195,8 @@ pub async fn restore(
     while let Some(done) = work.next().await {
         match done {
             Ok(done) => {
-                if done.fatal {
-                    report.failure.clone_from(&done.message);
+                if done.fatal.is_some() {
+                    report.failure.clone_from(&done.fatal);
                 }
                 note(&mut report, done);
             }

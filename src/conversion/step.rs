@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Trouble;
 use crate::sources::live::Error;
 
 /// First pause before a claim is looked at again; doubles each time.
@@ -22,17 +23,22 @@ pub(super) enum Answer {
     /// The claim does not exist any more.
     Gone,
     /// Not now: whether it took effect is open unless the server says when to come back.
-    Unclear { said: String, after: Option<Duration> },
+    Unclear { said: Trouble, after: Option<Duration> },
     /// Not this write.
     Refused(String),
     /// No write at all: rights or credentials are missing.
-    Forbidden(String),
+    Forbidden(Trouble),
 }
 
 impl Answer {
     /// What an error of the request means.
     pub(super) fn of(error: &Error) -> Self {
-        let said = error.to_string();
+        let said = Trouble::from(error);
+        // What helps who may not read is no advice here.
+        let right = Trouble {
+            hint: Some("ask for the missing permission".to_owned()),
+            ..said.clone()
+        };
         match error {
             Error::Refused { code: 409, .. } => Self::Conflict,
             Error::Refused { code: 404, .. } => Self::Gone,
@@ -44,12 +50,10 @@ impl Answer {
                 said,
                 after: *retry_after,
             },
+            Error::Refused { code: 403, .. } => Self::Forbidden(right),
             // The API server answers a missing right on `resourceclaims/binding` like an invalid value.
-            Error::Refused { code: 403, .. } | Error::Unauthorized { .. } | Error::Credentials { .. } => {
-                Self::Forbidden(said)
-            }
-            Error::Refused { message, .. } if lacks_binding(message) => Self::Forbidden(said),
-            Error::Refused { .. } => Self::Refused(said),
+            Error::Refused { message, .. } if lacks_binding(message) => Self::Forbidden(right),
+            Error::Refused { .. } => Self::Refused(said.message),
             Error::Cut { .. }
             | Error::TimedOut { .. }
             | Error::Unreachable { .. }
@@ -104,7 +108,7 @@ pub(super) enum Next {
     /// This claim failed.
     Fail(String),
     /// So will all others.
-    Stop(String),
+    Stop(Trouble),
 }
 
 /// The story of one claim.
@@ -116,7 +120,7 @@ pub(super) struct Attempt {
     waited: Duration,
     /// How long to go on without a success.
     patience: Duration,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     /// The last answer came from no server at all, so that other claims will fare no better.
     nobody: bool,
 }
@@ -148,11 +152,11 @@ impl Attempt {
     pub(super) fn answered(&mut self, answer: Answer) -> Next {
         match answer {
             // A server that has just started answers so, too; reading tells.
-            Answer::Gone => self.again("the claim is not there".to_owned(), Duration::ZERO),
+            Answer::Gone => self.again(plain("the claim is not there"), Duration::ZERO),
             Answer::Conflict => {
                 self.nobody = false;
                 self.again(
-                    "the claim keeps changing while it is written".to_owned(),
+                    plain("the claim keeps changing while it is written"),
                     Duration::ZERO,
                 )
             }
@@ -172,7 +176,7 @@ impl Attempt {
             Seen::Unread(answer @ (Answer::Unclear { .. } | Answer::Forbidden(_))) => {
                 return self.answered(answer);
             }
-            Seen::Unread(answer) => return self.again(format!("{answer:?}"), Duration::ZERO),
+            Seen::Unread(answer) => return self.again(plain(&format!("{answer:?}")), Duration::ZERO),
             Seen::Claim { list, wants } => (list, wants),
         };
         match wants {
@@ -185,20 +189,28 @@ impl Attempt {
         }
     }
 
-    fn again(&mut self, said: String, asked: Duration) -> Next {
+    fn again(&mut self, said: Trouble, asked: Duration) -> Next {
         let pause = self.pause.max(asked);
         if self.waited + pause > self.patience {
             let said = self.trouble.take().unwrap_or(said);
             return if self.nobody {
                 Next::Stop(said)
             } else {
-                Next::Fail(said)
+                Next::Fail(said.message)
             };
         }
         self.trouble = Some(said);
         self.waited += pause;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Next::Look(pause)
+    }
+}
+
+/// Something for which nobody knows what to do.
+fn plain(message: &str) -> Trouble {
+    Trouble {
+        message: message.to_owned(),
+        hint: None,
     }
 }
 
@@ -223,7 +235,7 @@ mod tests {
     fn each_answer_leads_somewhere() {
         let look = |next: &Next| matches!(next, Next::Look(_));
         let fail = |next: &Next| matches!(next, Next::Fail(_));
-        let stop = |next: &Next| matches!(next, Next::Stop(_));
+        let stop = |next: &Next| matches!(next, Next::Stop(Trouble { hint: Some(_), .. }));
         let binding = "status.allocation: Forbidden: changing status.allocation or status.reservedFor requires \
                        resource=\"resourceclaims/binding\", verb=\"patch\" permission";
         let cases: [(Error, Check<'_>); 11] = [
@@ -287,14 +299,14 @@ mod tests {
             (Answer::Conflict, false),
             (
                 Answer::Unclear {
-                    said: String::new(),
+                    said: plain(""),
                     after: None,
                 },
                 true,
             ),
             (
                 Answer::Unclear {
-                    said: String::new(),
+                    said: plain(""),
                     after: Some(Duration::from_secs(1)),
                 },
                 false,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::executor::needs_of;
 use super::record::{self, Entry, Record, RecordError, Write};
 use super::step::{Answer, Attempt, Next, Seen, Wants};
-use super::{Mode, Outcome, Stop};
+use super::{Mode, Outcome, Stop, Trouble};
 use crate::model::{Claim, Cluster, ConsumerReference, Environment, Key, Str};
 use crate::reservation::conversion::{
     Action, ClaimPlan, Options, Restoration, Saved, complete, entry_json, finalizer_patch, plan, restore,
@@ -51,8 +51,8 @@ pub(super) struct Done {
     pub(super) task: Task,
     pub(super) outcome: Outcome,
     pub(super) message: Option<String>,
-    /// Other claims will fare no better.
-    pub(super) fatal: bool,
+    /// Other claims will fare no better, because of this.
+    pub(super) fatal: Option<Trouble>,
 }
 
 impl Task {
@@ -109,7 +109,7 @@ impl Task {
             task: self,
             outcome,
             message,
-            fatal: false,
+            fatal: None,
         }
     }
 }
@@ -167,9 +167,9 @@ impl Shared<'_> {
                 }
                 Next::Refused(why) => return Ok(task.ends(Outcome::Refused, Some(why))),
                 Next::Fail(why) => return Ok(task.ends(Outcome::Failed, Some(why))),
-                Next::Stop(why) => {
-                    let mut done = task.ends(Outcome::Failed, Some(why));
-                    done.fatal = true;
+                Next::Stop(trouble) => {
+                    let mut done = task.ends(Outcome::Failed, Some(trouble.message.clone()));
+                    done.fatal = Some(trouble);
                     return Ok(done);
                 }
             };
@@ -268,7 +268,7 @@ impl Shared<'_> {
             };
             match next {
                 Next::Look(pause) => self.stop.or_after(pause).await,
-                Next::Fail(why) | Next::Stop(why) | Next::Refused(why) => {
+                Next::Fail(why) | Next::Refused(why) | Next::Stop(Trouble { message: why, .. }) => {
                     let message = format!("its devices are free, but its finalizer stays: {why}");
                     return Ok(task.ends(Outcome::Failed, Some(message)));
                 }

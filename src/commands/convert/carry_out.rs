@@ -315,7 +315,7 @@ pub(super) fn outcome(report: &conversion::Report, what: &str) -> anyhow::Result
         return Err(Interrupted.into());
     }
     if let Some(failure) = &report.failure {
-        return Err(anyhow!(failure.clone()).context(format!("{what} ended before its time")));
+        return Err(anyhow::Error::new(failure.clone()).context(format!("{what} ended before its time")));
     }
     if report.failed() {
         return Err(anyhow!("not every claim could be written"));
@@ -422,7 +422,7 @@ impl ConversionResult {
                 .collect(),
             passes: report.passes,
             interrupted: report.interrupted,
-            failure: report.failure.clone(),
+            failure: report.failure.as_ref().map(ToString::to_string),
             backup: paths.map(|paths| paths.backup.display().to_string()),
             journal: paths.map(|paths| paths.journal.display().to_string()),
         }

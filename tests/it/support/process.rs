@@ -250,6 +250,11 @@ impl Process {
         self.stderr.text()
     }
 
+    /// Whether it has come to its end.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// Waits until what it wrote to standard output satisfies `condition`.
     #[track_caller]
     pub(crate) fn wait_for_stdout(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {

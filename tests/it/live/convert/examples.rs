@@ -1,20 +1,10 @@
 //! The script and the Job of docs/examples, with the rights that the manifest grants and no others. Only exit codes say how it went.
 
-use std::path::Path;
-
-use serde_json::{Value, json};
-
+use super::account::{Account, example};
 use super::{GATES, Records, cluster, end_pods, groups, list, several, sorted, turn_off};
-use crate::support::cluster::{Cluster, User};
+use crate::support::cluster::User;
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
-
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
-const ACCOUNT: &str = "system:serviceaccount:kube-system:pre-downgrade";
-
-fn example(file: &str) -> String {
-    Path::new(EXAMPLES).join(file).display().to_string()
-}
 
 /// What the Job's container runs.
 fn script(robot: &User, records: &Records, phase: &str) -> Run {
@@ -22,20 +12,6 @@ fn script(robot: &User, records: &Records, phase: &str) -> Run {
         .shell(&format!("sh {} {phase} 1.36", example("pre-downgrade.sh")))
         .env("XDG_STATE_HOME", records.folder.path())
         .run()
-}
-
-/// Waits until the authorizer knows whether the account has the right.
-fn wait_allowed(cluster: &Cluster, rule: &Value, expected: bool) {
-    let resource = rule["resources"][0].as_str().expect("a resource");
-    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-    let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {"user": ACCOUNT,
-        "resourceAttributes": {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": resource,
-            "subresource": subresource, "name": rule["resourceNames"][0], "namespace": if rule["resourceNames"].is_array() { "kube-system" } else { "" }}}});
-    wait_for(&format!("{resource}/{subresource}: {expected}"), || {
-        let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-        let answer = cluster.request(&http::Method::POST, path, &review);
-        (answer.body["status"]["allowed"] == expected).then_some(())
-    });
 }
 
 #[test]
@@ -55,10 +31,7 @@ fn the_script_leads_to_a_downgrade_with_the_rights_of_the_manifest() {
         ])
         .run()
         .exits(0);
-    cluster
-        .kubectl(["apply", "-f", &example("pre-downgrade-job.yaml")])
-        .run()
-        .exits(0);
+    let account = Account::create(&cluster);
     // The Job is one that Kubernetes carries out: its pod waits for the volume only.
     let job_pod = wait_for("the Job's pod", || {
         let pods = cluster.list("pod/kube-system");
@@ -67,13 +40,8 @@ fn the_script_leads_to_a_downgrade_with_the_rights_of_the_manifest() {
     });
     assert_eq!(job_pod["spec"]["serviceAccountName"], "pre-downgrade");
 
-    let robot = cluster.service_account("kube-system", "pre-downgrade");
+    let robot = &account.user;
     let records = Records::new();
-    let rules = cluster.get("clusterrole/pre-downgrade")["rules"].clone();
-    let rules = rules.as_array().expect("rules");
-    for rule in rules {
-        wait_allowed(&cluster, rule, true);
-    }
     // Without any one of the rights that are needed before, nothing is written, and the exit code says why.
     let lists = || ["llm", "pair", "mixed", "batch"].map(|name| list(&cluster, &format!("claim/{name}")));
     let before = lists();
@@ -84,11 +52,8 @@ fn the_script_leads_to_a_downgrade_with_the_rights_of_the_manifest() {
         ("resourceclaims/status", 3),
         ("resourceclaims/binding", 3),
     ] {
-        let (gone, rest): (Vec<&Value>, Vec<&Value>) =
-            rules.iter().partition(|rule| rule["resources"][0] == missing);
-        cluster.update("clusterrole/pre-downgrade", |role| role["rules"] = json!(rest));
-        wait_allowed(&cluster, gone[0], false);
-        let run = script(&robot, &records, "before");
+        account.withdraw(missing);
+        let run = script(robot, &records, "before");
         assert_eq!(
             run.code,
             Some(code),
@@ -97,12 +62,11 @@ fn the_script_leads_to_a_downgrade_with_the_rights_of_the_manifest() {
             run.stderr
         );
         assert_eq!(lists(), before, "without {missing}");
-        cluster.update("clusterrole/pre-downgrade", |role| role["rules"] = json!(rules));
-        wait_allowed(&cluster, gone[0], true);
+        account.give_back();
     }
 
     // Everything but the reservation for a job, which somebody has to decide about.
-    let run = script(&robot, &records, "before");
+    let run = script(robot, &records, "before");
     assert_eq!(run.code, Some(1), "{}\n{}", run.stdout, run.stderr);
     assert_eq!(sorted(&cluster, "claim/llm"), ["pods/llm-0", "pods/llm-1"]);
     assert_eq!(sorted(&cluster, "claim/batch"), ["jobs/render", "pods/batch"]);
@@ -110,11 +74,11 @@ fn the_script_leads_to_a_downgrade_with_the_rights_of_the_manifest() {
         let entries = claim["status"]["reservedFor"].as_array_mut().expect("a list");
         entries.retain(|entry| entry["resource"] == "pods");
     });
-    let run = script(&robot, &records, "before");
+    let run = script(robot, &records, "before");
     assert_eq!(run.code, Some(0), "{}\n{}", run.stdout, run.stderr);
 
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
-    let run = script(&robot, &records, "final");
+    let run = script(robot, &records, "final");
     assert_eq!(run.code, Some(0), "{}\n{}", run.stdout, run.stderr);
     turn_off(&cluster, &GATES);
     end_pods(&cluster);

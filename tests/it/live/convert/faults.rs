@@ -1,5 +1,5 @@
-//! What gets in the way of a conversion: refusals, answers that are lost, rights and servers that go away, kills. In the end the claims
-//! are right, or the exit code says that they are not and a second run makes them so.
+//! What gets in the way of a conversion: refusals, answers that are lost, servers that go away, kills. In the end the claims are right,
+//! or the exit code says that they are not and a second run makes them so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -13,13 +13,13 @@ use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::{Cluster, Component};
 use crate::support::wait::wait_for;
 
-const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+pub(super) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// What happens to a write that was tried so often before.
 type Script = fn(usize) -> Fault;
 
 /// Brings the groups' entries back.
-fn reset(cluster: &Cluster) {
+pub(super) fn reset(cluster: &Cluster) {
     for name in NAMES {
         let group = cluster.get(&format!("podgroup/{name}"));
         cluster.update_status(&format!("claim/{name}"), |claim| {
@@ -30,7 +30,7 @@ fn reset(cluster: &Cluster) {
 }
 
 #[track_caller]
-fn assert_converted(cluster: &Cluster, what: &str) {
+pub(super) fn assert_converted(cluster: &Cluster, what: &str) {
     for name in NAMES {
         assert_eq!(
             cluster.reservations_of(&format!("claim/{name}")),
@@ -40,7 +40,7 @@ fn assert_converted(cluster: &Cluster, what: &str) {
     }
 }
 
-fn is_write(asked: &str) -> bool {
+pub(super) fn is_write(asked: &str) -> bool {
     asked.starts_with("PATCH ") && !asked.contains("dryRun")
 }
 
@@ -103,42 +103,6 @@ fn writes_that_meet_trouble_are_done_once_and_all_the_same() {
         if after {
             assert_eq!(writes, NAMES.len(), "{what}: no write is sent twice");
         }
-    }
-}
-
-#[test]
-fn lost_rights_and_lost_credentials_end_the_run_and_a_second_one_goes_on() {
-    let cluster = cluster();
-    groups(&cluster, &NAMES, 2);
-    for (code, words) in [(401, "does not accept the credentials"), (403, "not now")] {
-        reset(&cluster);
-        let writes = AtomicUsize::new(0);
-        let faulty = cluster.faulty(move |asked, _| {
-            if is_write(asked) && writes.fetch_add(1, Ordering::SeqCst) > 1 {
-                refusal(code, "")
-            } else {
-                Fault::None
-            }
-        });
-        let records = Records::new();
-        let run = convert(&cluster, &records.backup(), &["--concurrency=1"])
-            .args(faulty.flags())
-            .run()
-            .exits(3);
-        assert!(run.stderr.contains(words), "{code}: {}", run.stderr);
-        assert!(run.stdout.contains("NotTried"), "{code}: {}", run.stdout);
-        let left = NAMES
-            .iter()
-            .filter(|name| cluster.reservations_of(&format!("claim/{name}")).len() == 1)
-            .count();
-        assert_eq!(left, 2, "{code}");
-        let again = convert(&cluster, &records.backup(), &[]).run().exits(0);
-        assert!(
-            again.stderr.contains("continuing the conversion"),
-            "{}",
-            again.stderr
-        );
-        assert_converted(&cluster, "after the second run");
     }
 }
 

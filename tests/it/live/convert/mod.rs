@@ -1,5 +1,6 @@
 //! `convert` on a real control plane: reservations for PodGroups become pods, whatever gets in the way, and nothing is lost or leaked.
 
+mod account;
 mod asking;
 mod downgrade;
 mod examples;
@@ -10,6 +11,7 @@ mod phases;
 mod plain;
 mod races;
 mod steps;
+mod withdrawn;
 
 use std::path::{Path, PathBuf};
 

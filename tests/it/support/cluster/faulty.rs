@@ -1,5 +1,5 @@
-//! A bad way to a good API server: a proxy that passes requests on with the administrator's rights, except where a test tells it to
-//! refuse, to break off, or to say nothing.
+//! A bad way to a good API server: a proxy that passes requests on with a user's credentials, except where a test tells it to refuse,
+//! to break off, or to say nothing.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use http::{Request, StatusCode};
 use kube::client::Body;
 use serde_json::json;
 
-use super::Cluster;
+use super::User;
 use super::api::runtime;
 
 /// What happens to a request.
@@ -62,8 +62,8 @@ impl Faulty {
     }
 }
 
-impl Cluster {
-    /// Starts a proxy in front of the API server.
+impl User {
+    /// Starts a proxy in front of the API server, for which whoever asks is this user.
     pub(crate) fn faulty(&self, script: impl Fn(&str, usize) -> Fault + Send + Sync + 'static) -> Faulty {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("it listens"));

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// The subject of the certificate authority.
 const AUTHORITY: &str = "kubectl-dra-tests";
 
+/// The key that the tokens of service accounts are signed with.
+pub(super) const SIGNER: &str = "sa.key";
+
 /// A locked temporary folder with a certificate authority in it.
 pub(super) struct Files {
     authority: CertifiedIssuer<'static, KeyPair>,
@@ -64,7 +67,7 @@ impl Files {
         files.write("audit-policy.json", &policy.to_string());
 
         let signer = key();
-        files.write("sa.key", &signer.serialize_pem());
+        files.write(SIGNER, &signer.serialize_pem());
         files.write("sa.pub", &signer.public_key_pem());
         files
     }

@@ -21,6 +21,7 @@ pub(crate) mod objects;
 mod options;
 mod restore;
 pub(crate) mod scenario;
+mod token;
 mod tunnel;
 mod user;
 
@@ -30,6 +31,7 @@ use std::io::Write;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 pub(crate) use api::{reference, runtime};
 pub(crate) use options::{Component, Options};
@@ -38,10 +40,10 @@ pub(crate) use user::User;
 
 use self::api::Api;
 use self::component::{Ports, Running, log_tail};
-use self::files::Files;
+use self::files::{Files, SIGNER};
 use self::options::AUDIT_LOG;
 use self::user::Programs;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::go;
 use crate::support::wait::try_wait;
@@ -132,6 +134,19 @@ impl Cluster {
     pub(crate) fn service_account(&self, namespace: &str, name: &str) -> User {
         self.admin
             .account(namespace, name, &self.files, self.ports.api_server)
+    }
+
+    /// A service account as a user whose token the API server refuses once `lifetime` is over.
+    pub(crate) fn passing_service_account(&self, namespace: &str, name: &str, lifetime: Duration) -> User {
+        let token = self.admin.service_account_token(namespace, name);
+        let token = token::ending(&token, &self.files.path(SIGNER), lifetime);
+        let user = format!("system:serviceaccount:{namespace}:{name}");
+        let kubeconfig = self.files.kubeconfig_with(
+            &format!("{user}:passing"),
+            &json!({"token": token}),
+            self.ports.api_server,
+        );
+        self.admin.known_as(&user, kubeconfig)
     }
 
     /// The address of the API server.

@@ -60,7 +60,8 @@ impl User {
         )
     }
 
-    fn known_as(&self, name: &str, kubeconfig: PathBuf) -> Self {
+    /// A user of that name with what is in a kubeconfig.
+    pub(super) fn known_as(&self, name: &str, kubeconfig: PathBuf) -> Self {
         Self {
             name: name.to_owned(),
             api: Api::new(&kubeconfig),
