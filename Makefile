@@ -55,3 +55,12 @@ bench: ## Measure against kubectl and jq, and print the tables of docs/performan
 	$(BENCH) --bench files
 	$(BENCH) --bench live -- $(CLAIMS)
 	$(MAKE) bench-rules
+
+# How many claims the benchmark of writes converts.
+GROUPS ?= 2000
+
+.PHONY: bench-convert
+bench-convert: ## Measure planning and writing of conversions, for docs/performance.md; GROUPS=n
+	cargo build --locked --release
+	cargo bench --locked --no-default-features --bench conversion
+	KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --bench writes -- $(GROUPS)
