@@ -5,6 +5,9 @@ use std::fmt::Write;
 /// A place in the text: a byte offset.
 pub(crate) type Offset = u32;
 
+/// The place of what the text does not have.
+pub(crate) const BEFORE_TEXT: Offset = Offset::MAX;
+
 /// One problem of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Issue {
@@ -23,6 +26,13 @@ pub(crate) struct Issues {
 const MAX_SHOWN: usize = 100;
 
 impl Issues {
+    /// One problem alone.
+    pub(crate) fn of(at: Option<Offset>, message: impl Into<String>) -> Self {
+        let mut issues = Self::default();
+        issues.report(at, message);
+        issues
+    }
+
     pub(crate) fn report(&mut self, at: Option<Offset>, message: impl Into<String>) {
         self.count += 1;
         if self.count <= MAX_SHOWN {
@@ -59,7 +69,7 @@ impl Issues {
 /// Line from one and column from zero, both -1 for nowhere. A text without a character has no column.
 fn locate(source: &str, at: Option<Offset>) -> (i64, i64) {
     let Some(at) = at else { return (-1, -1) };
-    if source.is_empty() {
+    if source.is_empty() || at == BEFORE_TEXT {
         return (1, -1);
     }
     let before = &source[..floor_char_boundary(source, at as usize)];

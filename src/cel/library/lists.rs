@@ -281,11 +281,12 @@ fn flatten<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::list(flat))
 }
 
-/// The text of the type of a value, with the parameters that a list or map has in general.
+/// The text of the type of a value, with the parameters that lists, maps and optionals have in general.
 fn type_text(value: &Value<'_>) -> &'static str {
     match value {
         Value::List(_) => "list(dyn)",
         Value::Map(_) => "map(dyn, dyn)",
+        Value::Optional(_) => "optional_type(dyn)",
         other => other.type_name(),
     }
 }

@@ -12,7 +12,7 @@ use crate::model::go_quote;
 pub(super) use address::{Address, parse_address};
 
 /// A network: an address, with bits beyond the prefix too, and the prefix's length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Cidr {
     address: IpAddr,
     bits: u8,

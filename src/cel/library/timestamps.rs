@@ -202,7 +202,7 @@ mod tests {
         let winter = Timestamp {
             seconds: 1_700_000_000,
             nanos: 0,
-            offset: 0,
+            zone: None,
         };
         for (zone, offset) in [
             ("UTC", Ok(0)),

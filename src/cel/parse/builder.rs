@@ -8,11 +8,14 @@ use std::sync::Arc;
 use super::macros::{self, Macros};
 use super::unescape::{unescape_bytes, unescape_string};
 use crate::cel::ast::{Expr, ExprKind, Literal, NodeId, operators};
-use crate::cel::source::{Issues, Offset};
+use crate::cel::source::{BEFORE_TEXT, Issues, Offset};
 use crate::cel::types::Name;
 
 /// Nodes that one expression may have. Macros that copy their operand double it, and nothing else stops them.
 const MAX_NODES: usize = 250_000;
+
+/// The place of a part that is missing: before the first character.
+pub(super) const NOWHERE: usize = BEFORE_TEXT as usize;
 
 /// Makes the nodes of one expression.
 pub(crate) struct Builder<'s> {
@@ -56,6 +59,11 @@ impl<'s> Builder<'s> {
             issues: Issues::default(),
             terms: Vec::new(),
         }
+    }
+
+    /// Whether no variable and no function may have this name.
+    pub(super) fn is_reserved(name: &str) -> bool {
+        RESERVED.contains(&name)
     }
 
     /// Whether macros have blown the tree up beyond what is worth checking.
@@ -131,7 +139,7 @@ impl<'s> Builder<'s> {
 
     /// An identifier at `at`, with a leading dot at `dot`.
     pub(super) fn ident(&mut self, dot: Option<usize>, at: usize, name: &str) -> Expr {
-        if RESERVED.contains(&name) {
+        if Self::is_reserved(name) {
             return self.error(dot.unwrap_or(at), format!("reserved identifier: {name}"));
         }
         let name = dotted(dot, name);
@@ -147,7 +155,7 @@ impl<'s> Builder<'s> {
         open: usize,
         args: Vec<Expr>,
     ) -> Expr {
-        if RESERVED.contains(&name) {
+        if Self::is_reserved(name) {
             return self.error(dot.unwrap_or(at), format!("reserved identifier: {name}"));
         }
         let name = dotted(dot, name);

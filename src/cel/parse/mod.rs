@@ -1,8 +1,9 @@
 //! From text to tree.
 //!
 //! [`lexer`] makes tokens, [`parser`] reads them by the grammar, [`builder`] makes the nodes and expands [`macros`] on
-//! the way. The parser stops at the first syntax error; [`recovery`] then reads the text again as ANTLR would, with its
-//! attempts at recovery, only to word the errors as cel-go does.
+//! the way. The parser stops at the first syntax error. Of a text that it refuses, and of one with anything else wrong in it,
+//! [`recovery`] finds the problems: it reads the text again as ANTLR would, with its attempts at recovery, and lists all that
+//! cel-go lists.
 
 mod builder;
 mod lexer;
@@ -23,11 +24,7 @@ const MAX_LENGTH: usize = 100_000;
 
 /// Parses `source` and expands its macros.
 pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
-    let fail = |message: String| {
-        let mut issues = Issues::default();
-        issues.report(None, message);
-        Err(issues)
-    };
+    let fail = |message: String| Err(Issues::of(None, message));
     if source.len() > MAX_LENGTH {
         let length = source.chars().count();
         if length > MAX_LENGTH {
@@ -37,20 +34,25 @@ pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
         }
     }
     let lexed = lexer::lex(source);
+    let explain = |otherwise: Issues| {
+        let issues = recovery::explain(source, &lexed, macros);
+        Err(if issues.is_empty() { otherwise } else { issues })
+    };
+    let syntax_error = || Issues::of(Some(0), "Syntax error");
     if !lexed.errors.is_empty() {
-        return Err(recovery::explain(source, &lexed));
+        return explain(syntax_error());
     }
     let mut builder = Builder::new(source, macros);
     match parser::parse(&mut builder, &lexed.lexemes) {
         Ok(_) if builder.is_too_large() => fail("expression is too large".to_owned()),
         Ok((_, true)) => fail("max recursion depth exceeded".to_owned()),
-        Ok(_) if !builder.issues.is_empty() => Err(builder.issues),
+        Ok(_) if !builder.issues.is_empty() => explain(builder.issues),
         Ok((root, false)) => {
             let Builder { places, terms, .. } = builder;
             Ok(Ast { root, places, terms })
         }
         Err(Stop::RuleDepth) => fail("expression recursion limit exceeded: 250".to_owned()),
         Err(Stop::TooLarge) => fail("expression is too large".to_owned()),
-        Err(Stop::Syntax) => Err(recovery::explain(source, &lexed)),
+        Err(Stop::Syntax) => explain(syntax_error()),
     }
 }

@@ -7,12 +7,17 @@
 
 mod grammar;
 mod predict;
+mod tree;
+mod visitor;
 
+use super::Macros;
+use super::builder::Builder;
 use super::lexer::{Lexed, Token};
 use super::parser::MAX_DEPTH;
 use crate::cel::source::{Issues, Offset};
 use grammar::{Choice, Edge, Grammar, Item, Kind, RULE_COUNT, Rule, Set, StateId};
 use predict::{Failure, Predictor, Surroundings};
+use tree::{ContextId, Tree};
 
 /// Attempts to go on behind an error.
 const MAX_ATTEMPTS: u32 = 30;
@@ -21,8 +26,8 @@ const MAX_SKIPPED: u32 = 256;
 /// Errors that are reported before giving up.
 const MAX_REPORTS: u32 = 100;
 
-/// The problems of a text that does not parse.
-pub(super) fn explain(source: &str, lexed: &Lexed) -> Issues {
+/// The problems of a text that does not parse, or not to anything valid. There are none if finding them takes too much.
+pub(super) fn explain(source: &str, lexed: &Lexed, macros: Macros) -> Issues {
     let grammar = Grammar::get();
     let mut parser = Parser {
         source,
@@ -30,23 +35,29 @@ pub(super) fn explain(source: &str, lexed: &Lexed) -> Issues {
         grammar,
         predictor: Predictor::new(grammar),
         issues: Issues::default(),
+        tree: Tree::default(),
         position: 0,
         told_errors: 0,
         state: None,
         open: Vec::new(),
         depths: [0; RULE_COUNT],
         precedences: vec![0],
+        chosen: 0,
         recovering: false,
         last_error: None,
         attempts: 0,
         reports: 0,
     };
-    // Giving up has been reported.
-    let _ = parser.run_rule(Rule::Start, 0);
-    if parser.issues.is_empty() {
-        parser.issues.report(Some(0), "Syntax error");
+    let Ok(root) = parser.run_rule(Rule::Start, 0) else {
+        // Giving up has been reported.
+        return parser.issues;
+    };
+    let mut builder = Builder::new(source, macros);
+    builder.issues = parser.issues;
+    if let Err(visitor::Stop(why)) = visitor::visit(&parser.tree, root, &mut builder) {
+        builder.issues.report(None, why);
     }
-    parser.issues
+    builder.issues
 }
 
 /// Parsing is over.
@@ -79,6 +90,7 @@ struct Open {
     rule: Rule,
     /// The state that called it.
     caller: Option<StateId>,
+    context: ContextId,
 }
 
 struct Parser<'s> {
@@ -87,6 +99,7 @@ struct Parser<'s> {
     grammar: &'static Grammar,
     predictor: Predictor,
     issues: Issues,
+    tree: Tree,
     position: usize,
     /// How many of the texts that are no tokens have been reported.
     told_errors: usize,
@@ -95,6 +108,8 @@ struct Parser<'s> {
     /// How often each rule is open.
     depths: [u32; RULE_COUNT],
     precedences: Vec<u8>,
+    /// The alternative that was chosen last, of the operators of a left-recursive rule for instance.
+    chosen: usize,
     /// Whether errors are kept quiet until a token fits.
     recovering: bool,
     /// The token and the states at which recovery began last.
@@ -188,9 +203,15 @@ impl Parser<'_> {
         self.last_error = None;
     }
 
-    fn run_rule(&mut self, rule: Rule, precedence: u8) -> Result<(), GiveUp> {
+    fn run_rule(&mut self, rule: Rule, precedence: u8) -> Result<ContextId, GiveUp> {
         let caller = self.state;
-        self.open.push(Open { rule, caller });
+        let start = self.lexed.lexemes[self.number(0)].range.start;
+        let context = self.tree.open(rule, start);
+        self.open.push(Open {
+            rule,
+            caller,
+            context,
+        });
         self.depths[rule as usize] += 1;
         if self.depths[rule as usize] > MAX_DEPTH {
             self.issues
@@ -215,9 +236,22 @@ impl Parser<'_> {
         } else {
             self.state = caller;
         }
-        self.open.pop();
+        // Operators of a left-recursive rule have put other contexts around the one that it began with.
+        let context = self.open.pop().map_or(context, |open| open.context);
         self.depths[rule as usize] -= 1;
-        Ok(())
+        if let Some(parent) = self.open.last() {
+            self.tree.add_context(parent.context, context);
+        }
+        Ok(context)
+    }
+
+    /// Takes the current token for one that the open rule wants.
+    fn add_token(&mut self) {
+        if let Some(open) = self.open.last() {
+            let lexeme = &self.lexed.lexemes[self.number(0)];
+            self.tree
+                .add_token(open.context, lexeme.token, lexeme.range.clone());
+        }
     }
 
     fn run(&mut self, items: &'static [Item]) -> Result<(), Exit> {
@@ -227,9 +261,10 @@ impl Parser<'_> {
                     self.state = Some(*state);
                     if set.contains(self.current()?) {
                         self.note_match();
+                        self.add_token();
                         self.consume()?;
                     } else {
-                        self.recover_inline(*state)?;
+                        self.recover_inline(*state, *set)?;
                     }
                 }
                 Item::Call(state, rule, precedence) => {
@@ -238,6 +273,9 @@ impl Parser<'_> {
                 }
                 Item::Precedence(state, precedence) => {
                     self.state = Some(*state);
+                    if let Some(open) = self.open.last_mut() {
+                        open.context = self.tree.open_around(open.context, self.chosen + 1);
+                    }
                     if self
                         .precedences
                         .last()
@@ -256,10 +294,18 @@ impl Parser<'_> {
                 Item::Alternatives(state, choice, alternatives) => {
                     self.sync(*state)?;
                     let chosen = self.choose(choice)?;
-                    match chosen.and_then(|chosen| alternatives.get(chosen)) {
-                        Some(items) => self.run(items)?,
-                        None => return Err(Exit::Error(Problem::NoViableAlternative { ahead: 0 })),
+                    let Some((chosen, items)) =
+                        chosen.and_then(|chosen| Some((chosen, alternatives.get(chosen)?)))
+                    else {
+                        return Err(Exit::Error(Problem::NoViableAlternative { ahead: 0 }));
+                    };
+                    self.chosen = chosen;
+                    if let Some(open) = self.open.last()
+                        && !open.rule.has_precedences()
+                    {
+                        self.tree.choose(open.context, chosen);
                     }
+                    self.run(items)?;
                 }
                 Item::Star {
                     entry,
@@ -479,10 +525,11 @@ impl Parser<'_> {
     }
 
     /// Goes on although the current token does not match: without it, or as if the expected one were before it.
-    fn recover_inline(&mut self, state: StateId) -> Result<(), Exit> {
+    fn recover_inline(&mut self, state: StateId, wanted: Set) -> Result<(), Exit> {
         self.count_attempt()?;
         let mut left = MAX_SKIPPED;
         if self.delete_token(Some(&mut left))? {
+            self.add_token();
             self.skip_one(&mut left)?;
             return Ok(());
         }
@@ -494,6 +541,10 @@ impl Parser<'_> {
             self.recovering = true;
             let message = format!("missing {} at {}", self.expected().describe(), self.shown());
             self.report(0, &message)?;
+        }
+        if let (Some(token), Some(open)) = (wanted.first(), self.open.last()) {
+            let here = self.lexed.lexemes[self.number(0)].range.start;
+            self.tree.add_token(open.context, token, here..here);
         }
         Ok(())
     }

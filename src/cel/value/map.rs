@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::list::List;
-use super::{Amount, Fault, Text, Value, Version, text};
+use super::{Amount, Cidr, Fault, Text, Value, Version, text};
 use crate::cel::device::{Attribute, DeviceInput, Domain, find_domain};
 use crate::model::Quantity;
 
@@ -48,16 +48,18 @@ pub(crate) enum MapKey {
     Double(u64),
     String(Arc<str>),
     Duration(i64),
-    Timestamp(i64, u32),
+    /// An instant and its zone.
+    Timestamp(i64, u32, Option<i16>),
     Type(&'static str),
     Ip(std::net::IpAddr),
+    Cidr(Cidr),
     /// A value that Go compares by its address.
     Address(usize),
     /// The attributes of the device.
     Attributes,
     /// Its capacities.
     Capacities,
-    /// Another list or map of the device: Go makes it anew whenever it is read, so that it is no other key.
+    /// What Go makes anew whenever it is read, so that it is no other key: another list or map of the device for instance.
     Alone,
 }
 
@@ -82,7 +84,9 @@ impl MapKey {
             Value::String(Text::Shared(text)) => Self::String(Arc::clone(text)),
             Value::String(text) => Self::String(Arc::from(&**text)),
             Value::Duration(value) => Self::Duration(*value),
-            Value::Timestamp(value) => Self::Timestamp(value.seconds, value.nanos),
+            // Go makes such a zone anew for each text that has it.
+            Value::Timestamp(value) if !value.has_shared_zone() => Self::Alone,
+            Value::Timestamp(value) => Self::Timestamp(value.seconds, value.nanos, value.zone),
             Value::Type(name) => Self::Type(name),
             Value::Ip(address) => Self::Ip(**address),
             Value::List(List::Items(items) | List::Concat(items)) => {
@@ -91,7 +95,7 @@ impl MapKey {
             Value::Map(Map::Entries(entries)) => Self::Address(Arc::as_ptr(entries) as usize),
             Value::Quantity(amount) => Self::Address(std::ptr::from_ref::<Quantity>(amount) as usize),
             Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
-            Value::Cidr(cidr) => Self::Address(Arc::as_ptr(cidr) as usize),
+            Value::Cidr(cidr) => Self::Cidr(**cidr),
             Value::Optional(Some(value)) => Self::Address(Arc::as_ptr(value) as usize),
             Value::Optional(None) => Self::Address(0),
             // Made once for each device.

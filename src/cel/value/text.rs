@@ -62,7 +62,7 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
         }
         Value::Duration(nanos) => write!(out, "{}", go_duration(*nanos)),
         Value::Timestamp(timestamp) => {
-            let civil = timestamp.at_offset(timestamp.offset.into());
+            let civil = timestamp.at_offset(timestamp.offset().into());
             let fraction = format!(".{:09}", civil.nanos);
             let _ = write!(
                 out,
@@ -75,13 +75,13 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
                 civil.second,
                 fraction.trim_end_matches('0').trim_end_matches('.')
             );
-            let minutes = timestamp.offset.unsigned_abs() / 60;
-            let sign = if timestamp.offset < 0 { '-' } else { '+' };
+            let minutes = timestamp.offset().unsigned_abs() / 60;
+            let sign = if timestamp.offset() < 0 { '-' } else { '+' };
             let offset = format!("{sign}{:02}{:02}", minutes / 60, minutes % 60);
             write!(
                 out,
                 " {offset} {}",
-                if timestamp.offset == 0 { "UTC" } else { &offset }
+                if timestamp.offset() == 0 { "UTC" } else { &offset }
             )
         }
         Value::Type(name) => write!(out, "{name}"),

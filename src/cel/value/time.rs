@@ -11,8 +11,8 @@ pub(crate) struct Timestamp {
     /// Since 1970.
     pub(crate) seconds: i64,
     pub(crate) nanos: u32,
-    /// Seconds east of UTC.
-    pub(crate) offset: i32,
+    /// Minutes east of UTC, unless it was written or made in UTC. Go tells that from no minutes east.
+    pub(crate) zone: Option<i16>,
 }
 
 /// The first and last second that a timestamp may have: years 1 to 9999.
@@ -26,7 +26,7 @@ impl Timestamp {
     pub(crate) const FIRST: Self = Self {
         seconds: MIN_SECONDS,
         nanos: 0,
-        offset: 0,
+        zone: None,
     };
 
     /// What is compared: the offset does not count.
@@ -39,11 +39,22 @@ impl Timestamp {
             Ok(Self {
                 seconds,
                 nanos: 0,
-                offset: 0,
+                zone: None,
             })
         } else {
             Err(overflow())
         }
+    }
+
+    /// Seconds east of UTC.
+    pub(crate) fn offset(self) -> i32 {
+        i32::from(self.zone.unwrap_or(0)) * 60
+    }
+
+    /// Whether all timestamps in this zone share it, as Go caches zones of whole hours from -12 to 14. Mirrors `time.FixedZone`.
+    pub(crate) fn has_shared_zone(self) -> bool {
+        let offset = self.offset();
+        offset % 3_600 == 0 && (-12..=14).contains(&(offset / 3_600))
     }
 
     /// The same instant at another offset.
@@ -70,7 +81,7 @@ pub(crate) fn add_duration(timestamp: Timestamp, duration: i64) -> Result<Timest
     Ok(Timestamp {
         seconds,
         nanos: total.rem_euclid(NANOS) as u32,
-        offset: timestamp.offset,
+        zone: timestamp.zone,
     })
 }
 
@@ -174,7 +185,11 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
     cursor.expect(b':')?;
     let second = cursor.digits(2)?;
     let nanos = cursor.fraction()?;
-    let offset = cursor.offset()?;
+    let zone = if cursor.expect(b'Z').is_some() {
+        None
+    } else {
+        Some(cursor.minutes_east()?)
+    };
     if !cursor.0.is_empty()
         || !(1..=12).contains(&month)
         || !(1..=days_in_month(year, month)).contains(&day)
@@ -185,15 +200,11 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
         return None;
     }
     let local = days_from_civil(year, month, day) * DAY + i64::from(hour * 3_600 + minute * 60 + second);
-    let seconds = local - i64::from(offset);
+    let seconds = local - i64::from(zone.unwrap_or(0)) * 60;
     if !(MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
         return Some(Err(overflow()));
     }
-    Some(Ok(Timestamp {
-        seconds,
-        nanos,
-        offset,
-    }))
+    Some(Ok(Timestamp { seconds, nanos, zone }))
 }
 
 struct Cursor<'t>(&'t [u8]);
@@ -234,11 +245,7 @@ impl Cursor<'_> {
         Some(kept * 10_u32.pow(9 - length.min(9) as u32))
     }
 
-    /// Seconds east of UTC.
-    fn offset(&mut self) -> Option<i32> {
-        if self.expect(b'Z').is_some() {
-            return Some(0);
-        }
+    fn minutes_east(&mut self) -> Option<i16> {
         let sign = match self.0.first()? {
             b'+' => 1,
             b'-' => -1,
@@ -252,7 +259,7 @@ impl Cursor<'_> {
         if hours > 24 || minutes > 60 {
             return None;
         }
-        Some(sign * (hours * 3_600 + minutes * 60) as i32)
+        Some(sign * (hours * 60 + minutes) as i16)
     }
 }
 
@@ -266,7 +273,7 @@ fn number(digits: &[u8]) -> Option<u32> {
 
 /// `timestamp` as Go's `RFC3339Nano`.
 pub(crate) fn format_timestamp(timestamp: Timestamp) -> String {
-    let civil = timestamp.at_offset(timestamp.offset.into());
+    let civil = timestamp.at_offset(timestamp.offset().into());
     let mut out = format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
         civil.year, civil.month, civil.day, civil.hour, civil.minute, civil.second
@@ -274,11 +281,11 @@ pub(crate) fn format_timestamp(timestamp: Timestamp) -> String {
     if civil.nanos > 0 {
         out.push_str(format!(".{:09}", civil.nanos).trim_end_matches('0'));
     }
-    if timestamp.offset == 0 {
+    if timestamp.offset() == 0 {
         out.push('Z');
     } else {
-        let minutes = timestamp.offset.unsigned_abs() / 60;
-        let sign = if timestamp.offset < 0 { '-' } else { '+' };
+        let minutes = timestamp.offset().unsigned_abs() / 60;
+        let sign = if timestamp.offset() < 0 { '-' } else { '+' };
         out.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
     }
     out

@@ -39,6 +39,14 @@ impl Set {
         Self(self.0 & !Self::RULE_END.0)
     }
 
+    /// The first of the tokens, of those that have names.
+    pub(super) fn first(self) -> Option<Token> {
+        NAMES
+            .iter()
+            .map(|(token, _)| *token)
+            .find(|token| self.contains(*token))
+    }
+
     /// The tokens as messages list them: the end of the input first.
     pub(super) fn describe(self) -> String {
         let mut names = Vec::new();
