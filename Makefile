@@ -57,10 +57,10 @@ bench: ## Measure against kubectl and jq, and print the tables of docs/performan
 	$(MAKE) bench-rules
 
 # How many claims the benchmark of writes converts.
-GROUPS ?= 2000
+WRITES ?= 2000
 
 .PHONY: bench-convert
-bench-convert: ## Measure planning and writing of conversions, for docs/performance.md; GROUPS=n
+bench-convert: ## Measure planning and writing of conversions, for docs/performance.md; WRITES=n
 	cargo build --locked --release
 	cargo bench --locked --no-default-features --bench conversion
-	KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --bench writes -- $(GROUPS)
+	KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --bench writes -- $(WRITES)
