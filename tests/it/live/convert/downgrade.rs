@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::steps::{parse, with_kubelets};
-use super::{ON, cluster, end_pods, groups, member_of, named, several, small, sorted};
+use super::{ON, cluster, end_pods, groups, is_free, member_of, named, several, small, sorted};
 use crate::support::cluster::objects::{
     Manifest, claim, claim_spec, gpu, namespace, pod, pod_group, taint, taint_rule, template,
 };
@@ -130,14 +130,6 @@ fn lasting(cluster: &Cluster) -> BTreeMap<String, Value> {
         .filter(|pod| pod["status"]["phase"] == "Running")
         .map(|pod| (reference(pod), pod["metadata"]["uid"].clone()));
     devices.chain(uids).collect()
-}
-
-/// Whether nothing holds the claim: no entry, no devices, no finalizer.
-fn is_free(claim: &Value) -> bool {
-    let nothing = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
-    claim["status"]["allocation"].is_null()
-        && nothing(&claim["status"]["reservedFor"])
-        && nothing(&claim["metadata"]["finalizers"])
 }
 
 /// Waits until every claim is free, and returns how long that took.

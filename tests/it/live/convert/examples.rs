@@ -1,7 +1,7 @@
 //! The script and the Job of docs/examples, with the rights that the manifest grants and no others. Only exit codes say how it went.
 
 use super::account::{Account, example};
-use super::{GATES, Records, cluster, end_pods, groups, list, several, sorted, turn_off};
+use super::{GATES, Records, cluster, end_pods, groups, is_free, list, several, sorted, turn_off};
 use crate::support::cluster::User;
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
@@ -83,8 +83,6 @@ fn the_script_leads_to_a_downgrade_with_the_rights_of_the_manifest() {
     turn_off(&cluster, &GATES);
     end_pods(&cluster);
     for name in ["llm", "pair", "mixed", "batch"] {
-        cluster.wait(&format!("claim/{name}"), "it is free", |claim| {
-            claim["status"]["allocation"].is_null() && claim["status"]["reservedFor"].is_null()
-        });
+        cluster.wait(&format!("claim/{name}"), "it is free", is_free);
     }
 }

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{ON, Records, cluster, convert, end_pods, groups, list, small, sorted};
+use super::{ON, Records, cluster, convert, end_pods, groups, is_free, list, small, sorted};
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod};
 use crate::support::cluster::{Cluster, Component};
 use crate::support::schema::assert_schema;
@@ -114,9 +114,7 @@ fn entries_of_any_kind_become_the_pods_that_use_the_claim() {
     cluster.resume(Component::Scheduler);
     end_pods(&cluster);
     for claim in names.iter().map(String::as_str).chain(["claim/idle"]) {
-        cluster.wait(claim, "it is free", |claim| {
-            claim["status"]["allocation"].is_null() && claim["status"]["reservedFor"].is_null()
-        });
+        cluster.wait(claim, "it is free", is_free);
     }
 }
 

@@ -146,6 +146,21 @@ fn sorted(cluster: &Cluster, claim: &str) -> Vec<String> {
     entries
 }
 
+/// Whether nothing holds the claim: no entry, no devices, no finalizer.
+fn is_free(claim: &Value) -> bool {
+    let nothing = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
+    claim["status"]["allocation"].is_null()
+        && nothing(&claim["status"]["reservedFor"])
+        && nothing(&claim["metadata"]["finalizers"])
+}
+
+/// `convert --final` of somebody who has turned the claim gate off.
+fn final_pass(cluster: &Cluster) -> Invocation {
+    cluster
+        .kubectl_dra(["convert", "--yes", "--final", "--settle=1s"])
+        .args(OFF)
+}
+
 /// Lets every pod end.
 fn end_pods(cluster: &Cluster) {
     for pod in cluster.list("pod") {

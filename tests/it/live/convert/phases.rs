@@ -3,15 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    GATES, OFF, ON, Records, cluster, convert, end_pods, groups, member_of, small, sorted, turn_off,
+    GATES, ON, Records, cluster, convert, end_pods, final_pass, groups, is_free, member_of, small, sorted,
+    turn_off,
 };
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim_spec, gpu, pod, pod_group, template};
 use crate::support::cluster::{Component, reference};
-
-fn is_free(claim: &Value) -> bool {
-    claim["status"]["allocation"].is_null() && claim["status"]["reservedFor"].is_null()
-}
 
 #[test]
 fn without_a_conversion_the_devices_are_lost() {
@@ -51,12 +48,7 @@ fn a_claim_made_for_a_group_is_freed_when_its_pods_end() {
     convert(&cluster, &Records::new().backup(), &flags).run().exits(0);
     assert_eq!(sorted(&cluster, &made), ["pods/sim-0", "pods/sim-1"]);
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
-    cluster
-        .kubectl_dra(["convert", "--yes", "--final", "--settle=1s"])
-        .args(flags)
-        .args(OFF)
-        .run()
-        .exits(0);
+    final_pass(&cluster).args(flags).run().exits(0);
     end_pods(&cluster);
     cluster.wait(&made, "it is free", is_free);
 }
@@ -103,11 +95,7 @@ fn what_comes_back_is_converted_again() {
         claim["status"]["reservedFor"].to_string().contains("podgroups")
     });
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
-    cluster
-        .kubectl_dra(["convert", "--yes", "--final", "--settle=1s"])
-        .args(OFF)
-        .run()
-        .exits(0);
+    final_pass(&cluster).run().exits(0);
     assert_eq!(sorted(&cluster, "claim/a"), ["pods/a-0", "pods/a-1", "pods/a-2"]);
 }
 
@@ -136,11 +124,7 @@ fn a_member_that_ends_brings_its_group_back_until_the_final_pass() {
     // The claim controller writes a claim with an ended user without end, once it is reserved for pods.
     cluster.delete_now("pod/a-0");
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
-    let last = cluster
-        .kubectl_dra(["convert", "--yes", "--final", "--settle=1s"])
-        .args(OFF)
-        .run()
-        .exits(0);
+    let last = final_pass(&cluster).run().exits(0);
     assert!(!last.stderr.contains("groups back"), "{}", last.stderr);
     assert_eq!(sorted(&cluster, "claim/a"), ["pods/a-1", "pods/a-2"]);
     end_pods(&cluster);

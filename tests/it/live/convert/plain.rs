@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    GATES, OFF, ON, Records, cluster, convert, groups, list, member_of, named, several, small, turn_off,
+    GATES, OFF, ON, Records, cluster, convert, end_pods, final_pass, groups, is_free, list, member_of, named,
+    several, small, turn_off,
 };
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, pod_group, template};
-use crate::support::cluster::reference;
 use crate::support::schema::assert_schema;
 
 /// The outcome of each claim in a report.
@@ -91,20 +91,12 @@ fn reservations_become_pods_and_the_devices_come_back() {
 
     // Without the gate nobody brings the groups back, and every claim is freed when its pods end.
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
-    let last = cluster
-        .kubectl_dra(["convert", "--yes", "--final", "--settle=1s"])
-        .args(OFF)
-        .run()
-        .exits(0);
+    let last = final_pass(&cluster).run().exits(0);
     assert!(last.stderr.contains("No claims to convert"), "{}", last.stderr);
     turn_off(&cluster, &GATES);
-    for pod in cluster.list("pod") {
-        cluster.set_phase(&reference(&pod), Phase::Succeeded);
-    }
+    end_pods(&cluster);
     for claim in ["llm", "pair", "mixed", "batch"] {
-        cluster.wait(&format!("claim/{claim}"), "it is free", |claim| {
-            claim["status"]["allocation"].is_null() && claim["status"]["reservedFor"].is_null()
-        });
+        cluster.wait(&format!("claim/{claim}"), "it is free", is_free);
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::account::Account;
 use super::faults::{NAMES, assert_converted, is_write, reset};
-use super::{GATES, Records, cluster, convert, end_pods, groups, turn_off};
+use super::{GATES, Records, cluster, convert, end_pods, groups, is_free, turn_off};
 use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::{Cluster, User};
 use crate::support::process::Run;
@@ -87,9 +87,7 @@ fn assert_no_leak(cluster: &Cluster) {
     turn_off(cluster, &GATES);
     end_pods(cluster);
     for name in NAMES {
-        cluster.wait(&format!("claim/{name}"), "it is free", |claim| {
-            claim["status"]["allocation"].is_null() && claim["status"]["reservedFor"].is_null()
-        });
+        cluster.wait(&format!("claim/{name}"), "it is free", is_free);
     }
 }
 
