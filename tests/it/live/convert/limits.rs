@@ -2,8 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{OFF, ON, Records, cluster, groups, list, member_of, turn_off};
-use crate::support::cluster::objects::Manifest;
+use super::{
+    GATES, ON, Records, cluster, convert, end_pods, final_pass, groups, is_free, list, member_of, small,
+    sorted, turn_off,
+};
+use crate::support::cluster::objects::{Manifest, claim_spec, gpu, pod, template};
+use crate::support::cluster::reference;
 use crate::support::schema::assert_schema;
 
 #[test]
@@ -62,26 +66,46 @@ fn a_plan_in_a_file_is_carried_out_as_far_as_it_holds() {
 }
 
 #[test]
-fn a_list_takes_256_pods_and_no_more() {
+fn a_list_takes_256_pods_and_no_more_and_a_group_of_as_many_goes_its_way() {
     let cluster = cluster();
-    groups(&cluster, &["many"], 1);
-    turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
-    // Who names the node needs no scheduler and no room on it.
-    let node = json!({"spec": {"nodeName": cluster.get("pod/many-0")["spec"]["nodeName"]}});
-    for member in 1..=256 {
-        cluster.create(&member_of("many", member).with(node.clone()));
+    // Who shares a device shares its node.
+    for node in cluster.list("node") {
+        let room = json!({"pods": "300"});
+        let status = json!({"status": {"capacity": room, "allocatable": room}});
+        cluster.patch_status(&reference(&node), &status);
     }
-    let before = list(&cluster, "claim/many");
-    let convert = || {
-        cluster
-            .kubectl_dra(["convert", "--yes", "-o", "json"])
-            .args(OFF)
-            .run()
-    };
-    let refused = assert_schema!(&convert().exits(1).stdout);
+    groups(&cluster, &["many"], 257);
+    let group = cluster.reservations_of("claim/many");
+    assert_eq!(group, ["podgroups/many"]);
+    let refused = convert(&cluster, &Records::new().backup(), &["-o", "json"])
+        .run()
+        .exits(1);
+    let refused = assert_schema!(&refused.stdout);
     assert_eq!(refused["claims"][0]["code"], "TooManyConsumers");
-    assert_eq!(list(&cluster, "claim/many"), before);
+    assert_eq!(cluster.reservations_of("claim/many"), group);
+
     cluster.delete_now("pod/many-256");
-    convert().exits(0);
-    assert_eq!(cluster.reservations_of("claim/many").len(), 256);
+    let mut members: Vec<String> = (0..256).map(|member| format!("pods/many-{member}")).collect();
+    members.sort();
+    let device = cluster.devices_of("claim/many");
+    convert(&cluster, &Records::new().backup(), &[]).run().exits(0);
+    assert_eq!(sorted(&cluster, "claim/many"), members);
+    turn_off(&cluster, &GATES);
+    final_pass(&cluster).run().exits(0);
+    assert_eq!(sorted(&cluster, "claim/many"), members);
+    assert_eq!(cluster.devices_of("claim/many"), device);
+    cluster.kubectl_dra(["convert", "verify"]).run().exits(0);
+
+    end_pods(&cluster);
+    cluster.wait("claim/many", "it is free", is_free);
+    // All devices are there again, that of the group among them.
+    cluster.create(&template("one-gpu", claim_spec([gpu()])));
+    let others: Vec<Value> = (0..16)
+        .map(|number| small(pod(&format!("other-{number}"))).template_claim("gpu", "one-gpu"))
+        .collect();
+    cluster.run(&others);
+    let used: Vec<String> = (0..16)
+        .flat_map(|number| cluster.devices_of(&cluster.claim_of(&format!("pod/other-{number}"), "gpu")))
+        .collect();
+    assert!(used.contains(&device[0]), "{device:?} is not in {used:?}");
 }
