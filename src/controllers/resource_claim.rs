@@ -19,14 +19,12 @@ use crate::model::{
     Version,
 };
 use crate::reservation::{
-    PodGroups, check_group_owner, check_owner, claim_name, claim_names, group_claim_name, is_done, is_group,
-    is_reserved_for,
+    ENTRY_ANNOTATION, PodGroups, check_group_owner, check_owner, claim_name, claim_names, group_claim_name,
+    is_done, is_group, is_reserved_for,
 };
 
 /// The finalizer that keeps an allocated claim.
 const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
-/// The annotation that ties a claim to the entry it was made for.
-const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
 
 /// What gates and release of the controller decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use crate::model::{Claim, Cluster, Environment, Key, Kind, Str};
 use crate::reservation::conversion::{
     Action, ClaimGate, ClaimPlan, Code, Refusal, complete, finalizer_patch, plan, unbound, verify,
 };
+use crate::reservation::owning_group;
 use crate::sources::live::Live;
 use crate::sources::{Needs, Unobserved, VersionSettings};
 
@@ -434,7 +435,7 @@ impl<'a> Executor<'a> {
                 }
             };
             let key = claim.key();
-            let cluster = reload(self.live, &key, environment).await?;
+            let cluster = reload(self.live, claim, environment).await?;
             let Some(now) = cluster
                 .claim(&key)
                 .filter(|now| now.metadata.uid == claim.metadata.uid)
@@ -465,14 +466,16 @@ fn half_released<'c>(cluster: &'c Cluster, earlier: &'c [Write]) -> impl Iterato
     })
 }
 
-/// What one claim depends on.
-pub(super) fn needs_of(claim: &Key) -> Needs {
-    Needs::none()
-        .require(Kind::ResourceClaim)
-        .named(Kind::ResourceClaim, &claim.name)
+/// What one claim depends on. Whether the pods of one that was made for a group were given others only these tell.
+pub(super) fn needs_of(claim: &Claim) -> Needs {
+    let mut needs = Needs::none().require(Kind::ResourceClaim);
+    if owning_group(claim).is_none() {
+        needs = needs.named(Kind::ResourceClaim, &claim.metadata.name);
+    }
+    needs
         .require(Kind::Pod)
         .require(Kind::PodGroup)
-        .in_namespace(&claim.namespace)
+        .in_namespace(&claim.metadata.namespace)
         .pods_after_claims()
 }
 

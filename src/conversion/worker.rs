@@ -212,7 +212,7 @@ impl Shared<'_> {
 
     /// Reads the claim and, after it, its pods, and plans anew. The task is then what is to be written.
     async fn look(&self, purpose: &Purpose<'_>, task: &mut Task) -> (Seen, Option<Claim>) {
-        let (cluster, existing) = match self.read(purpose, &task.key).await {
+        let (cluster, existing) = match self.read(purpose, &task.claim).await {
             Ok(read) => read,
             Err(error) => return (Seen::Unread(Answer::of(&error)), None),
         };
@@ -243,8 +243,8 @@ impl Shared<'_> {
     }
 
     /// What one claim depends on, and the UIDs of the objects that its old entries name.
-    async fn read(&self, purpose: &Purpose<'_>, key: &Key) -> Result<(Cluster, BTreeSet<Str>), Error> {
-        let cluster = reload(self.live, key, self.environment).await?;
+    async fn read(&self, purpose: &Purpose<'_>, claim: &Claim) -> Result<(Cluster, BTreeSet<Str>), Error> {
+        let cluster = reload(self.live, claim, self.environment).await?;
         let mut existing = BTreeSet::new();
         if let Purpose::Restore(saved) = purpose {
             existing = objects_of(self.live, saved).await?;
@@ -278,7 +278,10 @@ impl Shared<'_> {
                 let message = "its devices are free, but its finalizer stays: interrupted".to_owned();
                 return Ok(task.ends(Outcome::Failed, Some(message)));
             }
-            match self.read(&Purpose::Convert(&Options::default()), &task.key).await {
+            match self
+                .read(&Purpose::Convert(&Options::default()), &task.claim)
+                .await
+            {
                 Ok((cluster, _)) => match cluster.claim(&task.key) {
                     Some(now) if now.metadata.uid == *task.uid() => task.claim = Arc::clone(now),
                     _ => return Ok(task.ends(Outcome::Released, None)),
@@ -294,8 +297,8 @@ impl Shared<'_> {
 }
 
 /// Reads what one claim depends on, from a server of which `known` is known.
-pub(super) async fn reload(live: &Live, key: &Key, known: &Environment) -> Result<Cluster, Error> {
-    let cluster = live.reload(&needs_of(key), known).await?;
+pub(super) async fn reload(live: &Live, claim: &Claim, known: &Environment) -> Result<Cluster, Error> {
+    let cluster = live.reload(&needs_of(claim), known).await?;
     still_served(cluster.environment(), known, live.server())?;
     Ok(cluster)
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use super::PodGroups;
 use crate::model::{Claim, Key, OwnerReference, Pod, PodGroup, Str, Version};
 
+/// The annotation that ties a claim to the entry it was made for.
+pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
+
 /// Checks that the claim was made for the pod, or for its PodGroup where those are accepted.
 ///
 /// Mirrors `resourceclaim.go`, `IsForPod`, v1.37.1. A group is recognized by kind, API group and name, as the pod does not know

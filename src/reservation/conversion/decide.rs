@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::repointed::Repointed;
 use super::{
     Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, NewEntry, Options, Patch, Refusal, Release,
     foreign_entries, is_for_any_pod,
@@ -18,6 +19,7 @@ pub(super) fn decide<'a>(
     claim: &Claim,
     options: &Options,
     gate: ClaimGate,
+    repointed: &Repointed<'a>,
 ) -> Result<Option<ClaimPlan>, &'a Gap> {
     let repoints = options.target.is_some_and(super::Target::repoints_pods);
     let doomed = repoints && owning_group(claim).is_some();
@@ -30,6 +32,7 @@ pub(super) fn decide<'a>(
         return Err(gap);
     }
     let mut question = Question::new(cluster, claim, options, gate);
+    question.repointed = repointed.of(claim);
     let action = question.answer(any_pod_selected, doomed)?;
     let Question {
         add,
@@ -71,6 +74,8 @@ struct Question<'a, 'c> {
     consumers: Vec<&'a Arc<Pod>>,
     /// Names of pods without a node that could begin to.
     unbound: Vec<Str>,
+    /// Names of pods that may run with the devices though they name other claims.
+    repointed: Vec<Str>,
     add: Vec<NewEntry>,
     unreserved: Vec<Str>,
     unverified: bool,
@@ -96,6 +101,7 @@ impl<'a, 'c> Question<'a, 'c> {
             consumers,
             unbound: unbound.into_iter().map(|pod| pod.metadata.name.clone()).collect(),
             pods,
+            repointed: Vec::new(),
             add: Vec::new(),
             unreserved: Vec::new(),
             unverified: false,
@@ -110,11 +116,12 @@ impl<'a, 'c> Question<'a, 'c> {
             return Ok(Action::Release(Patch::release(self.claim)));
         }
         if let Some(group) = owning_group(self.claim)
-            && (doomed || !self.options.include_generated)
+            && (doomed || !self.options.include_generated || !self.repointed.is_empty())
         {
             return Ok(Action::Refuse(Refusal::GeneratedForPodGroup {
                 group: group.clone(),
-                repointed: doomed,
+                doomed,
+                repointed: self.repointed.clone(),
             }));
         }
         let mut meant: Vec<Meant<'_>> = Vec::new();
@@ -219,6 +226,7 @@ impl<'a, 'c> Question<'a, 'c> {
             || self.claim.status.allocation.is_none()
             || !self.kept.is_empty()
             || self.pods.iter().any(|pod| could_use(pod))
+            || !self.repointed.is_empty()
         {
             return Ok(false);
         }

@@ -13,6 +13,7 @@ mod patch;
 #[cfg(test)]
 mod properties;
 mod refusal;
+mod repointed;
 mod restore;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use self::decide::unbound;
 pub use self::patch::{Patch, entry_json, finalizer_patch};
 use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
+use self::repointed::Repointed;
 pub use self::restore::{Difference, Restoration, Saved, restore};
 pub use self::verify::{Defect, verify};
 
@@ -278,8 +280,9 @@ pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, 
         gate,
         ..Plan::default()
     };
+    let repointed = Repointed::new(cluster);
     for claim in claims {
-        match decide::decide(cluster, claim, options, gate) {
+        match decide::decide(cluster, claim, options, gate, &repointed) {
             Ok(None) => {}
             Ok(Some(claim)) => plan.claims.push(claim),
             Err(gap) if plan.unknown.contains(gap) => {}

@@ -173,6 +173,17 @@ impl World {
                 && matches!(pod.means, Means::Claim | Means::Template)
         })
     }
+
+    /// Whether a pod that may belong to the claim's group runs without a claim for its template.
+    fn anybody_was_given_another(&self) -> bool {
+        self.pods.iter().any(|pod| {
+            self.owner
+                .is_some_and(|owner| pod.group.is_none_or(|group| group == owner))
+                && pod.node
+                && !matches!(pod.phase, "Succeeded" | "Failed")
+                && pod.means == Means::Later
+        })
+    }
 }
 
 fn worlds() -> impl Strategy<Value = World> {
@@ -304,6 +315,10 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
             prop_assert!(
                 !world.anybody_could(),
                 "devices are taken back though a pod could use them"
+            );
+            prop_assert!(
+                !world.anybody_was_given_another(),
+                "devices are taken back though a pod may run with them"
             );
             return Ok(());
         }

@@ -62,7 +62,9 @@ pub enum Refusal {
         /// The group.
         group: Str,
         /// The target's claim controller gives its pods new claims, converted or not.
-        repointed: bool,
+        doomed: bool,
+        /// Pods that may have been given new claims already, and run with the devices of this one.
+        repointed: Vec<Str>,
     },
     /// More entries than the API server accepts.
     TooManyConsumers {
@@ -127,7 +129,11 @@ impl Refusal {
     /// What can be done about it.
     pub fn way_out(&self) -> String {
         match self {
-            Self::GeneratedForPodGroup { repointed: true, .. } => {
+            Self::GeneratedForPodGroup { repointed, .. } if !repointed.is_empty() => {
+                let pods = Names("pod", repointed);
+                format!("end {pods}, then take the devices back with --release-unused")
+            }
+            Self::GeneratedForPodGroup { doomed: true, .. } => {
                 "end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims"
                     .to_owned()
             }
@@ -165,9 +171,20 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::GeneratedForPodGroup { group, repointed } => {
+            Self::GeneratedForPodGroup {
+                group,
+                doomed,
+                repointed,
+            } => {
                 write!(f, "made for PodGroup {group}")?;
-                if *repointed {
+                if !repointed.is_empty() {
+                    let pods = Names("pod", repointed);
+                    return write!(
+                        f,
+                        "; its devices may be in use by {pods}, for which an older claim controller has made other claims"
+                    );
+                }
+                if *doomed {
                     f.write_str(
                         ", whose running pods get new, unallocated claims from the older claim controller",
                     )?;

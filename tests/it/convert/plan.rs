@@ -122,19 +122,42 @@ fn the_older_server_is_repaired_by_the_same_planner() {
     ----- stdout -----
     NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD      REASON
     default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   <none>   PodGroups are not served, so every pod that uses the claim counts
-    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>   made for PodGroup both
+    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>   made for PodGroup both; its devices may be in use by pods both-0, both-1, for which an older claim controller has made other claims
     default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>   reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
     default     foreign          Keep      KindNotSelected        <none>                             <none>   reserved for jobs.batch only
     default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    <none>   PodGroups are not served, so every pod that uses the claim counts
     default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   <none>   PodGroups are not served, so every pod that uses the claim counts
     default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>   members of PodGroup raw have no node yet: pod raw-late
-    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>   made for PodGroup sim
+    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>   made for PodGroup sim; its devices may be in use by pods sim-0, sim-1, for which an older claim controller has made other claims
     team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   <none>   PodGroups are not served, so every pod that uses the claim counts
 
     ----- stderr -----
     warning: whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: say it with `--scheduler-feature-gates` and `--kcm-feature-gates`
     4 claims to convert, 1 claim kept, 4 claims refused
     ");
+}
+
+#[test]
+fn devices_of_pods_that_were_given_other_claims_stay_theirs() {
+    for minor in ["1.36", "1.35"] {
+        let snapshot = format!("downgrade-groups-{minor}");
+        let args = on(
+            &["convert", "plan", "--release-unused", "--all-kinds"],
+            &snapshot,
+            &["--kubernetes-version", minor],
+        );
+        let run = args.run().exits(1);
+        // On 1.35 the pods of the second one still name it.
+        for (claim, why) in [
+            ("both-nic-94rpf", "may be in use by pods both-0, both-1"),
+            ("sim-gpu-2z6cl", "made for PodGroup sim"),
+        ] {
+            let line = run.stdout.lines().find(|line| line.contains(claim));
+            let line = line.unwrap_or_else(|| panic!("{claim}: {}", run.stdout));
+            assert!(line.contains("GeneratedForPodGroup"), "{minor}: {line}");
+            assert!(line.contains(why), "{minor}: {line}");
+        }
+    }
 }
 
 #[test]
