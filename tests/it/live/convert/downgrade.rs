@@ -10,9 +10,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::steps::{parse, with_kubelets};
-use super::{ON, cluster, end_pods, groups, is_free, member_of, named, several, small, sorted};
+use super::{
+    ON, Records, cluster, convert, end_pods, groups, is_free, member_of, named, reserve_for_job, several,
+    small, sorted,
+};
+use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{
-    Manifest, claim, claim_spec, gpu, namespace, pod, pod_group, taint, taint_rule, template,
+    Manifest, claim, claim_spec, gpu, namespace, pod, pod_group, request, taint, taint_rule, template,
 };
 use crate::support::cluster::{Cluster, Component, older, reference};
 use crate::support::wait::wait_for;
@@ -22,6 +26,9 @@ const FREED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The releases that there are, in the order in which they are gone back to.
 const RELEASES: [&str; 2] = ["1.36", "1.35"];
+
+/// Groups with a named claim and one that is made for them, and what their pods call that.
+const OF_TWO_CLAIMS: [(&str, &str); 2] = [("both", "nic"), ("conv", "net")];
 
 /// A control plane that `minor` can take the place of, if that is to be tried. What takes minutes to build is there when this returns.
 fn before(minor: &str) -> Option<Cluster> {
@@ -219,11 +226,57 @@ fn prepared(minor: &str) {
     with_kubelets(&cluster, || cluster.wait_gone("namespace/team"));
 }
 
+/// Claims of which a downgrade makes other things, and the pods that use them: what [`populate`] adds.
+///
+/// The group `saved` was converted, `over` has ended, and `sweep` is reserved for a pod and a job that is gone. `both` and `conv` have two
+/// claims, a named one and one that was made for the group; that of `conv` was converted. Both are returned.
+fn populate_for_repair(cluster: &Cluster) -> [String; 2] {
+    groups(cluster, &["saved", "over"], 1);
+    cluster.create_all(&[
+        template("one-nic", claim_spec([request("nic", "nic.example.com")])),
+        claim("sweep", claim_spec([gpu()])),
+    ]);
+    cluster.run(&[small(pod("sweep")).named_claim("gpu", "sweep")]);
+    reserve_for_job(cluster, "sweep");
+    let made = OF_TWO_CLAIMS.map(|(name, second)| {
+        let by_template = json!({"name": second, "resourceClaimTemplateName": "one-nic"});
+        let member = format!("{name}-0");
+        cluster.run(&[
+            claim(name, claim_spec([gpu()])),
+            pod_group(name, [named(name), by_template]),
+            small(pod(&member))
+                .named_claim("gpu", name)
+                .template_claim(second, "one-nic")
+                .in_group(name),
+        ]);
+        cluster.claim_of(&format!("pod/{member}"), second)
+    });
+    let saved = ["claim/default/saved"];
+    convert(cluster, &Records::new().backup(), &saved).run().exits(0);
+    let generated = [
+        &made[1],
+        "--disable-gate=DRAWorkloadResourceClaims",
+        "--include-generated",
+    ];
+    convert(cluster, &Records::new().backup(), &generated)
+        .run()
+        .exits(0);
+    cluster.set_phase("pod/over-0", Phase::Succeeded);
+    made
+}
+
+/// How often `text` has a line with all of `words`.
+fn lines_with(text: &str, words: &[&str]) -> usize {
+    let has_all = |line: &&str| words.iter().all(|word| line.contains(word));
+    text.lines().filter(has_all).count()
+}
+
 #[track_caller]
 fn unprepared(minor: &str) {
     let Some(cluster) = before(minor) else { return };
     populate(&cluster);
     let generated = cluster.claim_of("pod/sim-0", "gpu");
+    let [both, conv] = populate_for_repair(&cluster);
     cluster.reconfigure(|options| {
         options.set_runtime_config("");
         for component in Component::GATED {
@@ -245,17 +298,26 @@ fn unprepared(minor: &str) {
     );
     shows("claim/mixed", &["podgroups/mixed", "pods/mixed-0", "pods/solo"]);
     shows("claim/team/team", &["podgroups/team", "pods/team-0"]);
+    shows("claim/both", &["podgroups/both", "pods/both-0"]);
+    shows("claim/conv", &["podgroups/conv", "pods/conv-0"]);
+    shows("claim/saved", &["pods/saved-0"]);
+    shows("claim/sweep", &["jobs/render", "pods/sweep"]);
+    told_of_other_claims(&cluster, &both, &conv);
 
-    // Where pods still run the tool only has to take the group away.
-    let run = cluster
-        .kubectl_dra(["convert", "claim/default/llm", "--yes"])
-        .run()
-        .exits(0);
-    assert!(run.stdout.contains("Converted"), "{}", run.stdout);
+    // Where pods still run the tool only has to take away what is no pod.
+    for (claim, flags) in [("llm", &[][..]), ("sweep", &["--all-kinds"])] {
+        let run = cluster
+            .kubectl_dra(["convert", "--yes", &format!("claim/default/{claim}")])
+            .args(flags)
+            .run()
+            .exits(0);
+        assert!(run.stdout.contains("Converted"), "{}", run.stdout);
+    }
     assert_eq!(sorted("claim/llm"), ["pods/llm-0", "pods/llm-1", "pods/llm-2"]);
+    assert_eq!(sorted("claim/sweep"), ["pods/sweep"]);
 
     end_pods(&cluster);
-    for claim in ["claim/llm", "claim/plain"] {
+    for claim in ["claim/llm", "claim/plain", "claim/saved", "claim/sweep"] {
         cluster.wait(claim, "it is free", is_free);
     }
     // All others leak: 1.36 leaves what is no pod, 1.35 leaves everything.
@@ -281,17 +343,25 @@ fn unprepared(minor: &str) {
         ),
         ("claim/batch", leaks(&["jobs/render"], &["pods/batch"])),
         ("claim/team/team", leaks(&["podgroups/team"], &["pods/team-0"])),
+        ("claim/both", leaks(&["podgroups/both"], &["pods/both-0"])),
+        ("claim/conv", leaks(&["podgroups/conv"], &["pods/conv-0"])),
+        // Nothing lets the claim controller look at it again.
+        (&conv, vec!["pods/conv-0".to_owned()]),
     ];
     for (claim, entries) in &all {
         shows(claim, &entries.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(cluster.get(claim)["status"]["allocation"].is_object(), "{claim}");
     }
-    let made = cluster.get(&generated);
-    assert!(made["status"]["allocation"].is_object(), "{made:#}");
-    assert!(
-        sorted(&generated).contains(&"podgroups/sim".to_owned()),
-        "{made:#}"
-    );
+    // The last of these has a pod that had ended before, whose entry comes and goes.
+    for (claim, entry) in [
+        (&*generated, "podgroups/sim"),
+        (&both, "podgroups/both"),
+        ("claim/over", "podgroups/over"),
+    ] {
+        let held = cluster.get(claim);
+        assert!(held["status"]["allocation"].is_object(), "{held:#}");
+        assert!(sorted(claim).contains(&entry.to_owned()), "{held:#}");
+    }
     cluster.delete("namespace/team");
     cluster.wait("namespace/team", "its claim keeps it", |namespace| {
         let conditions = namespace["status"]["conditions"].as_array();
@@ -310,18 +380,59 @@ fn unprepared(minor: &str) {
     };
     let groups = release(&[]).exits(1);
     assert_eq!(
-        groups.stdout.matches(" Released ").count(),
-        4,
+        lines_with(&groups.stdout, &[" Released "]),
+        8,
         "{}",
         groups.stdout
     );
     assert!(groups.stdout.contains("UnknownKindUnused"), "{}", groups.stdout);
+    // What has entries of pods only is the claim controller's, which any write wakes up.
+    let ended = cluster.kubectl_dra(["convert", "verify"]).run().exits(1);
+    let what = ["EntryWithoutConsumer", "pod conv-0, which has ended"];
+    assert_eq!(lines_with(&ended.stdout, &what), 1, "{}", ended.stdout);
+    cluster.patch(&conv, &json!({"metadata": {"labels": {"seen": "yes"}}}));
+    cluster.wait(&conv, "it is free", is_free);
     let job = release(&["--entry=jobs.batch/render"]).exits(0);
-    assert_eq!(job.stdout.matches(" Released ").count(), 1, "{}", job.stdout);
+    assert_eq!(lines_with(&job.stdout, &[" Released "]), 1, "{}", job.stdout);
     wait_free(&cluster);
     cluster.wait_gone("namespace/team");
     cluster.kubectl_dra(["convert", "verify"]).run().exits(0);
     cluster.run(&[small(pod("later")).named_claim("gpu", "mixed")]);
+}
+
+/// The running pods of `both` and `conv` are told of other claims, which nobody allocates. The tool says so, and takes no device away
+/// from them.
+#[track_caller]
+fn told_of_other_claims(cluster: &Cluster, both: &str, conv: &str) {
+    for ((group, second), old) in OF_TWO_CLAIMS.into_iter().zip([both, conv]) {
+        let new = wait_for("the pod has another claim", || {
+            let now = cluster.claim_of(&format!("pod/{group}-0"), second);
+            (now != old).then_some(now)
+        });
+        let new = cluster.wait(&new, "it exists", |claim| claim.is_object());
+        assert!(new["status"]["allocation"].is_null(), "{new:#}");
+    }
+    let plan = cluster
+        .kubectl_dra(["convert", "plan", "-o", "wide"])
+        .run()
+        .exits(1);
+    let told = ["GeneratedForPodGroup", "in use by pod both-0", "end pod both-0"];
+    assert_eq!(lines_with(&plan.stdout, &told), 1, "{}", plan.stdout);
+    let defects = cluster.kubectl_dra(["convert", "verify"]).run().exits(1);
+    let told = ["EntryWithoutConsumer", "pod conv-0, which does not use it"];
+    assert_eq!(lines_with(&defects.stdout, &told), 1, "{}", defects.stdout);
+
+    let before = [both, conv].map(|claim| cluster.get(claim)["status"].clone());
+    for more in [&[][..], &["--include-generated"]] {
+        let run = cluster
+            .kubectl_dra(["convert", "--yes", "--release-unused", both])
+            .args(more)
+            .run()
+            .exits(1);
+        assert!(run.stdout.contains("Refused"), "{}", run.stdout);
+    }
+    let after = [both, conv].map(|claim| cluster.get(claim)["status"].clone());
+    assert_eq!(after, before);
 }
 
 #[test]

@@ -77,15 +77,18 @@ fn several(cluster: &Cluster) {
         user("solo", "mixed"),
         user("batch", "batch"),
     ]);
-    cluster.update_status("claim/batch", |claim| {
+    reserve_for_job(cluster, "batch");
+}
+
+/// Reserves a claim that a pod uses also for the job `render`, which does not exist.
+fn reserve_for_job(cluster: &Cluster, claim: &str) {
+    let entry = json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"});
+    cluster.update_status(&format!("claim/{claim}"), |claim| {
         // The pod's entry stays: the claim controller would put it back, at a time that nobody knows.
         claim["status"]["reservedFor"]
             .as_array_mut()
             .expect("the pod runs")
-            .insert(
-                0,
-                json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"}),
-            );
+            .insert(0, entry.clone());
     });
 }
 
