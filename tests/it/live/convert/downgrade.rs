@@ -228,10 +228,11 @@ fn prepared(minor: &str) {
 
 /// Claims of which a downgrade makes other things, and the pods that use them: what [`populate`] adds.
 ///
-/// The group `saved` was converted, `over` has ended, and `sweep` is reserved for a pod and a job that is gone. `both` and `conv` have two
+/// The group `saved` was converted, `over` has ended, of `half` one member, and `sweep` is reserved for a pod and a job that is gone. `both` and `conv` have two
 /// claims, a named one and one that was made for the group; that of `conv` was converted. Both are returned.
 fn populate_for_repair(cluster: &Cluster) -> [String; 2] {
     groups(cluster, &["saved", "over"], 1);
+    groups(cluster, &["half"], 2);
     cluster.create_all(&[
         template("one-nic", claim_spec([request("nic", "nic.example.com")])),
         claim("sweep", claim_spec([gpu()])),
@@ -261,7 +262,9 @@ fn populate_for_repair(cluster: &Cluster) -> [String; 2] {
     convert(cluster, &Records::new().backup(), &generated)
         .run()
         .exits(0);
-    cluster.set_phase("pod/over-0", Phase::Succeeded);
+    for ended in ["pod/over-0", "pod/half-0"] {
+        cluster.set_phase(ended, Phase::Succeeded);
+    }
     made
 }
 
@@ -315,9 +318,21 @@ fn unprepared(minor: &str) {
     }
     assert_eq!(sorted("claim/llm"), ["pods/llm-0", "pods/llm-1", "pods/llm-2"]);
     assert_eq!(sorted("claim/sweep"), ["pods/sweep"]);
+    // The claim controller adds and removes the entry of the pod that has ended without end, and `convert` may see either.
+    let run = cluster
+        .kubectl_dra(["convert", "--yes", "claim/default/half"])
+        .run();
+    assert!(matches!(run.code, Some(0 | 1)), "{}\n{}", run.stdout, run.stderr);
+    let half = sorted("claim/half");
+    let lives = "pods/half-1".to_owned();
+    assert!(
+        half.contains(&lives) && !half.contains(&"podgroups/half".to_owned()),
+        "{half:?}"
+    );
 
     end_pods(&cluster);
-    for claim in ["claim/llm", "claim/plain", "claim/saved", "claim/sweep"] {
+    for claim in ["llm", "plain", "saved", "sweep", "half"] {
+        let claim = &format!("claim/{claim}");
         cluster.wait(claim, "it is free", is_free);
     }
     // All others leak: 1.36 leaves what is no pod, 1.35 leaves everything.
@@ -421,6 +436,16 @@ fn told_of_other_claims(cluster: &Cluster, both: &str, conv: &str) {
     let defects = cluster.kubectl_dra(["convert", "verify"]).run().exits(1);
     let told = ["EntryWithoutConsumer", "pod conv-0, which does not use it"];
     assert_eq!(lines_with(&defects.stdout, &told), 1, "{}", defects.stdout);
+
+    let findings = cluster.kubectl_dra(["check"]).run().exits(1);
+    for ((group, _), old) in OF_TWO_CLAIMS.into_iter().zip([both, conv]) {
+        let told = [
+            "DRA019",
+            &format!("pod/default/{group}-0"),
+            &format!("made after {old}"),
+        ];
+        assert_eq!(lines_with(&findings.stdout, &told), 1, "{}", findings.stdout);
+    }
 
     let before = [both, conv].map(|claim| cluster.get(claim)["status"].clone());
     for more in [&[][..], &["--include-generated"]] {
