@@ -57,7 +57,7 @@ bench: ## Measure against kubectl and jq, and print the tables of docs/performan
 	$(MAKE) bench-rules
 
 # How many claims the benchmark of writes converts.
-WRITES ?= 2000
+WRITES ?= 1000
 
 .PHONY: bench-convert
 bench-convert: ## Measure planning and writing of conversions, for docs/performance.md; WRITES=n

@@ -1,6 +1,5 @@
 //! Passes over all claims: read, plan, back up, write, look again.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use super::pass::{self, Phase};
 use super::preflight;
 use super::record::{Entry, Head, Paths, Record, Write, read_journal};
 use super::step::Answer;
-use super::worker::{Done, Purpose, Shared, Task, reload, still_served};
+use super::worker::{Done, Purpose, Shared, Task, Traffic, reload, still_served};
 use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Trouble, Watcher};
 use crate::model::{Claim, Cluster, Environment, Key, Kind, Str};
 use crate::reservation::conversion::{
@@ -204,6 +203,7 @@ impl<'a> Executor<'a> {
                 record: record.as_deref(),
                 patience: self.order.patience,
                 stop: &self.stop,
+                traffic: Traffic::new(self.order.at_once),
             };
             let (wrote, failure) = self.write(&shared, tasks, report, &mut converted).await?;
             report.failure = failure;
@@ -340,32 +340,21 @@ impl<'a> Executor<'a> {
         report: &mut Report,
         converted: &mut BTreeSet<Str>,
     ) -> Result<(usize, Option<Trouble>), Error> {
-        let failure = RefCell::new(None);
-        let broken = Cell::new(false);
         let purpose = Purpose::Convert(&self.order.options);
-        let one = async |task: Task| {
-            if failure.borrow().is_some() || broken.get() || self.stop.is_asked() {
-                return Ok(task.ends(Outcome::NotTried, None));
-            }
-            let done = shared.carry_out(&purpose, task).await;
-            broken.set(broken.get() || done.is_err());
-            if let Ok(Done {
-                fatal: Some(trouble), ..
-            }) = &done
-            {
-                *failure.borrow_mut() = Some(trouble.clone());
-            }
-            self.watcher.done();
-            done
-        };
         let mut work = futures::stream::iter(tasks)
-            .map(&one)
-            .buffer_unordered(self.order.at_once.max(1));
-        let mut trouble = None;
+            .map(|task| shared.carry_out(&purpose, task))
+            .buffer_unordered(shared.traffic.claims_at_once());
+        let (mut trouble, mut failure) = (None, None);
         let mut wrote = 0;
         while let Some(done) = work.next().await {
+            if !matches!(&done, Ok(done) if done.outcome == Outcome::NotTried) {
+                self.watcher.done();
+            }
             match done {
                 Ok(done) => {
+                    if done.fatal.is_some() {
+                        failure.clone_from(&done.fatal);
+                    }
                     match done.outcome {
                         Outcome::Converted | Outcome::Replanned => {
                             wrote += 1;
@@ -382,7 +371,7 @@ impl<'a> Executor<'a> {
         drop(work);
         match trouble {
             Some(error) => Err(error.into()),
-            None => Ok((wrote, failure.into_inner())),
+            None => Ok((wrote, failure)),
         }
     }
 
@@ -400,6 +389,7 @@ impl<'a> Executor<'a> {
             record: Some(record),
             patience: self.order.patience,
             stop: &self.stop,
+            traffic: Traffic::new(self.order.at_once),
         };
         for claim in half_released(&survey.cluster, record.earlier()) {
             let task = Task {

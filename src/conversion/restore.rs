@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 
 use super::executor::note;
 use super::record::{Entry, Record, read_backup, read_journal};
-use super::worker::{Purpose, Shared, Task, objects_of};
+use super::worker::{Purpose, Shared, Task, Traffic, objects_of};
 use super::{ClaimResult, Error, Mode, Outcome, RecordError, Report, Stop, Watcher};
 use crate::model::{ConsumerReference, Key, Kind, Str};
 use crate::reservation::conversion::{Difference, Restoration, Saved, restore as plan};
@@ -176,23 +176,16 @@ pub async fn restore(
         record,
         patience: std::time::Duration::from_secs(60),
         stop,
+        traffic: Traffic::new(AT_ONCE),
     };
     watcher.pass(1, work.len());
-    let failed = std::cell::Cell::new(false);
-    let one = async |(saved, task): (Saved, Task)| {
-        if stop.is_asked() || failed.get() {
-            return Ok(task.ends(Outcome::NotTried, None));
-        }
-        let done = shared.carry_out(&Purpose::Restore(&saved), task).await;
-        watcher.done();
-        if done.as_ref().map_or(true, |done| done.fatal.is_some()) {
-            failed.set(true);
-        }
-        done
-    };
-    let mut work = futures::stream::iter(work).map(&one).buffer_unordered(AT_ONCE);
+    let one = async |(saved, task): (Saved, Task)| shared.carry_out(&Purpose::Restore(&saved), task).await;
+    let mut work = futures::stream::iter(work)
+        .map(&one)
+        .buffer_unordered(shared.traffic.claims_at_once());
     let mut trouble = None;
     while let Some(done) = work.next().await {
+        watcher.done();
         match done {
             Ok(done) => {
                 if done.fatal.is_some() {

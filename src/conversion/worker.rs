@@ -1,10 +1,12 @@
 //! One claim from its plan to its outcome: sends what `step` says, and reads what `step` asks for.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use super::executor::needs_of;
 use super::record::{self, Entry, Record, RecordError, Write};
@@ -32,6 +34,34 @@ pub(super) struct Shared<'a> {
     pub(super) record: Option<&'a Record>,
     pub(super) patience: Duration,
     pub(super) stop: &'a Stop,
+    pub(super) traffic: Traffic,
+}
+
+/// How much may be under way.
+pub(super) struct Traffic {
+    at_once: usize,
+    /// One for each request in flight. A claim waits for it with its write in the journal already: the way to the disk costs no time
+    /// in which the server could work.
+    slots: Semaphore,
+    /// What ended one write will end all others, so that nothing more is sent.
+    given_up: Cell<bool>,
+}
+
+impl Traffic {
+    /// At most `at_once` requests at the same time.
+    pub(super) fn new(at_once: usize) -> Self {
+        let at_once = at_once.max(1);
+        Self {
+            at_once,
+            slots: Semaphore::new(at_once),
+            given_up: Cell::new(false),
+        }
+    }
+
+    /// How many claims are to be worked at: those whose request is in flight, and as many that are about to send one.
+    pub(super) fn claims_at_once(&self) -> usize {
+        2 * self.at_once
+    }
 }
 
 /// A claim and what is to be written to it.
@@ -115,8 +145,23 @@ impl Task {
 }
 
 impl Shared<'_> {
-    /// Carries a task through.
-    pub(super) async fn carry_out(&self, purpose: &Purpose<'_>, mut task: Task) -> Result<Done, RecordError> {
+    /// Carries a task through, unless it is over for all of them.
+    pub(super) async fn carry_out(&self, purpose: &Purpose<'_>, task: Task) -> Result<Done, RecordError> {
+        if self.is_over() {
+            return Ok(task.ends(Outcome::NotTried, None));
+        }
+        let done = self.try_out(purpose, task).await;
+        if done.as_ref().map_or(true, |done| done.fatal.is_some()) {
+            self.traffic.given_up.set(true);
+        }
+        done
+    }
+
+    fn is_over(&self) -> bool {
+        self.traffic.given_up.get() || self.stop.is_asked()
+    }
+
+    async fn try_out(&self, purpose: &Purpose<'_>, mut task: Task) -> Result<Done, RecordError> {
         let action = match purpose {
             Purpose::Restore(_) => "Restore",
             Purpose::Convert(_) if task.releases => "Release",
@@ -131,6 +176,7 @@ impl Shared<'_> {
                 Next::Send | Next::Look(_) if self.stop.is_asked() => {
                     return Ok(task.ends(Outcome::NotTried, Some("interrupted".to_owned())));
                 }
+                Next::Send if self.is_over() => return Ok(task.ends(Outcome::NotTried, None)),
                 Next::Send => match self.send(&task, &mut attempt, action, Part::Status).await? {
                     Ok(claim) => {
                         written = Some(claim);
@@ -176,7 +222,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Sends the task's patch once, noted before; the claim as it is then, or what to do instead.
+    /// Sends the task's patch once, noted before; the claim as it is then, or what to do instead. Nothing is sent once it is over.
     async fn send(
         &self,
         task: &Task,
@@ -191,19 +237,27 @@ impl Shared<'_> {
         if self.mode == Mode::Client {
             return Ok(Err(Next::Done { ours: true }));
         }
+        let note = |answer: String| {
+            if let Some(record) = self.record {
+                record.note(&Entry::Result {
+                    time: record::time(),
+                    uid: task.uid().clone(),
+                    answer,
+                });
+            }
+        };
+        let slot = self.traffic.slots.acquire().await;
+        if self.is_over() {
+            note("not sent".to_owned());
+            return Ok(Err(Next::Send));
+        }
         let dry_run = self.mode == Mode::Server;
         let result = self.live.patch_claim(&task.key, part, &task.patch, dry_run).await;
-        if let Some(record) = self.record {
-            let answer = match &result {
-                Ok(written) => format!("version {}", written.claim.metadata.resource_version),
-                Err(error) => error.to_string(),
-            };
-            record.note(&Entry::Result {
-                time: record::time(),
-                uid: task.uid().clone(),
-                answer,
-            });
-        }
+        drop(slot);
+        note(match &result {
+            Ok(written) => format!("version {}", written.claim.metadata.resource_version),
+            Err(error) => error.to_string(),
+        });
         Ok(match result {
             Ok(written) => Ok(written.claim),
             Err(error) => Err(attempt.answered(Answer::of(&error))),
@@ -244,6 +298,7 @@ impl Shared<'_> {
 
     /// What one claim depends on, and the UIDs of the objects that its old entries name.
     async fn read(&self, purpose: &Purpose<'_>, claim: &Claim) -> Result<(Cluster, BTreeSet<Str>), Error> {
+        let _slot = self.traffic.slots.acquire().await;
         let cluster = reload(self.live, claim, self.environment).await?;
         let mut existing = BTreeSet::new();
         if let Purpose::Restore(saved) = purpose {
@@ -272,9 +327,10 @@ impl Shared<'_> {
                     let message = format!("its devices are free, but its finalizer stays: {why}");
                     return Ok(task.ends(Outcome::Failed, Some(message)));
                 }
-                Next::Gone | Next::Send | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
+                Next::Gone | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
+                Next::Send => {}
             }
-            if self.stop.is_asked() {
+            if self.is_over() {
                 let message = "its devices are free, but its finalizer stays: interrupted".to_owned();
                 return Ok(task.ends(Outcome::Failed, Some(message)));
             }
