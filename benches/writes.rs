@@ -60,7 +60,9 @@ fn main() {
         let claims = plan["claims"].as_array().expect("claims");
         assert_eq!(claims.len(), count);
         let begin = Instant::now();
-        send(&cluster, claims, |claim| claim["patch"].clone());
+        send(&cluster, claims, "?fieldManager=kubectl-dra", |claim| {
+            claim["patch"].clone()
+        });
         bare.push(rate(count, begin.elapsed().as_secs_f64()));
         put_back(&cluster, claims);
 
@@ -126,12 +128,12 @@ fn run(cluster: &Cluster, args: &[&str]) -> Vec<u8> {
 }
 
 /// Sends a JSON patch of the status of each claim.
-fn send(cluster: &Cluster, claims: &[Value], patch: impl Fn(&Value) -> Value) {
+fn send(cluster: &Cluster, claims: &[Value], query: &str, patch: impl Fn(&Value) -> Value) {
     let client = cluster.client();
     let writes = claims.iter().map(|claim| {
         let text = |field: &str| claim[field].as_str().expect("a text").to_owned();
         let path = format!(
-            "/apis/resource.k8s.io/v1/namespaces/{}/resourceclaims/{}/status",
+            "/apis/resource.k8s.io/v1/namespaces/{}/resourceclaims/{}/status{query}",
             text("namespace"),
             text("name")
         );
@@ -156,6 +158,7 @@ fn put_back(cluster: &Cluster, claims: &[Value]) {
     send(
         cluster,
         claims,
+        "",
         |claim| json!([{"op": "replace", "path": "/status/reservedFor", "value": claim["before"]}]),
     );
 }

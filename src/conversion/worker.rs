@@ -37,6 +37,9 @@ pub(super) struct Shared<'a> {
     pub(super) traffic: Traffic,
 }
 
+/// Claims whose write is in the journal, or on the way there, before its turn.
+const AHEAD: usize = 16;
+
 /// How much may be under way.
 pub(super) struct Traffic {
     at_once: usize,
@@ -58,9 +61,9 @@ impl Traffic {
         }
     }
 
-    /// How many claims are to be worked at: those whose request is in flight, and as many that are about to send one.
+    /// How many claims are to be worked at: those whose request is in flight, and some that are about to send one.
     pub(super) fn claims_at_once(&self) -> usize {
-        2 * self.at_once
+        self.at_once + AHEAD
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -117,6 +118,10 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
     }
 }
 
+/// How long lines gather after a trip to the disk, which costs the machine more than the lines are worth one by one. Whoever waits for
+/// a line has others under way.
+const GATHERING: Duration = Duration::from_millis(5);
+
 /// The journal's thread. Lines that wait at the same time share one trip to the disk.
 pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
     while let Ok(first) = inbox.recv() {
@@ -127,7 +132,8 @@ pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
             waiting.extend(line.safe);
         }
         let mut result = journal.write_all(&text);
-        if result.is_ok() && !waiting.is_empty() {
+        let is_awaited = !waiting.is_empty();
+        if result.is_ok() && is_awaited {
             result = journal.sync_data();
         }
         for safe in waiting {
@@ -136,6 +142,9 @@ pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
                 .copied()
                 .map_err(|error| io::Error::new(error.kind(), error.to_string()));
             let _ = safe.send(answer);
+        }
+        if is_awaited {
+            std::thread::sleep(GATHERING);
         }
     }
     let _ = journal.sync_data();

@@ -70,7 +70,16 @@ impl Target {
             .uri(path)
             .header(header::ACCEPT, JSON)
             .header(header::CONTENT_TYPE, content_type);
-        self.send(request, Body::from(json), what).await?.small().await
+        let (target, sent) = (self.clone(), what.to_owned());
+        // As a task of the runtime this runs on the thread that reads the connection; who waits is woken once.
+        let answer =
+            tokio::spawn(async move { target.send(request, Body::from(json), &sent).await?.small().await });
+        answer.await.unwrap_or_else(|error| {
+            Err(Error::Cut {
+                what: what.to_owned(),
+                message: error.to_string(),
+            })
+        })
     }
 
     async fn send(&self, request: request::Builder, body: Body, what: &str) -> Result<Answer, Error> {
