@@ -225,7 +225,8 @@ impl Shared<'_> {
         }
     }
 
-    /// Sends the task's patch once, noted before; the claim as it is then, or what to do instead. Nothing is sent once it is over.
+    /// Sends the task's patch once, noted before; the claim as it is then, or what to do instead. Nothing is begun once it is over; a
+    /// finalizer is the rest of what was begun.
     async fn send(
         &self,
         task: &Task,
@@ -250,7 +251,7 @@ impl Shared<'_> {
             }
         };
         let slot = self.traffic.slots.acquire().await;
-        if self.is_over() {
+        if part == Part::Status && self.is_over() {
             note("not sent".to_owned());
             return Ok(Err(Next::Send));
         }
@@ -330,10 +331,9 @@ impl Shared<'_> {
                     let message = format!("its devices are free, but its finalizer stays: {why}");
                     return Ok(task.ends(Outcome::Failed, Some(message)));
                 }
-                Next::Gone | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
-                Next::Send => {}
+                Next::Gone | Next::Send | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
             }
-            if self.is_over() {
+            if self.stop.is_asked() {
                 let message = "its devices are free, but its finalizer stays: interrupted".to_owned();
                 return Ok(task.ends(Outcome::Failed, Some(message)));
             }
