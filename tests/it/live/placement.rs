@@ -97,6 +97,18 @@ fn amount_of(driver: &str, capacity: &str, amount: &str) -> Value {
         .exactly(json!({"capacity": {"requests": {capacity: amount}}}))
 }
 
+/// Devices of which all are taken at once. Of a driver of their own: which of the equal nodes is emptied by that is
+/// chance, and the devices that later cases ask for on one node must be there whatever it is.
+fn bulk(node: &str) -> Value {
+    slice(
+        "bulk.example.com",
+        node,
+        (0..6).map(
+            |number| json!({"name": format!("port-{number}"), "attributes": {"side": {"int": number / 3}}}),
+        ),
+    )
+}
+
 /// A device for each way to say which amounts of a capacity can be had.
 fn policies(node: &str) -> Value {
     let capacities = [
@@ -187,7 +199,9 @@ fn set_up(cluster: &Cluster) {
         gpu_class().with(json!({"spec": {"extendedResourceName": "example.com/gpu"}})),
         nic_class(),
     ];
-    for driver in ["mig", "share", "fabric", "old", "policy", "hosts", "attach"] {
+    for driver in [
+        "mig", "share", "bulk", "fabric", "old", "policy", "hosts", "attach",
+    ] {
         objects.push(class(
             &format!("{driver}.example.com"),
             &format!("device.driver == '{driver}.example.com'"),
@@ -204,7 +218,7 @@ fn set_up(cluster: &Cluster) {
             }
         }));
         objects.push(nic_slice(node, 8));
-        objects.push(shares(node));
+        objects.extend([shares(node), bulk(node)]);
     }
     objects.extend(partitions("gpu-node-1"));
     objects.extend(fabric());
@@ -263,7 +277,7 @@ fn cases() -> Vec<Case> {
                 ],
             )]),
         ),
-        own("everything", true, claim_spec([request("nic", "nic.example.com").all().selecting("device.attributes['nic.example.com'].numaNode == 1")])),
+        own("everything", true, claim_spec([request("ports", "bulk.example.com").all().selecting("device.attributes['bulk.example.com'].side == 1")])),
         case(
             "looks-on",
             true,
