@@ -186,7 +186,15 @@ impl Ctx {
 
     /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
     pub(crate) fn interrupt(&self) -> bool {
-        self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true)
+        let ends_by_itself =
+            self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true);
+        if ends_by_itself {
+            // Whoever does not know what is waited for would press the key again.
+            self.printer.interrupted();
+            self.printer
+                .note("interrupted: what is in flight is finished; a second time ends at once");
+        }
+        ends_by_itself
     }
 
     /// Where the user's programs keep what they remember.
