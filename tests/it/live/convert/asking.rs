@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use rustix::termios::{LocalModes, tcgetattr};
+
 use super::{ON, Records, cluster, groups, list, several, sorted};
 use crate::support::wait::wait_for;
 
@@ -31,6 +33,11 @@ fn nothing_is_written_unless_somebody_says_yes() {
             assert!(question.contains(words), "{words}: {question}");
         }
         assert_eq!(lists(), before);
+        // Before that a key would be the terminal's, which swallows Ctrl-C.
+        wait_for("each key goes to the program", || {
+            let modes = tcgetattr(&keyboard).expect("a terminal").local_modes;
+            (!modes.intersects(LocalModes::ICANON | LocalModes::ISIG)).then_some(())
+        });
         keyboard
             .write_all(answer.as_bytes())
             .expect("the terminal is open");

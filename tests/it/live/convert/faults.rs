@@ -2,8 +2,7 @@
 //! or the exit code says that they are not and a second run makes them so.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -155,6 +154,15 @@ fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
     });
 }
 
+/// When a conversion is killed.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    /// Its request of that number got no farther than the proxy.
+    Request(usize),
+    /// Its write of that number took effect, and it did not hear so.
+    Answer(usize),
+}
+
 /// Kills `convert ARGS…` before each request that it sends, and after each of its `writes` took effect and before its answer; each time a
 /// second run makes what `assert_right` wants of what `reset` has made.
 fn killed_at_every_moment(
@@ -164,62 +172,75 @@ fn killed_at_every_moment(
     reset: impl Fn(),
     assert_right: &dyn Fn(&str),
 ) {
-    let mut kills = 0;
-    for moment in 0.. {
-        if moment % 2 == 1 && moment / 2 >= writes {
-            continue;
-        }
+    let is_killed = |moment: Moment| {
         reset();
-        let pid = Arc::new(AtomicU32::new(0));
-        let requests = AtomicUsize::new(0);
-        let victim = Arc::clone(&pid);
-        let client_side = moment % 2 == 0;
-        let faulty = cluster.faulty(move |asked, _| {
-            let interesting = client_side || is_write(asked);
-            if !interesting || requests.fetch_add(1, Ordering::SeqCst) != moment / 2 {
-                return Fault::None;
-            }
-            let raw = wait_for("the process has a number", || {
-                i32::try_from(victim.load(Ordering::SeqCst))
-                    .ok()
-                    .and_then(Pid::from_raw)
-            });
-            if client_side {
-                // The request arrived but is not passed on.
-                let _ = kill_process(raw, Signal::KILL);
-                return Fault::Close;
-            }
-            // The server carries it out, and nobody hears the answer.
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(150));
-                let _ = kill_process(raw, Signal::KILL);
-            });
-            Fault::After(0)
-        });
         let records = Records::new();
-        let process = convert(cluster, &records.backup(), &["--concurrency=1"])
-            .args(args)
-            .args(faulty.flags())
-            .start_unguarded();
-        pid.store(process.id(), Ordering::SeqCst);
-        let run = process.finish();
-        if run.signal.is_some() {
-            kills += 1;
-        } else if client_side {
-            // The run came to its end before that many requests.
-            break;
-        }
+        let killed = killed_at(cluster, &records, args, moment);
         let again = convert(cluster, &records.backup(), args).run();
         assert_eq!(
             again.code,
             Some(0),
-            "moment {moment}: {}\n{}",
+            "{moment:?}: {}\n{}",
             again.stdout,
             again.stderr
         );
-        assert_right(&format!("moment {moment}"));
+        assert_right(&format!("{moment:?}"));
+        killed
+    };
+    let requests = (0..).take_while(|number| is_killed(Moment::Request(*number)));
+    let requests = requests.count();
+    // It reads, too.
+    assert!(requests > writes, "only {requests} kills");
+    for number in 0..writes {
+        assert!(is_killed(Moment::Answer(number)), "there is no write {number}");
     }
-    assert!(kills > writes * 2, "only {kills} kills");
+}
+
+/// Whether `convert ARGS…` got as far as `moment`, where it was killed.
+fn killed_at(cluster: &Cluster, records: &Records, args: &[&str], moment: Moment) -> bool {
+    let pid = Arc::new(AtomicU32::new(0));
+    let victim = Arc::clone(&pid);
+    let kill = move || {
+        let raw = wait_for("the process has a number", || {
+            i32::try_from(victim.load(Ordering::SeqCst))
+                .ok()
+                .and_then(Pid::from_raw)
+        });
+        // It is a child that nobody has waited for, so the number is still its own.
+        let _ = kill_process(raw, Signal::KILL);
+    };
+    // The answer of the API server to a write that was carried out.
+    let answered = Arc::new(AtomicU16::new(0));
+    let carried_out = Arc::clone(&answered);
+    let before = AtomicUsize::new(0);
+    let faulty = cluster.faulty(move |asked, _| match moment {
+        Moment::Request(number) if before.fetch_add(1, Ordering::SeqCst) == number => {
+            kill();
+            Fault::Close
+        }
+        Moment::Answer(number) if is_write(asked) && before.fetch_add(1, Ordering::SeqCst) == number => {
+            let (kill, carried_out) = (kill.clone(), Arc::clone(&carried_out));
+            Fault::Late(Arc::new(move |status| {
+                carried_out.store(status, Ordering::SeqCst);
+                kill();
+            }))
+        }
+        _ => Fault::None,
+    });
+    let process = convert(cluster, &records.backup(), &["--concurrency=1"])
+        .args(args)
+        .args(faulty.flags())
+        .start_unguarded();
+    pid.store(process.id(), Ordering::SeqCst);
+    let run = process.finish();
+    let is_killed = run.signal == Some(Signal::KILL.as_raw());
+    if !is_killed {
+        // The run came to its end before.
+        assert_eq!(run.code, Some(0), "{moment:?}: {}\n{}", run.stdout, run.stderr);
+    } else if let Moment::Answer(_) = moment {
+        assert_eq!(answered.load(Ordering::SeqCst), 200, "{moment:?}");
+    }
+    is_killed
 }
 
 #[test]
@@ -233,21 +254,35 @@ fn a_signal_lets_what_is_in_flight_finish_and_nothing_begin() {
 }
 
 fn interrupted_by(cluster: &Cluster, signal: Signal) {
-    let faulty = cluster.faulty(|asked, _| {
+    let told = Arc::new(AtomicBool::new(false));
+    let goes_on = Arc::clone(&told);
+    let faulty = cluster.faulty(move |asked, _| {
         if is_write(asked) {
-            std::thread::sleep(Duration::from_millis(700));
+            wait_for("the process knows of the signal", || {
+                goes_on.load(Ordering::SeqCst).then_some(())
+            });
         }
         Fault::None
     });
+    let writes = || faulty.asked().iter().filter(|asked| is_write(asked)).count();
     let records = Records::new();
     let process = convert(cluster, &records.backup(), &["--concurrency=1"])
         .args(faulty.flags())
         .start_unguarded();
-    wait_for("the first write is on its way", || {
-        faulty.asked().iter().any(|asked| is_write(asked)).then_some(())
-    });
+    wait_for(
+        "the first write is on its way, and the others are to follow",
+        || (writes() == 1 && records.written() == NAMES.len()).then_some(()),
+    );
     process.signal(signal);
+    wait_for("the process says that it knows of the signal", || {
+        process
+            .stderr()
+            .contains("interrupted: what is in flight is finished")
+            .then_some(())
+    });
+    told.store(true, Ordering::SeqCst);
     let run = process.finish().exits(130);
+    assert_eq!((writes(), records.not_sent()), (1, NAMES.len() - 1));
     let done = NAMES
         .iter()
         .filter(|name| cluster.reservations_of(&format!("claim/{name}")).len() == 2)
@@ -269,20 +304,33 @@ fn an_api_server_that_restarts_is_waited_for() {
     // They end when the API server goes while they are still starting.
     cluster.stop(Component::ControllerManager);
     cluster.stop(Component::Scheduler);
-    let faulty = cluster.faulty(|asked, _| {
+    let away = Arc::new(AtomicBool::new(false));
+    let goes_on = Arc::clone(&away);
+    let faulty = cluster.faulty(move |asked, _| {
         if is_write(asked) {
-            std::thread::sleep(Duration::from_millis(300));
+            wait_for("the API server is away", || {
+                goes_on.load(Ordering::SeqCst).then_some(())
+            });
         }
         Fault::None
     });
-    let process = convert(&cluster, &Records::new().backup(), &["--concurrency=1"])
+    let mut process = convert(&cluster, &Records::new().backup(), &["--concurrency=1"])
         .args(faulty.flags())
         .start_unguarded();
     wait_for("the first write is on its way", || {
         faulty.asked().iter().any(|asked| is_write(asked)).then_some(())
     });
     cluster.stop(Component::ApiServer);
-    std::thread::sleep(Duration::from_secs(1));
+    let before = faulty.asked().len();
+    away.store(true, Ordering::SeqCst);
+    wait_for(
+        "what became of the write is asked for while nobody answers",
+        || {
+            let asked = faulty.asked();
+            asked[before..].iter().any(|asked| !is_write(asked)).then_some(())
+        },
+    );
+    assert!(!process.has_ended());
     cluster.resume(Component::ApiServer);
     let run = process.finish();
     assert_eq!(run.code, Some(0), "{}\n{}", run.stdout, run.stderr);
@@ -295,16 +343,36 @@ fn two_conversions_at_once_do_no_harm() {
     groups(&cluster, &NAMES, 2);
     for round in 0..5 {
         reset(&cluster);
+        let begun = AtomicUsize::new(0);
+        let faulty = cluster.faulty(move |asked, _| {
+            if is_write(asked) {
+                begun.fetch_add(1, Ordering::SeqCst);
+                // One process sends no two at once.
+                wait_for("both are about to write", || {
+                    (begun.load(Ordering::SeqCst) > 1).then_some(())
+                });
+            }
+            Fault::None
+        });
         // Without files of their own they must not share them either.
         let start = || {
             cluster
-                .kubectl_dra(["convert", "--yes", ON, "-o", "json"])
+                .kubectl_dra(["convert", "--yes", ON, "-o", "json", "--concurrency=1"])
+                .args(faulty.flags())
                 .start_unguarded()
         };
-        let (one, two) = (start(), start());
-        for run in [one.finish(), two.finish()] {
+        let journals = [start(), start()].map(|process| {
+            let run = process.finish();
             assert_eq!(run.code, Some(0), "round {round}: {}\n{}", run.stdout, run.stderr);
-        }
+            run.json()["journal"].clone()
+        });
+        assert!(
+            journals[0].is_string() && journals[0] != journals[1],
+            "{journals:?}"
+        );
+        // Each has sent all that it had planned before the other began.
+        let writes = faulty.asked().iter().filter(|asked| is_write(asked)).count();
+        assert!(writes >= 2 * NAMES.len(), "round {round}: {writes} writes");
         assert_converted(&cluster, &format!("round {round}"));
     }
 }

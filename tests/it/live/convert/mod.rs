@@ -128,6 +128,22 @@ impl Records {
     fn journal(&self) -> PathBuf {
         self.folder.path().join("a.journal.jsonl")
     }
+
+    /// How many writes are in the journal.
+    fn written(&self) -> usize {
+        self.in_journal(r#""event":"Write""#)
+    }
+
+    /// How many of them were not sent after all.
+    fn not_sent(&self) -> usize {
+        self.in_journal(r#""answer":"not sent""#)
+    }
+
+    /// How often the journal has that text so far.
+    fn in_journal(&self, text: &str) -> usize {
+        let journal = std::fs::read_to_string(self.journal()).unwrap_or_default();
+        journal.matches(text).count()
+    }
 }
 
 /// `convert ARGS…` of somebody who knows that the gates are on.

@@ -6,9 +6,11 @@ use super::{
     GATES, OFF, ON, Records, cluster, convert, end_pods, final_pass, groups, is_free, list, member_of, named,
     several, small, turn_off,
 };
+use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, pod_group, template};
 use crate::support::schema::assert_schema;
+use crate::support::wait::wait_for;
 
 /// The outcome of each claim in a report.
 fn outcomes(report: &Value) -> Vec<String> {
@@ -185,13 +187,19 @@ fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
     assert_eq!(lists(), before);
 
     // Who waits gets what becomes possible.
+    let witness = cluster.faulty(|_, _| Fault::None);
     let waiting = convert(
         &cluster,
         &Records::new().backup(),
-        &["claim/default/late", "--wait", "--timeout=60s"],
+        &["claim/default/late", "--wait", "--timeout=10m"],
     )
-    .start();
-    cluster.patch("pod/late-1", &json!({"metadata": {"labels": {"seen": "yes"}}}));
+    .args(witness.flags())
+    .start_unguarded();
+    wait_for("it has looked at the pods in vain, and does so again", || {
+        let asked = witness.asked();
+        let looks = asked.iter().filter(|asked| asked.contains("/pods?")).count();
+        (looks > 2).then_some(())
+    });
     cluster.delete_now("pod/late-1");
     let run = waiting.finish().exits(0);
     assert!(run.stdout.contains("Converted"), "{}", run.stdout);

@@ -19,21 +19,6 @@ use crate::support::wait::wait_for;
 /// How many claims are written before.
 const DONE: usize = 2;
 
-/// How many writes are in the journal.
-fn written(records: &Records) -> usize {
-    in_journal(records, r#""event":"Write""#)
-}
-
-/// How many of them were not sent after all.
-fn not_sent(records: &Records) -> usize {
-    in_journal(records, r#""answer":"not sent""#)
-}
-
-fn in_journal(records: &Records, text: &str) -> usize {
-    let journal = std::fs::read_to_string(records.journal()).unwrap_or_default();
-    journal.matches(text).count()
-}
-
 /// A conversion by `user`, of which the write after the first [`DONE`] is in the journal but does not get to the API server before
 /// `withdraw` returns. Nothing if it did not get so far.
 fn halfway(user: &User, records: &Records, withdraw: impl FnOnce()) -> Option<Run> {
@@ -52,7 +37,7 @@ fn halfway(user: &User, records: &Records, withdraw: impl FnOnce()) -> Option<Ru
         .args(proxy.flags())
         .start_unguarded();
     // The journal has a write when the one before it may still be on its way.
-    let is_held = || written(records) > DONE && in_journal(records, r#""event":"Result""#) >= DONE;
+    let is_held = || records.written() > DONE && records.in_journal(r#""event":"Result""#) >= DONE;
     wait_for(
         "the write to be held is in the journal, and the answers before it",
         || (is_held() || process.has_ended()).then_some(()),
@@ -81,7 +66,7 @@ fn assert_ended_and_finish(cluster: &Cluster, records: &Records, run: Run, words
         assert!(run.stderr.contains(outcome), "{outcome}: {}", run.stderr);
     }
     // No other write is even tried, though the next one may have been in the journal.
-    assert_eq!(written(records) - not_sent(records), DONE + 1, "{}", run.stderr);
+    assert_eq!(records.written() - records.not_sent(), DONE + 1, "{}", run.stderr);
     let is_left =
         |name: &&&str| cluster.reservations_of(&format!("claim/{name}")) == [format!("podgroups/{name}")];
     assert_eq!(NAMES.iter().filter(is_left).count(), NAMES.len() - DONE);

@@ -13,7 +13,7 @@ use super::User;
 use super::api::runtime;
 
 /// What happens to a request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Fault {
     /// Nothing: the real answer.
     None,
@@ -35,6 +35,8 @@ pub(crate) enum Fault {
     Replaced(&'static str, &'static str),
     /// The server does as it was asked, but this is what is answered: an error of that code, or nothing for code 0.
     After(u16),
+    /// The server does as it was asked, but its answer goes on only once this has returned, which is told the status.
+    Late(Arc<dyn Fn(u16) + Send + Sync>),
 }
 
 /// Says what happens to the request for a path with its query, which was asked for so often before. Before the path of a request that
@@ -155,6 +157,11 @@ impl Connections {
                 }
                 Fault::None => {
                     let (status, body) = forward()?;
+                    answer(&mut stream, status.as_u16(), "", &body)?;
+                }
+                Fault::Late(wait) => {
+                    let (status, body) = forward()?;
+                    wait(status.as_u16());
                     answer(&mut stream, status.as_u16(), "", &body)?;
                 }
                 Fault::Replaced(from, to) => {
