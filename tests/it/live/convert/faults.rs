@@ -43,7 +43,7 @@ pub(super) fn is_write(asked: &str) -> bool {
     asked.starts_with("PATCH ") && !asked.contains("dryRun")
 }
 
-fn refusal(code: u16, headers: &'static str) -> Fault {
+pub(super) fn refusal(code: u16, headers: &'static str) -> Fault {
     Fault::Refusal(code, headers, "not now".to_owned())
 }
 
@@ -114,46 +114,6 @@ fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
     });
 }
 
-#[test]
-fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
-    let cluster = cluster();
-    let names = ["claim/a", "claim/b"];
-    groups(&cluster, &["a", "b"], 1);
-    // They would free the claims themselves.
-    cluster.stop(Component::ControllerManager);
-    cluster.stop(Component::Scheduler);
-    for name in ["a", "b"] {
-        cluster.delete_now(&format!("pod/{name}-0"));
-        cluster.patch(
-            &format!("podgroup/{name}"),
-            &json!({"metadata": {"finalizers": null}}),
-        );
-        cluster.delete(&format!("podgroup/{name}"));
-    }
-    let held = names.map(|name| cluster.get(name));
-    let hold = || {
-        for (name, claim) in names.iter().zip(&held) {
-            cluster.patch(
-                name,
-                &json!({"metadata": {"finalizers": claim["metadata"]["finalizers"]}}),
-            );
-            cluster.update_status(name, |now| now["status"] = claim["status"].clone());
-        }
-    };
-    // Two writes for each claim: list and allocation, then the finalizer.
-    killed_at_every_moment(&cluster, &["--release-unused"], 4, hold, &|moment| {
-        for name in names {
-            let claim = cluster.get(name);
-            let rest = [
-                &claim["status"]["allocation"],
-                &claim["status"]["reservedFor"],
-                &claim["metadata"]["finalizers"],
-            ];
-            assert!(rest.iter().all(|rest| rest.is_null()), "{moment}: {claim:#}");
-        }
-    });
-}
-
 /// When a conversion is killed.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
@@ -165,7 +125,7 @@ enum Moment {
 
 /// Kills `convert ARGS…` before each request that it sends, and after each of its `writes` took effect and before its answer; each time a
 /// second run makes what `assert_right` wants of what `reset` has made.
-fn killed_at_every_moment(
+pub(super) fn killed_at_every_moment(
     cluster: &Cluster,
     args: &[&str],
     writes: usize,

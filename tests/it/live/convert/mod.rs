@@ -10,6 +10,7 @@ mod limits;
 mod phases;
 mod plain;
 mod races;
+mod releases;
 mod steps;
 mod withdrawn;
 
@@ -141,9 +142,14 @@ impl Records {
 
     /// How often the journal has that text so far.
     fn in_journal(&self, text: &str) -> usize {
-        let journal = std::fs::read_to_string(self.journal()).unwrap_or_default();
-        journal.matches(text).count()
+        count_in(&self.journal(), text)
     }
+}
+
+/// How often a file has that text so far.
+fn count_in(file: &Path, text: &str) -> usize {
+    let written = std::fs::read_to_string(file).unwrap_or_default();
+    written.matches(text).count()
 }
 
 /// `convert ARGS…` of somebody who knows that the gates are on.

@@ -1,0 +1,115 @@
+//! Releases that something cuts off between their two writes: the devices are free, and the finalizer is to go, too.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::faults::{is_write, killed_at_every_moment, refusal};
+use super::{Records, cluster, convert, count_in, groups, is_free};
+use crate::support::cluster::faulty::Fault;
+use crate::support::cluster::{Cluster, Component};
+use crate::support::wait::wait_for;
+
+const CLAIMS: [&str; 2] = ["claim/a", "claim/b"];
+const RELEASE: &str = "--release-unused";
+
+/// Claims that nobody uses and nobody frees.
+struct Held {
+    cluster: Cluster,
+    claims: [Value; CLAIMS.len()],
+}
+
+impl Held {
+    fn new() -> Self {
+        let cluster = cluster();
+        groups(&cluster, &["a", "b"], 1);
+        // They would free the claims themselves.
+        cluster.stop(Component::ControllerManager);
+        cluster.stop(Component::Scheduler);
+        for name in ["a", "b"] {
+            cluster.delete_now(&format!("pod/{name}-0"));
+            cluster.patch(
+                &format!("podgroup/{name}"),
+                &json!({"metadata": {"finalizers": null}}),
+            );
+            cluster.delete(&format!("podgroup/{name}"));
+        }
+        let claims = CLAIMS.map(|name| cluster.get(name));
+        Self { cluster, claims }
+    }
+
+    /// Gives the claims their devices back.
+    fn hold(&self) {
+        for (name, claim) in CLAIMS.iter().zip(&self.claims) {
+            self.cluster.patch(
+                name,
+                &json!({"metadata": {"finalizers": claim["metadata"]["finalizers"]}}),
+            );
+            self.cluster
+                .update_status(name, |now| now["status"] = claim["status"].clone());
+        }
+    }
+
+    /// How many are free, how many have only their finalizer, and how many are held.
+    fn states(&self) -> [usize; 3] {
+        let mut states = [0; 3];
+        for name in CLAIMS {
+            let claim = self.cluster.get(name);
+            let state = if is_free(&claim) {
+                0
+            } else {
+                1 + usize::from(claim["status"]["allocation"].is_object())
+            };
+            states[state] += 1;
+        }
+        states
+    }
+}
+
+fn is_of_status(asked: &str) -> bool {
+    is_write(asked) && asked.contains("/status?")
+}
+
+#[test]
+fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
+    let held = Held::new();
+    // Two writes for each claim: list and allocation, then the finalizer.
+    killed_at_every_moment(&held.cluster, &[RELEASE], 4, || held.hold(), &|moment| {
+        assert_eq!(held.states(), [2, 0, 0], "{moment}");
+    });
+}
+
+#[test]
+fn a_release_is_finished_though_another_claim_has_ended_the_run() {
+    let held = Held::new();
+    let records = Records::new();
+    let journal = records.journal();
+    let before = AtomicUsize::new(0);
+    let faulty = held.cluster.faulty(move |asked, _| {
+        if !is_of_status(asked) {
+            return Fault::None;
+        }
+        if before.fetch_add(1, Ordering::SeqCst) > 0 {
+            return refusal(403, "");
+        }
+        // It is heard of once the other one has ended the run.
+        let journal = journal.clone();
+        Fault::Late(Arc::new(move |_| {
+            wait_for("the refusal of the other is in the journal", || {
+                (count_in(&journal, "not now") == 1).then_some(())
+            });
+        }))
+    });
+    let run = convert(&held.cluster, &records.backup(), &["--concurrency=2", RELEASE])
+        .args(faulty.flags())
+        .run()
+        .exits(3);
+    for words in [
+        "Failed: 1 claim, Released: 1 claim",
+        "ask for the missing permission",
+    ] {
+        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+    assert_eq!(held.states(), [1, 0, 1]);
+}
