@@ -175,7 +175,15 @@ impl<'a> Executor<'a> {
         };
         if let Some(record) = &record {
             converted.extend(record.earlier().iter().map(|write| write.uid.clone()));
-            self.finish_releases(&survey, record, report).await?;
+            report.failure = self.finish_releases(&survey, record, report).await?;
+            if report.failure.is_some() {
+                report.passes = 1;
+                Self::note_others(&survey, report);
+                for task in self.tasks(&survey, &converted) {
+                    note(report, task.ends(Outcome::NotTried, None));
+                }
+                return Ok(());
+            }
         }
         loop {
             report.passes += 1;
@@ -375,13 +383,15 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Drops the finalizers of claims that a run before took the devices from and then was ended.
+    /// Drops the finalizers of claims that a run before took the devices from and then was ended. What keeps one of them for good keeps
+    /// all others, and is returned.
     async fn finish_releases(
         &self,
         survey: &Survey,
         record: &Record,
         report: &mut Report,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Trouble>, Error> {
+        let mut failure = None;
         let shared = Shared {
             live: self.live,
             environment: survey.cluster.environment(),
@@ -399,10 +409,15 @@ impl<'a> Executor<'a> {
                 releases: true,
                 plan: Some(ClaimPlan::released(claim)),
             };
-            let done = shared.drop_finalizer(task, Claim::clone(claim)).await?;
+            let done = if failure.is_some() || self.stop.is_asked() {
+                task.ends(Outcome::NotTried, None)
+            } else {
+                shared.drop_finalizer(task, Claim::clone(claim)).await?
+            };
+            failure = failure.or_else(|| done.fatal.clone());
             note(report, done);
         }
-        Ok(())
+        Ok(failure)
     }
 
     /// What is wrong with the lists of the selected claims now. Claims and pods were listed one after the other, so each defect is

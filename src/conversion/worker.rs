@@ -145,6 +145,22 @@ impl Task {
             fatal: None,
         }
     }
+
+    /// The second half of a release does not come about.
+    fn keeps_finalizer(self, why: &str) -> Done {
+        let message = format!("its devices are free, but its finalizer stays: {why}");
+        self.ends(Outcome::Failed, Some(message))
+    }
+}
+
+impl Done {
+    /// What ended this ends all others.
+    fn and_all(self, trouble: Trouble) -> Self {
+        Self {
+            fatal: Some(trouble),
+            ..self
+        }
+    }
 }
 
 impl Shared<'_> {
@@ -217,9 +233,8 @@ impl Shared<'_> {
                 Next::Refused(why) => return Ok(task.ends(Outcome::Refused, Some(why))),
                 Next::Fail(why) => return Ok(task.ends(Outcome::Failed, Some(why))),
                 Next::Stop(trouble) => {
-                    let mut done = task.ends(Outcome::Failed, Some(trouble.message.clone()));
-                    done.fatal = Some(trouble);
-                    return Ok(done);
+                    let done = task.ends(Outcome::Failed, Some(trouble.message.clone()));
+                    return Ok(done.and_all(trouble));
                 }
             };
         }
@@ -327,15 +342,13 @@ impl Shared<'_> {
             };
             match next {
                 Next::Look(pause) => self.stop.or_after(pause).await,
-                Next::Fail(why) | Next::Refused(why) | Next::Stop(Trouble { message: why, .. }) => {
-                    let message = format!("its devices are free, but its finalizer stays: {why}");
-                    return Ok(task.ends(Outcome::Failed, Some(message)));
-                }
+                Next::Fail(why) | Next::Refused(why) => return Ok(task.keeps_finalizer(&why)),
+                // Others would be left with theirs, too, so that none is begun.
+                Next::Stop(trouble) => return Ok(task.keeps_finalizer(&trouble.message).and_all(trouble)),
                 Next::Gone | Next::Send | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
             }
             if self.stop.is_asked() {
-                let message = "its devices are free, but its finalizer stays: interrupted".to_owned();
-                return Ok(task.ends(Outcome::Failed, Some(message)));
+                return Ok(task.keeps_finalizer("interrupted"));
             }
             match self
                 .read(&Purpose::Convert(&Options::default()), &task.claim)
@@ -348,7 +361,10 @@ impl Shared<'_> {
                 // What could not be read is tried with the old version, which then is a conflict at worst.
                 Err(error) => match attempt.answered(Answer::of(&error)) {
                     Next::Look(_) => {}
-                    _ => return Ok(task.ends(Outcome::Failed, Some(error.to_string()))),
+                    Next::Stop(trouble) => {
+                        return Ok(task.keeps_finalizer(&trouble.message).and_all(trouble));
+                    }
+                    _ => return Ok(task.keeps_finalizer(&error.to_string())),
                 },
             }
         }

@@ -113,3 +113,57 @@ fn a_release_is_finished_though_another_claim_has_ended_the_run() {
     }
     assert_eq!(held.states(), [1, 0, 1]);
 }
+
+#[test]
+fn a_finalizer_that_may_not_be_dropped_ends_the_run_and_a_later_one_goes_on() {
+    let held = Held::new();
+    let records = Records::new();
+    let run = || convert(&held.cluster, &records.backup(), &["--concurrency=2", RELEASE]);
+    for (writes, what) in [
+        (3, "between the writes of a release"),
+        (1, "where an earlier run was ended there"),
+    ] {
+        let journal = records.journal();
+        let before = AtomicUsize::new(0);
+        let faulty = held.cluster.faulty(move |asked, _| {
+            if !is_write(asked) {
+                return Fault::None;
+            }
+            if !is_of_status(asked) {
+                return refusal(403, "");
+            }
+            if before.fetch_add(1, Ordering::SeqCst) == 0 {
+                return Fault::None;
+            }
+            // The other one would have to be written again, once the run has ended.
+            wait_for("the refusal of the finalizer is in the journal", || {
+                (count_in(&journal, "not now") == 1).then_some(())
+            });
+            refusal(409, "")
+        });
+        let ended = run().args(faulty.flags()).run().exits(3);
+        for words in [
+            "Failed: 1 claim, NotTried: 1 claim",
+            "the conversion ended before its time",
+            "ask for the missing permission",
+        ] {
+            assert!(ended.stderr.contains(words), "{what}: {words}: {}", ended.stderr);
+        }
+        assert!(
+            ended
+                .stdout
+                .contains("its devices are free, but its finalizer stays"),
+            "{what}: {}",
+            ended.stdout
+        );
+        let asked = faulty.asked();
+        assert_eq!(
+            asked.iter().filter(|asked| is_write(asked)).count(),
+            writes,
+            "{what}"
+        );
+        assert_eq!(held.states(), [0, 1, 1], "{what}");
+    }
+    run().run().exits(0);
+    assert_eq!(held.states(), [2, 0, 0]);
+}
