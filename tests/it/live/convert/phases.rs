@@ -9,6 +9,7 @@ use super::{
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim_spec, gpu, pod, pod_group, template};
 use crate::support::cluster::{Component, reference};
+use crate::support::wait::wait_for;
 
 #[test]
 fn without_a_conversion_the_devices_are_lost() {
@@ -125,8 +126,9 @@ fn a_member_that_ends_brings_its_group_back_until_the_final_pass() {
     cluster.delete_now("pod/a-0");
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
     // That may be in the middle of such a write.
-    cluster.wait("claim/a", "the pod that is gone has no entry", |claim| {
-        !claim["status"]["reservedFor"].to_string().contains("a-0")
+    wait_for("the pod that is gone has no entry", || {
+        let entries = cluster.reservations_of("claim/a");
+        (!entries.contains(&"pods/a-0".to_owned())).then_some(())
     });
     let last = final_pass(&cluster).run().exits(0);
     assert!(!last.stderr.contains("groups back"), "{}", last.stderr);
