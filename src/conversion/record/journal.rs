@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -123,7 +123,13 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
 const GATHERING: Duration = Duration::from_millis(5);
 
 /// The journal's thread. Lines that wait at the same time share one trip to the disk.
-pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
+pub(super) fn keep<J: io::Write>(
+    journal: &mut J,
+    sync: impl Fn(&J) -> io::Result<()>,
+    inbox: &mpsc::Receiver<Line>,
+) {
+    // What failed may have left a part of a line, which must stay the last.
+    let mut result = Ok(());
     while let Ok(first) = inbox.recv() {
         let mut text = first.text;
         let mut waiting: Vec<_> = first.safe.into_iter().collect();
@@ -131,10 +137,12 @@ pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
             text.extend_from_slice(&line.text);
             waiting.extend(line.safe);
         }
-        let mut result = journal.write_all(&text);
+        if result.is_ok() {
+            result = journal.write_all(&text);
+        }
         let is_awaited = !waiting.is_empty();
         if result.is_ok() && is_awaited {
-            result = journal.sync_data();
+            result = sync(journal);
         }
         for safe in waiting {
             let answer = result
@@ -147,7 +155,7 @@ pub(super) fn keep(journal: &mut File, inbox: &mpsc::Receiver<Line>) {
             std::thread::sleep(GATHERING);
         }
     }
-    let _ = journal.sync_data();
+    let _ = sync(journal);
 }
 
 /// Cuts off what a process that was killed left of its last line.

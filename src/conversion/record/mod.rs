@@ -11,7 +11,7 @@ mod paths;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -112,7 +112,7 @@ impl Record {
             }
         }
         let (lines, inbox) = mpsc::channel();
-        let writer = std::thread::spawn(move || keep(&mut opened, &inbox));
+        let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));
         let record = Self {
             paths,
             saved,

@@ -132,3 +132,61 @@ fn the_backup_keeps_what_was_there_first() {
         assert_eq!(mode & 0o077, 0, "{}", path.display());
     }
 }
+
+/// A disk that is full after so many bytes, once.
+struct Full {
+    bytes: Vec<u8>,
+    room: Option<usize>,
+}
+
+impl io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = match &mut self.room {
+            Some(0) => {
+                self.room = None;
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Some(room) => {
+                let taken = bytes.len().min(*room);
+                *room -= taken;
+                taken
+            }
+            None => bytes.len(),
+        };
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_follows_what_the_disk_had_no_room_for() {
+    for room in [0, 3] {
+        let mut journal = Full {
+            bytes: b"whole\n".to_vec(),
+            room: Some(room),
+        };
+        let whole = journal.bytes.len();
+        let (lines, inbox) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let journal = &mut journal;
+            scope.spawn(move || keep(journal, |_| Ok(()), &inbox));
+            let send = |text: &[u8], safe| {
+                let text = text.to_vec();
+                lines.send(Line { text, safe }).expect("the thread is there");
+            };
+            for text in ["first\n", "later\n"] {
+                let (safe, done) = oneshot::channel();
+                send(text.as_bytes(), Some(safe));
+                let result = done.blocking_recv().expect("an answer");
+                assert_eq!(result.expect_err("it is full").kind(), io::ErrorKind::StorageFull);
+                send(b"note\n", None);
+            }
+            drop(lines);
+        });
+        assert_eq!(journal.bytes.len(), whole + room, "{:?}", journal.bytes);
+    }
+}
