@@ -77,18 +77,20 @@ fn beside(path: &Path, ending: &str, other: &str) -> PathBuf {
     path.with_file_name(format!("{stem}{other}"))
 }
 
-/// The newest journal in `folder` whose conversion was cut off, and which nobody writes.
+/// The newest journal in `folder` of what `head` is about, if that was cut off and nobody writes it.
 fn unfinished(folder: &Path, head: &Head) -> Result<Option<PathBuf>, RecordError> {
-    let Some(newest) = journals(folder)?.pop() else {
-        return Ok(None);
-    };
-    let entries = read_journal(&newest)?;
-    let same = entries.first().is_some_and(
-        |entry| matches!(entry, Entry::Start { head: of, .. } if of.server == head.server && of.restore == head.restore),
-    );
-    let ended = matches!(entries.last(), Some(Entry::End { finished: true, .. }));
-    let busy = File::open(&newest).is_ok_and(|file| file.try_lock_shared().is_err());
-    Ok((same && !ended && !busy).then_some(newest))
+    for journal in journals(folder)?.into_iter().rev() {
+        let entries = read_journal(&journal)?;
+        let is_same = entries.first().is_some_and(
+            |entry| matches!(entry, Entry::Start { head: of, .. } if of.server == head.server && of.restore == head.restore),
+        );
+        if is_same {
+            let has_ended = matches!(entries.last(), Some(Entry::End { finished: true, .. }));
+            let is_busy = File::open(&journal).is_ok_and(|file| file.try_lock_shared().is_err());
+            return Ok((!has_ended && !is_busy).then_some(journal));
+        }
+    }
+    Ok(None)
 }
 
 /// The journals in `folder`, by age.

@@ -68,6 +68,17 @@ fn what_was_cut_off_is_continued_and_what_ended_is_not() {
     // Killed: no last line.
     drop(record);
     assert_eq!(choose(folder.path()).journal, first.journal);
+    // Lists were brought back since.
+    let back = Head {
+        restore: true,
+        ..head()
+    };
+    let restored = Paths::choose(None, None, folder.path(), &back).expect("paths");
+    Record::open(restored.clone(), &back)
+        .expect("a record")
+        .close(true);
+    assert_ne!(restored.journal, first.journal);
+    assert_eq!(choose(folder.path()).journal, first.journal);
     let elsewhere = Head {
         server: "https://b".to_owned(),
         ..Head::default()
