@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::step::lacks_binding;
+use super::step::{is_of_policy, lacks_binding};
 use super::worker::Task;
 use crate::model::{Component, Environment, Evidence, Gate};
 use crate::sources::live::{Error, Live, Part, Right};
@@ -136,6 +136,13 @@ pub(super) async fn check(
             ) => break,
             // A refusal of this one write; the others may be accepted.
             Err(Error::Refused { code: 422, .. }) => {}
+            Err(Error::Refused {
+                code: 403, message, ..
+            }) if is_of_policy(&message) => {}
+            // A webhook that would act all the same keeps every write from being tried, and none from being done.
+            Err(Error::Refused {
+                code: 400, message, ..
+            }) if message.contains("does not support dry run") => break,
             Err(error) => return Err(error),
         }
     }

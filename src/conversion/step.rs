@@ -50,6 +50,9 @@ impl Answer {
                 said,
                 after: *retry_after,
             },
+            Error::Refused {
+                code: 403, message, ..
+            } if is_of_policy(message) => Self::Refused(said.message),
             Error::Refused { code: 403, .. } => Self::Forbidden(right),
             // The API server answers a missing right on `resourceclaims/binding` like an invalid value.
             Error::Refused { message, .. } if lacks_binding(message) => Self::Forbidden(right),
@@ -66,6 +69,14 @@ impl Answer {
 /// Whether a refusal is about the right to change who uses a claim. Mirrors `resourceclaim/strategy.go`, `ValidateUpdate`, v1.37.1.
 pub(super) fn lacks_binding(message: &str) -> bool {
     message.contains("resourceclaims/binding") && message.contains("permission")
+}
+
+/// Whether a refusal is about this very write, which a webhook or a policy does not want, and not about rights. Mirrors
+/// `webhook/errors/statuserror.go`, `ToStatusErr`, and `policy/validating/dispatcher.go`, `Dispatch`, v1.37.1.
+pub(super) fn is_of_policy(message: &str) -> bool {
+    ["denied the request", "denied request: "]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 /// What a claim is when it is looked at again.
@@ -238,7 +249,12 @@ mod tests {
         let stop = |next: &Next| matches!(next, Next::Stop(Trouble { hint: Some(_), .. }));
         let binding = "status.allocation: Forbidden: changing status.allocation or status.reservedFor requires \
                        resource=\"resourceclaims/binding\", verb=\"patch\" permission";
-        let cases: [(Error, Check<'_>); 11] = [
+        let policy = "resourceclaims.resource.k8s.io \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied \
+                      request: frozen";
+        let webhook = "admission webhook \"w.example.com\" denied the request without explanation";
+        let rights = "resourceclaims.resource.k8s.io \"a\" is forbidden: User \"u\" cannot patch resource \
+                      \"resourceclaims/status\" in API group \"resource.k8s.io\" in the namespace \"n\"";
+        let cases: [(Error, Check<'_>); 13] = [
             (refused(409, "", None), &look),
             (refused(429, "", Some(3)), &look),
             (refused(429, "", Some(3600)), &fail),
@@ -247,7 +263,9 @@ mod tests {
             (refused(404, "", None), &look),
             (refused(422, "Too many: 257", None), &fail),
             (refused(422, binding, None), &stop),
-            (refused(403, "", None), &stop),
+            (refused(403, policy, None), &fail),
+            (refused(403, webhook, None), &fail),
+            (refused(403, rights, None), &stop),
             (
                 Error::Unauthorized {
                     server: String::new(),

@@ -47,6 +47,10 @@ pub(super) fn refusal(code: u16, headers: &'static str) -> Fault {
     Fault::Refusal(code, headers, "not now".to_owned())
 }
 
+pub(super) fn refusal_with(code: u16, message: &str) -> Fault {
+    Fault::Refusal(code, "", message.to_owned())
+}
+
 #[test]
 fn writes_that_meet_trouble_are_done_once_and_all_the_same() {
     let cluster = cluster();

@@ -9,6 +9,7 @@ mod kinds;
 mod limits;
 mod phases;
 mod plain;
+mod policies;
 mod races;
 mod releases;
 mod steps;
