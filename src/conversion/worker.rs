@@ -267,14 +267,14 @@ impl Shared<'_> {
         };
         let slot = self.traffic.slots.acquire().await;
         if part == Part::Status && self.is_over() {
-            note("not sent".to_owned());
+            note(record::NOT_SENT.to_owned());
             return Ok(Err(Next::Send));
         }
         let dry_run = self.mode == Mode::Server;
         let result = self.live.patch_claim(&task.key, part, &task.patch, dry_run).await;
         drop(slot);
         note(match &result {
-            Ok(written) => format!("version {}", written.claim.metadata.resource_version),
+            Ok(written) => format!("{}{}", record::VERSION, written.claim.metadata.resource_version),
             Err(error) => error.to_string(),
         });
         Ok(match result {

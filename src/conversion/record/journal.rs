@@ -64,6 +64,12 @@ pub enum Entry {
     },
 }
 
+/// The answer of a write that was not sent after all.
+pub(in crate::conversion) const NOT_SENT: &str = "not sent";
+
+/// How the answer of a write begins that took effect.
+pub(in crate::conversion) const VERSION: &str = "version ";
+
 /// One write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -22,8 +22,8 @@ use tokio::sync::oneshot;
 
 pub use self::backup::read_backup;
 use self::backup::{Backup, save, uid_of};
-pub(super) use self::journal::time;
 pub use self::journal::{Entry, Head, Write, read_journal};
+pub(super) use self::journal::{NOT_SENT, VERSION, time};
 use self::journal::{drop_torn_line, keep};
 pub use self::paths::{Paths, holders_before};
 use crate::model::Str;
