@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::patch;
-use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Str};
-use crate::reservation::{PodGroups, is_consumer, is_reserved_for};
+use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
+use crate::reservation::{PodGroups, is_consumer, is_done, is_reserved_for};
 
 /// What was noted of a claim when it was converted.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub enum Difference {
     /// What the old entry means does not exist any more.
     #[error("{} {} with UID {} does not exist any more", .0.group_resource(), .0.name, .0.uid)]
     ObjectGone(ConsumerReference),
-    /// Pods use the claim that the old list does not cover.
+    /// Pods use the claim, or are about to, that the old list does not cover.
     #[error("the old list does not cover pods that use the claim: {}", .0.iter().map(Str::as_str).collect::<Vec<_>>().join(", "))]
     Dropped(Vec<Str>),
 }
@@ -124,9 +124,11 @@ pub fn restore<'a>(
         .before
         .iter()
         .any(|entry| !entry.is_pod() && !entry.is_pod_group());
+    // A pod with an entry and without a node is about to get one.
+    let begins = |pod: &Pod| current.iter().any(|entry| entry.uid == pod.metadata.uid) && !is_done(pod);
     let dropped: Vec<_> = cluster
         .pods_of_claim(&saved.key)
-        .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
+        .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted) || begins(pod))
         .filter(|pod| !everyone && !is_reserved_for(pod, &old, PodGroups::Accepted))
         .map(|pod| pod.metadata.name.clone())
         .collect();

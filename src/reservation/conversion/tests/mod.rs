@@ -515,6 +515,18 @@ fn the_old_list_comes_back_only_into_the_old_world() {
         restored(after(), vec![group(), running("m1"), running("x")], true),
         "the old list does not cover pods that use the claim: x"
     );
+    // It was reserved between two conversions, and is bound next.
+    let later = Saved {
+        after: references(json!([pod_entry("m1"), pod_entry("x")])),
+        ..saved.clone()
+    };
+    let entries = json!([pod_entry("m1"), pod_entry("x")]);
+    for (phase, covered) in [("Pending", false), ("Failed", true)] {
+        let others = vec![group(), running("m1"), pod("x", "", phase)];
+        let cluster = cluster(&claim(&entries), others, gates(true));
+        let restoration = restore(&cluster, &later, &|_| true).expect("everything is known");
+        assert_eq!(matches!(restoration, Restoration::Write(_)), covered, "{phase}");
+    }
 }
 
 #[test]
