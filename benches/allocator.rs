@@ -2,7 +2,8 @@
 //!
 //! The oracle in `tests/go` makes the problems and measures the library; both sides do the same work for a figure: every node of
 //! the problem is judged, by an allocator that knows the cluster but has not looked at any node. All figures are the least of several
-//! runs, which on a shared machine says more than their median. The output is the table of `docs/performance.md`.
+//! runs, which on a shared machine says more than their median. The output is the table of `docs/performance.md`. Arguments name
+//! parts of the families to measure, `explain` among them.
 
 #![expect(
     clippy::disallowed_methods,
@@ -60,13 +61,16 @@ const WITHOUT_SOLUTION: &[(&str, usize, &[usize])] = &[
 
 fn main() {
     // `cargo test --benches` and the like only want to know that it runs.
-    if !std::env::args().any(|argument| argument == "--bench") {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
+    let names: Vec<&String> = arguments.iter().filter(|name| !name.starts_with('-')).collect();
+    let wanted = |family: &str| names.is_empty() || names.iter().any(|name| family.contains(name.as_str()));
     let oracle = go::build("oracle");
-    let upstream = upstream(&oracle);
+    let upstream = upstream(&oracle, wanted);
     println!("| Problem | Go | Rust | ratio |\n|---|---:|---:|---:|");
-    for (family, size) in BOTH {
+    for (family, size) in BOTH.iter().filter(|(family, _)| wanted(family)) {
         let case = family_case(&oracle, family, *size);
         let nodes = case.cluster.nodes().count() as u32;
         let (preparing, judging) = judge(&case);
@@ -94,17 +98,19 @@ fn main() {
             }
         }
     }
-    println!("\n| `explain`, one thread | Rust |\n|---|---:|");
-    let gpus = family_case(&oracle, "gpus", 5000);
-    for count in [4, 8, 9] {
-        let time = explain(&gpus, count);
-        println!(
-            "| a pod that wants {count} of 8 GPUs on 5,000 nodes | {} |",
-            shown(time)
-        );
+    if wanted("explain") {
+        println!("\n| `explain`, one thread | Rust |\n|---|---:|");
+        let gpus = family_case(&oracle, "gpus", 5000);
+        for count in [4, 8, 9] {
+            let time = explain(&gpus, count);
+            println!(
+                "| a pod that wants {count} of 8 GPUs on 5,000 nodes | {} |",
+                shown(time)
+            );
+        }
     }
     println!("\n| Problem | steps | Go | Rust | ratio |\n|---|---:|---:|---:|---:|");
-    for (family, size, larger) in WITHOUT_SOLUTION {
+    for (family, size, larger) in WITHOUT_SOLUTION.iter().filter(|(family, ..)| wanted(family)) {
         for size in std::iter::once(size).chain(*larger) {
             let case = family_case(&oracle, family, *size);
             let name = format!("{family}/{size}");
@@ -130,13 +136,15 @@ fn shown(time: Duration) -> String {
     }
 }
 
-/// What the oracle measures, by name.
-fn upstream(oracle: &Path) -> BTreeMap<String, Duration> {
-    let both = BOTH.iter().map(|(name, size)| format!("{name}/{size}"));
-    let searches = WITHOUT_SOLUTION
-        .iter()
-        .map(|(name, size, _)| format!("{name}/{size}"));
-    let names: Vec<String> = both.chain(searches).collect();
+/// What the oracle measures of the families that are `wanted`, by name.
+fn upstream(oracle: &Path, wanted: impl Fn(&str) -> bool) -> BTreeMap<String, Duration> {
+    let both = BOTH.iter().map(|(name, size)| (name, size));
+    let searches = WITHOUT_SOLUTION.iter().map(|(name, size, _)| (name, size));
+    let names: Vec<String> = both
+        .chain(searches)
+        .filter(|(name, _)| wanted(name))
+        .map(|(name, size)| format!("{name}/{size}"))
+        .collect();
     let pattern = format!("^({})(/gather)?$", names.join("|"));
     let output = Command::new(oracle)
         .args(["bench", "--time", "1s", "--run", &pattern])
