@@ -252,11 +252,8 @@ fn exceeds_counters(
             if place.view != *view || problem.pool_device(*device).multiple {
                 return 0;
             }
-            let counters = &problem.views[place.view as usize].counters;
-            counters.usage.get(place.device as usize).map_or(0, |usage| {
-                let of_counter = usage.amounts.iter().find(|(known, _)| known == counter);
-                of_counter.map_or(0, |(_, amount)| (*amount).max(0))
-            })
+            let usage = problem.usage(*device);
+            usage.and_then(|usage| usage.of(*counter)).unwrap_or(0).max(0)
         };
         let least: i128 = groups
             .iter()
@@ -267,13 +264,9 @@ fn exceeds_counters(
             })
             .fold(0, i128::saturating_add);
         let counters = &problem.views[*view as usize].counters;
-        // A device that gives back could make up for anything.
-        let gives_back = counters
-            .usage
-            .iter()
-            .any(|usage| usage.amounts.iter().any(|(_, amount)| *amount < 0));
         let left = counters.available[*counter as usize] - state.counters[*view as usize][*counter as usize];
-        !gives_back && least > left.max(0)
+        // A device that gives back could make up for anything.
+        !counters.gives_back && least > left.max(0)
     })
 }
 

@@ -4,16 +4,14 @@
 //! search asks: an error of a selector counts only where the search reaches the device.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-
-use crate::model::{Device, DeviceId, Node, Slice, Taint, Toleration};
+use crate::model::{Device, DeviceId, Node, Quantity, Slice, Taint, Toleration};
 
 use super::capacity::{Need, need, takes_all, units};
 use super::constraint::{Values, attribute_of};
+use super::counters::Usage;
 use super::features::{Features, Implementation};
 use super::node_selection::node_matches;
 use super::pools::{PoolDevice, PoolStatus, PoolView};
@@ -41,6 +39,14 @@ enum Known {
     Value(Option<u32>),
 }
 
+/// What a share of a device takes of its capacities, in their order.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    pub(super) amounts: Vec<Quantity>,
+    /// The amounts in the units of the search.
+    units: Box<[i128]>,
+}
+
 /// A device by its view and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
@@ -61,8 +67,8 @@ pub(super) struct Problem<'a> {
     /// In mode All, the devices; empty if no alternative is.
     pub(super) all: Vec<Box<[u32]>>,
     verdicts: Vec<Option<Verdict>>,
-    /// What candidates that allow several allocations have to give, by alternative and device.
-    needs: HashMap<(u32, u32), Box<[i128]>, RandomState>,
+    /// What candidates that allow several allocations have to give, by alternative and device; empty until there is one.
+    shares: Vec<Option<Share>>,
     pub(super) values: Values,
     /// By source and device.
     attributes: Vec<Known>,
@@ -101,7 +107,7 @@ impl<'a> Problem<'a> {
             counts: Cow::Borrowed(&demand.counts),
             all: Vec::new(),
             verdicts,
-            needs: HashMap::default(),
+            shares: Vec::new(),
             values: Values::new(features.list_type_attributes),
             attributes,
         };
@@ -184,6 +190,14 @@ impl<'a> Problem<'a> {
         self.view(device).slice(self.pool_device(device))
     }
 
+    /// What the device takes of the counters of its pool, if it draws from any.
+    #[inline]
+    pub(super) fn usage(&self, device: u32) -> Option<Usage<'_>> {
+        self.view(device)
+            .counters
+            .usage(self.devices[device as usize].device)
+    }
+
     pub(super) fn device_id(&self, device: u32) -> DeviceId {
         let id = &self.view(device).id;
         DeviceId {
@@ -208,7 +222,7 @@ impl<'a> Problem<'a> {
     /// The text of an error that ends the attempt.
     #[inline]
     pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<Verdict, String> {
-        let place = alternative as usize * self.devices.len() + device as usize;
+        let place = self.place(alternative, device);
         if let Some(known) = self.verdicts[place] {
             return Ok(known);
         }
@@ -224,7 +238,6 @@ impl<'a> Problem<'a> {
             return Ok(Verdict::Unselected);
         }
         let mut exhausted = false;
-        let mut shares = None;
         let found = self.device(device);
         let pool_device = self.pool_device(device);
         let takes_all = !pool_device.multiple && pool_device.consumed().is_empty() && takes_all(spec, found);
@@ -243,11 +256,14 @@ impl<'a> Problem<'a> {
             let Need::Amounts(amounts) = amounts else {
                 return Ok(Verdict::Unselected);
             };
-            let amounts: Box<[i128]> = amounts.iter().map(units).collect();
+            let share = Share {
+                units: amounts.iter().map(units).collect(),
+                amounts,
+            };
             let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
             let taken = |place: usize| pool_device.consumed().get(place).copied().unwrap_or(0);
             let mut fits_when_free = true;
-            for (place, (amount, value)) in amounts.iter().zip(values).enumerate() {
+            for (place, (amount, value)) in share.units.iter().zip(values).enumerate() {
                 fits_when_free &= *amount <= value;
                 exhausted |= amount.saturating_add(taken(place)) > value;
             }
@@ -257,11 +273,12 @@ impl<'a> Problem<'a> {
                 _ => {}
             }
             if pool_device.multiple {
-                shares = Some(amounts);
+                let place = self.place(number, device);
+                if self.shares.is_empty() {
+                    self.shares.resize_with(self.verdicts.len(), || None);
+                }
+                self.shares[place] = Some(share);
             }
-        }
-        if let Some(shares) = shares {
-            self.needs.insert((number, device), shares);
         }
         Ok(if self.is_blocked(&spec.tolerations, device) {
             Verdict::Blocked
@@ -338,8 +355,18 @@ impl<'a> Problem<'a> {
     }
 
     /// What a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.
-    pub(super) fn share(&self, alternative: u32, device: u32) -> &[i128] {
-        self.needs.get(&(alternative, device)).map_or(&[], |need| need)
+    pub(super) fn share(&self, alternative: u32, device: u32) -> Option<&Share> {
+        self.shares.get(self.place(alternative, device))?.as_ref()
+    }
+
+    /// The same in the units of the search; nothing for other devices.
+    #[inline]
+    pub(super) fn share_units(&self, alternative: u32, device: u32) -> &[i128] {
+        self.share(alternative, device).map_or(&[], |share| &share.units)
+    }
+
+    fn place(&self, alternative: u32, device: u32) -> usize {
+        alternative as usize * self.devices.len() + device as usize
     }
 
     /// The number of the device's value of an attribute; none where no constraint can be met with the device.

@@ -20,21 +20,33 @@ pub(super) struct Counters {
     pub(super) names: Vec<(Str, Str)>,
     /// Groups that devices of allocated claims left for each counter set.
     pub(super) groups: Vec<Compatibility>,
-    /// What each device of the view takes.
-    pub(super) usage: Vec<Usage>,
+    /// A device gives counters back.
+    pub(super) gives_back: bool,
     /// A counter is overdrawn, or a device gives counters back: every counter has to be compared each time.
     pub(super) compare_all: bool,
+    /// What each device of the view takes; empty if the pool has no counters.
+    draws: Vec<Draw>,
+    /// Amounts by counter, device after device.
+    amounts: Vec<(u32, i128)>,
+    /// Groups by counter set, device after device.
+    joined: Vec<(u32, Box<[u32]>)>,
 }
 
-/// What one device takes of the counters of its pool.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Usage {
+/// Where what one device takes ends in the lists of all devices. It begins where that of the device before ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Draw {
+    consumes: bool,
+    amounts: usize,
+    joined: usize,
+}
+
+/// What one device takes of the counters of its pool, be it nothing of any counter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage<'a> {
     /// Amounts by counter, each counter once.
-    pub(super) amounts: Box<[(u32, i128)]>,
-    /// Groups by counter set, in the order of the device.
-    pub(super) groups: Box<[(u32, Box<[u32]>)]>,
-    /// Whether the device takes anything, be it nothing of any counter.
-    pub(super) consumes: bool,
+    pub(super) amounts: &'a [(u32, i128)],
+    /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
+    pub(super) groups: &'a [(u32, Box<[u32]>)],
 }
 
 /// Which groups may still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
@@ -47,6 +59,45 @@ pub(super) enum Compatibility {
     Ungrouped,
     /// Groups common to all devices that do, ascending.
     Groups(Box<[u32]>),
+}
+
+impl Counters {
+    /// What the device of the view takes, if it draws from counters.
+    #[inline]
+    pub(super) fn usage(&self, device: u32) -> Option<Usage<'_>> {
+        let place = device as usize;
+        let end = self.draws.get(place).filter(|draw| draw.consumes)?;
+        let start = place
+            .checked_sub(1)
+            .map_or_else(Draw::default, |before| self.draws[before]);
+        Some(Usage {
+            amounts: &self.amounts[start.amounts..end.amounts],
+            groups: &self.joined[start.joined..end.joined],
+        })
+    }
+
+    /// Where the next device begins.
+    fn end(&self) -> Draw {
+        Draw {
+            consumes: false,
+            amounts: self.amounts.len(),
+            joined: self.joined.len(),
+        }
+    }
+
+    /// Takes back what devices from there on draw.
+    fn truncate(&mut self, end: Draw) {
+        self.amounts.truncate(end.amounts);
+        self.joined.truncate(end.joined);
+    }
+}
+
+impl Usage<'_> {
+    /// What the device takes of the counter, if it draws from it.
+    pub(super) fn of(&self, counter: u32) -> Option<i128> {
+        let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
+        Some(*amount)
+    }
 }
 
 impl Compatibility {
@@ -78,7 +129,7 @@ impl Compatibility {
 /// draws from counters which do not exist.
 pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<String> {
     let slices: Vec<_> = slices.collect();
-    let mut index = match CounterIndex::new(slices.iter().copied()) {
+    let mut index = match CounterIndex::new(&slices, false) {
         Ok(index) => index,
         Err(fault) => return Some(fault),
     };
@@ -90,9 +141,12 @@ pub(super) struct CounterIndex<'a> {
     /// By name.
     sets: Vec<IndexedSet<'a>>,
     groups: HashMap<&'a str, u32, RandomState>,
+    /// Groups count; otherwise none is noted.
+    with_groups: bool,
     built: Counters,
 }
 
+#[derive(Clone, Copy)]
 struct IndexedSet<'a> {
     name: &'a str,
     number: u32,
@@ -114,13 +168,20 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// Two sets of one name, which make the pool invalid.
-    pub(super) fn new(slices: impl Iterator<Item = &'a Slice>) -> Result<Self, String> {
+    pub(super) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, String> {
+        let sets = || slices.iter().flat_map(|slice| &slice.spec.shared_counters);
+        let counters = sets().map(|set| set.counters.len()).sum();
         let mut index = Self {
-            sets: Vec::new(),
+            sets: Vec::with_capacity(sets().count()),
             groups: HashMap::default(),
-            built: Counters::default(),
+            with_groups,
+            built: Counters {
+                available: Vec::with_capacity(counters),
+                names: Vec::with_capacity(counters),
+                ..Counters::default()
+            },
         };
-        for set in slices.flat_map(|slice| &slice.spec.shared_counters) {
+        for set in sets() {
             index.sets.push(IndexedSet {
                 name: &set.name,
                 number: index.sets.len() as u32,
@@ -142,9 +203,9 @@ impl<'a> CounterIndex<'a> {
         Ok(index)
     }
 
-    fn set(&self, name: &str) -> Option<&IndexedSet<'a>> {
+    fn set(&self, name: &str) -> Option<IndexedSet<'a>> {
         let place = self.sets.binary_search_by_key(&name, |set| set.name).ok()?;
-        Some(&self.sets[place])
+        Some(self.sets[place])
     }
 
     /// Looks whether the devices of `slice` draw from counters that exist.
@@ -152,11 +213,12 @@ impl<'a> CounterIndex<'a> {
     /// # Errors
     /// What is missing, which makes the pool invalid.
     pub(super) fn validate(&mut self, slice: &'a Slice) -> Result<(), String> {
-        slice
-            .spec
-            .devices
-            .iter()
-            .try_for_each(|device| self.usage(device).map(drop))
+        slice.spec.devices.iter().try_for_each(|device| {
+            let before = self.built.end();
+            self.draw(device)?;
+            self.built.truncate(before);
+            Ok(())
+        })
     }
 
     /// The counters with what the `taken` devices of both kinds of slices leave, and what each device of `targeting` takes.
@@ -165,45 +227,48 @@ impl<'a> CounterIndex<'a> {
     /// A counter that is missing, which makes the pool invalid.
     pub(super) fn build(
         mut self,
-        targeting: impl Iterator<Item = &'a Slice>,
+        targeting: impl Iterator<Item = &'a Slice> + Clone,
         others: impl Iterator<Item = &'a Slice>,
         taken: impl Fn(&Device) -> bool,
     ) -> Result<Counters, String> {
-        let mut usage = Vec::new();
+        let devices = targeting.clone().map(|slice| slice.spec.devices.len()).sum();
+        // Mostly one counter each.
+        self.built.amounts.reserve(devices);
+        self.built.draws.reserve(devices);
         for device in targeting.flat_map(|slice| &slice.spec.devices) {
-            let used = self.usage(device)?;
-            if taken(device) {
-                self.take(&used);
+            let before = self.built.end();
+            let consumes = self.draw(device)?;
+            if consumes && taken(device) {
+                self.take(before);
             }
-            usage.push(used);
+            let draw = Draw {
+                consumes,
+                ..self.built.end()
+            };
+            self.built.draws.push(draw);
         }
+        let own = self.built.end();
         for device in others.flat_map(|slice| &slice.spec.devices) {
-            let used = self.usage(device)?;
-            if taken(device) {
-                self.take(&used);
+            if self.draw(device)? && taken(device) {
+                self.take(own);
             }
+            self.built.truncate(own);
         }
         if self.sets.is_empty() {
+            self.built.draws.clear();
             return Ok(self.built);
         }
-        let gives_back = |usage: &Usage| usage.amounts.iter().any(|(_, amount)| *amount < 0);
-        self.built.compare_all =
-            self.built.available.iter().any(|left| *left < 0) || usage.iter().any(gives_back);
-        self.built.usage = usage;
+        self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
+        self.built.compare_all = self.built.gives_back || self.built.available.iter().any(|left| *left < 0);
         Ok(self.built)
     }
 
-    /// What `device` takes, if it draws from counters that exist.
-    fn usage(&mut self, device: &'a Device) -> Result<Usage, String> {
-        if device.consumes_counters.is_empty() {
-            return Ok(Usage::default());
-        }
-        let counters = device
-            .consumes_counters
-            .iter()
-            .map(|consumption| consumption.counters.len());
-        let mut amounts: Vec<(u32, i128)> = Vec::with_capacity(counters.sum());
-        let mut groups = Vec::with_capacity(device.consumes_counters.len());
+    /// Notes what `device` takes behind what those before it do, and whether it takes anything, be it nothing of any counter.
+    ///
+    /// # Errors
+    /// A counter that does not exist.
+    fn draw(&mut self, device: &'a Device) -> Result<bool, String> {
+        let start = self.built.amounts.len();
         for consumption in &device.consumes_counters {
             let Some(set) = self.set(&consumption.counter_set) else {
                 return Err(format!("counter set {} not found", consumption.counter_set));
@@ -216,35 +281,37 @@ impl<'a> CounterIndex<'a> {
                     ));
                 };
                 let amount = units(&counter.value);
-                match amounts.iter_mut().find(|(known, _)| *known == number) {
+                let known = self.built.amounts[start..]
+                    .iter_mut()
+                    .find(|(known, _)| *known == number);
+                match known {
                     Some((_, sum)) => *sum = sum.saturating_add(amount),
-                    None => amounts.push((number, amount)),
+                    None => self.built.amounts.push((number, amount)),
                 }
             }
-            let set = set.number;
-            let mut numbers: Vec<u32> = Vec::with_capacity(consumption.compatibility_groups.len());
-            for name in &consumption.compatibility_groups {
-                let next = self.groups.len() as u32;
-                numbers.push(*self.groups.entry(name).or_insert(next));
+            if self.with_groups {
+                let mut numbers: Vec<u32> = Vec::with_capacity(consumption.compatibility_groups.len());
+                for name in &consumption.compatibility_groups {
+                    let next = self.groups.len() as u32;
+                    numbers.push(*self.groups.entry(name).or_insert(next));
+                }
+                numbers.sort_unstable();
+                numbers.dedup();
+                self.built.joined.push((set.number, numbers.into()));
             }
-            numbers.sort_unstable();
-            numbers.dedup();
-            groups.push((set, numbers.into()));
         }
-        Ok(Usage {
-            amounts: amounts.into(),
-            groups: groups.into(),
-            consumes: true,
-        })
+        Ok(!device.consumes_counters.is_empty())
     }
 
-    fn take(&mut self, usage: &Usage) {
-        for (counter, amount) in &usage.amounts {
-            let left = &mut self.built.available[*counter as usize];
+    /// Takes away what a device takes whose parts begin there.
+    fn take(&mut self, start: Draw) {
+        let built = &mut self.built;
+        for (counter, amount) in &built.amounts[start.amounts..] {
+            let left = &mut built.available[*counter as usize];
             *left = left.saturating_sub(*amount);
         }
-        for (set, groups) in &usage.groups {
-            let common = &mut self.built.groups[*set as usize];
+        for (set, groups) in &built.joined[start.joined..] {
+            let common = &mut built.groups[*set as usize];
             *common = common.with(groups);
         }
     }

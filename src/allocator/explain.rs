@@ -283,26 +283,20 @@ fn blocked(problem: &Problem<'_>, device: u32) -> Option<Fitness> {
 
 fn exhausts_counters(problem: &Problem<'_>, device: u32) -> Option<Fitness> {
     let counters = &problem.view(device).counters;
-    let place = problem.devices[device as usize].device as usize;
-    let usage = counters.usage.get(place).filter(|usage| usage.consumes)?;
+    let usage = problem.usage(device)?;
     let found = problem.pool_device(device);
     if found.multiple && found.shared {
         return None;
     }
-    if problem.features.compatibility_groups {
-        let admitted = |(set, groups): &(u32, Box<[u32]>)| counters.groups[*set as usize].admits(groups);
-        if !usage.groups.iter().all(admitted) {
-            return Some(Fitness::Incompatible);
-        }
+    let admitted = |(set, groups): &(u32, Box<[u32]>)| counters.groups[*set as usize].admits(groups);
+    if !usage.groups.iter().all(admitted) {
+        return Some(Fitness::Incompatible);
     }
-    let taken = |counter: u32| {
-        let of_counter = usage.amounts.iter().find(|(known, _)| *known == counter);
-        of_counter.map_or(0, |(_, amount)| *amount)
-    };
     // An overdrawn counter keeps all devices of the pool back that draw from any.
     let exhausted = (0..counters.available.len() as u32).find(|counter| {
-        let draws = usage.amounts.iter().any(|(known, _)| known == counter);
-        (draws || counters.compare_all) && taken(*counter) > counters.available[*counter as usize]
+        let draws = usage.of(*counter);
+        (draws.is_some() || counters.compare_all)
+            && draws.unwrap_or(0) > counters.available[*counter as usize]
     })?;
     let (set, counter) = counters.names[exhausted as usize].clone();
     Some(Fitness::CounterExhausted { set, counter })

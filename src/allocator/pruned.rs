@@ -226,17 +226,11 @@ impl<'p, 'a> Pruned<'p, 'a> {
             let by_claim = self.state.picks[claim].iter().any(|pick| pick.device == device);
             code |= u64::from(by_claim) << 3;
         }
-        if self
-            .state
-            .sharers
-            .get(device as usize)
-            .is_some_and(|sharers| *sharers > 0)
-        {
-            let shares = &self.state.shares[device as usize];
+        if let Some(shares) = self.state.shares_of(device) {
             let next = self.shares.len() as u64;
             let number = self.shares.get(shares).copied().unwrap_or(next);
             if number == next {
-                self.shares.insert(shares.clone(), next);
+                self.shares.insert(shares.into(), next);
             }
             code |= (number + 1) << 4;
         }
@@ -357,13 +351,9 @@ impl<'p, 'a> Pruned<'p, 'a> {
         let component = &self.structure.components[number];
         for (view, counter) in &component.counters {
             let draws = |device: &u32| {
-                let place = self.problem.devices[*device as usize];
-                let usage = self.problem.views[place.view as usize]
-                    .counters
-                    .usage
-                    .get(place.device as usize);
-                place.view == *view
-                    && usage.is_some_and(|usage| usage.amounts.iter().any(|(known, _)| known == counter))
+                let usage = self.problem.usage(*device);
+                self.problem.devices[*device as usize].view == *view
+                    && usage.is_some_and(|usage| usage.of(*counter).is_some())
             };
             let matters = relevant.iter().any(draws);
             state.push(if matters {

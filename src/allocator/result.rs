@@ -2,14 +2,16 @@
 //!
 //! Mirrors the second part of `allocator_incubating.go`, `Allocate`, and `createNodeSelector`, v1.37.1.
 
+use std::sync::OnceLock;
+
 use crate::model::{
     AllocatedConfig, AllocatedDevice, Allocation, Claim, DeviceAllocation, NodeRequirement, NodeSelector,
-    NodeSelectorTerm, Quantity, Str,
+    NodeSelectorTerm, Str,
 };
 
 use super::candidates::Problem;
-use super::capacity::{Need, need};
 use super::features::Implementation;
+use super::request::RequestDemand;
 use super::search::Pick;
 
 /// The allocations of all claims of the problem, whose picks are given claim by claim.
@@ -75,19 +77,37 @@ fn result(problem: &Problem<'_>, claim: &Claim, pick: Pick, shares: &mut u32) ->
     if problem.pool_device(pick.device).multiple {
         *shares += 1;
         // Upstream draws a random one. It only has to differ from those beside it.
-        result.share_id = Some(Str::from(format!("00000000-0000-4000-8000-{shares:012}")));
-        let fractional = problem.features.fractional_capacity_range;
-        if let Ok(Need::Amounts(amounts)) = need(spec, device, fractional) {
+        result.share_id = Some(share_id(*shares));
+        if let Some(share) = problem.share(pick.alternative, pick.device) {
             let names = device.capacity.iter().map(|(name, _)| name.clone());
-            result.consumed_capacity = names.zip(amounts).collect::<Vec<(Str, Quantity)>>();
+            result.consumed_capacity = names.zip(share.amounts.iter().cloned()).collect();
         }
     }
     result
 }
 
+/// A share ID with that number, from 1 on.
+fn share_id(number: u32) -> Str {
+    // Nodes are many, and shares of one pod few.
+    static FIRST: OnceLock<[Str; 8]> = OnceLock::new();
+    let shown = |number: u32| Str::from(format!("00000000-0000-4000-8000-{number:012}"));
+    let first = FIRST.get_or_init(|| std::array::from_fn(|place| shown(place as u32 + 1)));
+    let known = first.get(number.wrapping_sub(1) as usize);
+    known.cloned().unwrap_or_else(|| shown(number))
+}
+
 /// Configuration of the classes of the chosen alternatives, each class once, then of the claim.
 fn config(problem: &Problem<'_>, place: usize, picks: &[Pick]) -> Vec<AllocatedConfig> {
     let demand = &problem.demand.claims[place];
+    let of_class = |requested: &RequestDemand| {
+        requested.alternatives.clone().any(|number| {
+            let class = problem.alternative(number).class.as_ref();
+            class.is_some_and(|class| !class.spec.config.is_empty())
+        })
+    };
+    if demand.claim.spec.devices.config.is_empty() && !demand.requests.iter().any(of_class) {
+        return Vec::new();
+    }
     // The alternative chosen for each request. One that takes no device leaves no pick: it is the first then, as upstream's
     // zero value.
     let chosen: Vec<_> = (0..)

@@ -10,7 +10,7 @@ use super::candidates::{MAX_RESULTS, Problem, Verdict};
 use super::constraint::ConstraintState;
 use super::counters::Compatibility;
 use super::pools::PoolView;
-use super::request::Amount;
+use super::request::{Amount, ClaimDemand};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +40,24 @@ pub(super) struct State {
     pub(super) picks: Vec<Vec<Pick>>,
     /// How many picks hold each device that allows one allocation only.
     pub(super) holders: Vec<u16>,
-    /// How many picks share each device that allows several.
-    pub(super) sharers: Vec<u16>,
-    /// What the picks take of such a device, in the order of its capacities.
-    pub(super) shares: Vec<Box<[i128]>>,
+    /// What picks share of each device that allows several; empty until one does.
+    sharing: Vec<Sharing>,
     /// What the picks take of the counters of each view; empty if no view has any.
     pub(super) counters: Vec<Box<[i128]>>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
     groups: Vec<Box<[Option<Compatibility>]>>,
+    /// By claim and constraint; empty if no claim has any.
     pub(super) constraints: Vec<Vec<ConstraintState>>,
     pub(super) error: String,
+}
+
+/// What picks share of a device.
+#[derive(Default)]
+struct Sharing {
+    /// How many picks.
+    picks: u16,
+    /// What they take, in the order of the device's capacities.
+    taken: Box<[i128]>,
 }
 
 /// What a pick changed besides marking its device.
@@ -72,8 +80,7 @@ impl State {
         Self {
             picks: vec![Vec::new(); claims.len()],
             holders: vec![0; devices],
-            sharers: Vec::new(),
-            shares: Vec::new(),
+            sharing: Vec::new(),
             counters: views
                 .iter()
                 .map(|view| vec![0; view.counters.available.len()].into())
@@ -82,15 +89,11 @@ impl State {
                 .iter()
                 .map(|view| vec![None; view.counters.groups.len()].into())
                 .collect(),
-            constraints: claims
-                .iter()
-                .map(|claim| {
-                    let states = claim.constraints.iter();
-                    states
-                        .map(|constraint| ConstraintState::new(constraint.rule))
-                        .collect()
-                })
-                .collect(),
+            constraints: if claims.iter().all(|claim| claim.constraints.is_empty()) {
+                Vec::new()
+            } else {
+                claims.iter().map(constraint_states).collect()
+            },
             error: String::new(),
         }
     }
@@ -108,18 +111,24 @@ impl State {
         self.holders[device as usize] > 0 || problem.pool_device(device).dedicated
     }
 
+    /// What picks take of a device that they share, in the order of its capacities.
+    pub(super) fn shares_of(&self, device: u32) -> Option<&[i128]> {
+        let sharing = self.sharing.get(device as usize)?;
+        (sharing.picks > 0).then_some(&*sharing.taken)
+    }
+
     fn share_fits(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
         let pool_device = problem.pool_device(device);
-        let shares = self.shares.get(device as usize);
+        let picked = self.shares_of(device).unwrap_or_default();
         let capacity = &problem.device(device).capacity;
         problem
-            .share(alternative, device)
+            .share_units(alternative, device)
             .iter()
             .zip(capacity)
             .enumerate()
             .all(|(place, (amount, (_, capacity)))| {
                 let allocated = pool_device.consumed().get(place).copied().unwrap_or(0);
-                let picked = shares.and_then(|shares| shares.get(place)).copied().unwrap_or(0);
+                let picked = picked.get(place).copied().unwrap_or(0);
                 allocated.saturating_add(picked).saturating_add(*amount)
                     <= super::capacity::units(&capacity.value)
             })
@@ -195,11 +204,10 @@ impl State {
         let claim = problem.alternatives[alternative as usize].claim as usize;
         self.picks[claim].pop();
         if problem.pool_device(device).multiple {
-            self.sharers[device as usize] -= 1;
-            for (sum, amount) in self.shares[device as usize]
-                .iter_mut()
-                .zip(problem.share(alternative, device))
-            {
+            let sharing = &mut self.sharing[device as usize];
+            sharing.picks -= 1;
+            let amounts = problem.share_units(alternative, device);
+            for (sum, amount) in sharing.taken.iter_mut().zip(amounts) {
                 *sum -= amount;
             }
         } else {
@@ -210,17 +218,16 @@ impl State {
     }
 
     fn take_share(&mut self, problem: &Problem<'_>, alternative: u32, device: u32) {
-        if self.sharers.is_empty() {
-            self.sharers = vec![0; problem.devices.len()];
-            self.shares = vec![Box::default(); problem.devices.len()];
+        if self.sharing.is_empty() {
+            self.sharing.resize_with(problem.devices.len(), Sharing::default);
         }
-        let place = device as usize;
-        self.sharers[place] += 1;
-        let amounts = problem.share(alternative, device);
-        if self.shares[place].len() < amounts.len() {
-            self.shares[place] = vec![0; amounts.len()].into();
+        let sharing = &mut self.sharing[device as usize];
+        sharing.picks += 1;
+        let amounts = problem.share_units(alternative, device);
+        if sharing.taken.len() < amounts.len() {
+            sharing.taken = vec![0; amounts.len()].into();
         }
-        for (sum, amount) in self.shares[place].iter_mut().zip(amounts) {
+        for (sum, amount) in sharing.taken.iter_mut().zip(amounts) {
             *sum += amount;
         }
     }
@@ -244,10 +251,10 @@ impl State {
         for (set, before) in undo.groups.iter().rev() {
             self.groups[view][*set as usize].clone_from(before);
         }
-        if undo.counters {
-            let usage =
-                &problem.view(device).counters.usage[problem.devices[device as usize].device as usize];
-            for (counter, amount) in &usage.amounts {
+        if undo.counters
+            && let Some(usage) = problem.usage(device)
+        {
+            for (counter, amount) in usage.amounts {
                 self.counters[view][*counter as usize] -= amount;
             }
         }
@@ -257,33 +264,27 @@ impl State {
     fn reserve(&mut self, problem: &Problem<'_>, device: u32, multiple: bool, undo: &mut Undo) -> bool {
         let place = problem.devices[device as usize];
         let view = &problem.views[place.view as usize];
-        let Some(usage) = view.counters.usage.get(place.device as usize) else {
+        let Some(usage) = view.counters.usage(place.device) else {
             return true;
         };
-        if !usage.consumes {
+        if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
             return true;
         }
-        let picked = self.sharers.get(device as usize).is_some_and(|count| *count > 0);
-        if multiple && (picked || problem.pool_device(device).shared) {
-            return true;
-        }
-        if problem.features.compatibility_groups {
-            let groups = &mut self.groups[place.view as usize];
-            for (set, joining) in &usage.groups {
-                let slot = &mut groups[*set as usize];
-                let current = slot.as_ref().unwrap_or(&view.counters.groups[*set as usize]);
-                if !current.admits(joining) {
-                    for (set, before) in undo.groups.drain(..).rev() {
-                        groups[set as usize] = before;
-                    }
-                    return false;
+        let groups = &mut self.groups[place.view as usize];
+        for (set, joining) in usage.groups {
+            let slot = &mut groups[*set as usize];
+            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set as usize]);
+            if !current.admits(joining) {
+                for (set, before) in undo.groups.drain(..).rev() {
+                    groups[set as usize] = before;
                 }
-                let next = current.with(joining);
-                undo.groups.push((*set, slot.replace(next)));
+                return false;
             }
+            let next = current.with(joining);
+            undo.groups.push((*set, slot.replace(next)));
         }
         let taken = &mut self.counters[place.view as usize];
-        for (counter, amount) in &usage.amounts {
+        for (counter, amount) in usage.amounts {
             taken[*counter as usize] = taken[*counter as usize].saturating_add(*amount);
         }
         undo.counters = true;
@@ -300,7 +301,7 @@ impl State {
                 .all(|(counter, _)| taken[*counter as usize] <= available[*counter as usize])
         };
         if !enough {
-            for (counter, amount) in &usage.amounts {
+            for (counter, amount) in usage.amounts {
                 taken[*counter as usize] -= amount;
             }
             for (set, before) in undo.groups.drain(..).rev() {
@@ -315,6 +316,13 @@ impl State {
     pub(super) fn groups_of(&self, view: usize) -> &[Option<Compatibility>] {
         &self.groups[view]
     }
+}
+
+fn constraint_states(claim: &ClaimDemand) -> Vec<ConstraintState> {
+    let states = claim.constraints.iter();
+    states
+        .map(|constraint| ConstraintState::new(constraint.rule))
+        .collect()
 }
 
 /// The search with its position-independent state.

@@ -129,7 +129,7 @@ impl Structure {
                 self.candidates[number as usize].push(device);
                 self.member[number as usize * self.devices + device as usize] = true;
                 if problem.pool_device(device).multiple {
-                    answers[device as usize].extend(problem.share(number, device));
+                    answers[device as usize].extend(problem.share_units(number, device));
                 }
                 for source in alternative.constraints.iter().flatten() {
                     hot[number as usize] |= problem.attribute(*source, device).is_err();
@@ -332,22 +332,16 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
     fn counters(&mut self, used: &[u32]) {
         let mut users: HashMap<(u32, bool, u32), usize> = HashMap::new();
         let mut consumers: HashMap<u32, usize> = HashMap::new();
-        let groups = self.problem.features.compatibility_groups;
         for device in used {
             let place = self.problem.devices[*device as usize];
-            let Some(usage) = self.problem.views[place.view as usize]
-                .counters
-                .usage
-                .get(place.device as usize)
-                .filter(|usage| usage.consumes)
-            else {
+            let Some(usage) = self.problem.usage(*device) else {
                 continue;
             };
             *consumers.entry(place.view).or_default() += 1;
-            for (counter, _) in &usage.amounts {
+            for (counter, _) in usage.amounts {
                 *users.entry((place.view, false, *counter)).or_default() += 1;
             }
-            for (set, _) in &usage.groups {
+            for (set, _) in usage.groups {
                 *users.entry((place.view, true, *set)).or_default() += 1;
             }
         }
@@ -356,11 +350,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         for device in used {
             let place = self.problem.devices[*device as usize];
             let counters = &self.problem.views[place.view as usize].counters;
-            let Some(usage) = counters
-                .usage
-                .get(place.device as usize)
-                .filter(|usage| usage.consumes)
-            else {
+            let Some(usage) = counters.usage(place.device) else {
                 continue;
             };
             self.answers[*device as usize].push(-10);
@@ -374,7 +364,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 common_counters
                     .extend((0..counters.available.len() as u32).map(|counter| (place.view, counter)));
             }
-            for (counter, amount) in &usage.amounts {
+            for (counter, amount) in usage.amounts {
                 if is_common(false, *counter) {
                     self.answers[*device as usize].extend([
                         i128::from(place.view),
@@ -390,10 +380,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                     self.ties[*device as usize].push((tie, vec![*amount]));
                 }
             }
-            if !groups {
-                continue;
-            }
-            for (set, joined) in &usage.groups {
+            for (set, joined) in usage.groups {
                 let mut joined: Vec<i128> = joined.iter().map(|group| i128::from(*group)).collect();
                 // Groups are numbered within their pool.
                 joined.push(i128::from(place.view));

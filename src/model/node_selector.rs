@@ -1,5 +1,7 @@
 //! Node selectors and how they match.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 
 use super::decode::{interned, interned_list, list};
@@ -50,9 +52,12 @@ pub struct NodeRequirement {
 impl NodeSelector {
     /// The selector that matches the node `name` only, as allocations carry it.
     pub fn of_node(name: &Str) -> Self {
+        // Made for each node that is judged.
+        static WORDS: LazyLock<(Str, Str)> = LazyLock::new(|| ("metadata.name".into(), "In".into()));
+        let (key, operator) = &*WORDS;
         let field = NodeRequirement {
-            key: "metadata.name".into(),
-            operator: "In".into(),
+            key: key.clone(),
+            operator: operator.clone(),
             values: vec![name.clone()],
         };
         Self {

@@ -1,0 +1,370 @@
+//! Pools as one node sees them: which slices count, in which order, and whether they can be used.
+//!
+//! Mirrors `pools_incubating.go`, `GatherPools`, v1.37.1. A view of a pool depends on the node only through the slices that reach
+//! the node, so views are kept by that set and shared by all nodes with the same one. Nothing is worked out before a node asks.
+//! What becomes of the slices that reach a node is the business of `view`.
+
+mod view;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use foldhash::fast::RandomState;
+
+use crate::model::{Node, PoolId, Slice, Str, TaintRule};
+
+use super::features::Features;
+use super::node_selection::node_matches;
+use super::selectors::{NumberedSlice, Selectors};
+use super::state::AllocatedState;
+
+pub use self::view::PoolStatus;
+pub(super) use self::view::{PoolDevice, PoolView};
+
+/// Slices of a pool by their place, and the view that they make.
+type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
+
+/// What is known of a pool so far; no view where a newer generation reaches other nodes only.
+#[derive(Debug, Default)]
+struct KnownViews {
+    /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
+    only: OnceLock<Option<Arc<PoolView>>>,
+    /// Of other pools, by the slices that reach a node.
+    by_slices: Mutex<Vec<KnownView>>,
+}
+
+/// Every slice of a pool, whatever its generation, by name.
+#[derive(Debug)]
+struct PoolSlices {
+    id: PoolId,
+    slices: Vec<Arc<NumberedSlice>>,
+    /// The node whose own all of them are.
+    node: Option<Str>,
+}
+
+/// All pools, with an index of those a node may reach.
+#[derive(Debug, Default)]
+struct PoolIndex {
+    all: Vec<PoolSlices>,
+    by_id: HashMap<PoolId, u32, RandomState>,
+    /// Pools with slices of one node only, by that node.
+    of_node: HashMap<Str, Reached, RandomState>,
+    /// Pools with other slices.
+    shared: Vec<u32>,
+}
+
+/// Pools with slices of one node: mostly one.
+#[derive(Debug)]
+struct Reached {
+    first: u32,
+    others: Vec<u32>,
+}
+
+/// The pools of a cluster and what is known of them so far. A clone shares both.
+#[derive(Clone, Debug)]
+pub(super) struct Pools {
+    index: Arc<PoolIndex>,
+    /// By pool.
+    views: Arc<[KnownViews]>,
+    /// Views of pools that have changed since.
+    changed: HashMap<u32, Arc<KnownViews>, RandomState>,
+    features: Features,
+    rules: Arc<[Arc<TaintRule>]>,
+}
+
+impl Reached {
+    fn pools(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+}
+
+impl PoolIndex {
+    /// Groups `slices`, which come in the order of their names.
+    fn new(slices: impl Iterator<Item = Arc<NumberedSlice>>) -> Self {
+        let mut index = Self::default();
+        for numbered in slices {
+            let node = own_node(&numbered.slice);
+            let pool = *index
+                .by_id
+                .entry(numbered.slice.pool_id())
+                .or_insert_with_key(|id| {
+                    index.all.push(PoolSlices {
+                        id: id.clone(),
+                        slices: Vec::with_capacity(1),
+                        node: node.cloned(),
+                    });
+                    index.all.len() as u32 - 1
+                });
+            let known = &mut index.all[pool as usize].node;
+            if known.as_ref() != node {
+                *known = None;
+            }
+            match node {
+                Some(node) => {
+                    let reached = index.of_node.entry(node.clone()).or_insert_with(|| Reached {
+                        first: pool,
+                        others: Vec::new(),
+                    });
+                    if reached.first != pool && !reached.others.contains(&pool) {
+                        reached.others.push(pool);
+                    }
+                }
+                // Slices of one pool mostly come one after the other.
+                None if index.shared.last() != Some(&pool) && !index.shared.contains(&pool) => {
+                    index.shared.push(pool);
+                }
+                None => {}
+            }
+            index.all[pool as usize].slices.push(numbered);
+        }
+        index
+    }
+
+    /// The slice with its numbers, if it is among those here.
+    fn numbered(&self, slice: &Arc<Slice>) -> Option<&Arc<NumberedSlice>> {
+        let slices = &self.all[*self.by_id.get(&slice.pool_id())? as usize].slices;
+        let name = &slice.metadata.name;
+        let place = slices.binary_search_by(|numbered| numbered.slice.metadata.name.cmp(name));
+        slices
+            .get(place.ok()?)
+            .filter(|numbered| Arc::ptr_eq(&numbered.slice, slice))
+    }
+}
+
+impl Pools {
+    /// Groups `slices`, which come in the order of their names.
+    pub(super) fn new<'a>(
+        slices: impl Iterator<Item = &'a Arc<Slice>>,
+        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
+        features: Features,
+        selectors: &Selectors,
+    ) -> Self {
+        let mut pools = Self {
+            index: Arc::new(PoolIndex::new(slices.map(|slice| selectors.number(slice)))),
+            views: Arc::default(),
+            changed: HashMap::default(),
+            features,
+            rules: Arc::default(),
+        };
+        pools.replace_rules(rules);
+        pools
+    }
+
+    /// Groups other slices. Devices of those that are known keep their numbers.
+    pub(super) fn replace_slices<'a>(
+        &mut self,
+        slices: impl Iterator<Item = &'a Arc<Slice>>,
+        selectors: &Selectors,
+    ) {
+        let known = &self.index;
+        let index = PoolIndex::new(slices.map(|slice| {
+            let numbered = known.numbered(slice);
+            numbered.map_or_else(|| selectors.number(slice), Arc::clone)
+        }));
+        self.index = Arc::new(index);
+        self.forget_all();
+    }
+
+    /// The pools of another cluster. Devices of slices that are known keep their numbers.
+    pub(super) fn beside<'a>(
+        &self,
+        slices: impl Iterator<Item = &'a Arc<Slice>>,
+        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
+        selectors: &Selectors,
+    ) -> Self {
+        let mut pools = Self {
+            index: Arc::clone(&self.index),
+            views: Arc::default(),
+            changed: HashMap::default(),
+            features: self.features,
+            rules: Arc::default(),
+        };
+        pools.replace_slices(slices, selectors);
+        pools.replace_rules(rules);
+        pools
+    }
+
+    /// Takes other rules.
+    pub(super) fn replace_rules<'a>(&mut self, rules: impl Iterator<Item = &'a Arc<TaintRule>>) {
+        if self.features.device_taints {
+            self.rules = rules.map(Arc::clone).collect();
+        }
+        self.forget_all();
+    }
+
+    /// Drops what is known of one pool.
+    pub(super) fn forget(&mut self, id: &PoolId) {
+        if let Some(pool) = self.index.by_id.get(id) {
+            self.changed.insert(*pool, Arc::default());
+        }
+    }
+
+    fn forget_all(&mut self) {
+        self.views = self.index.all.iter().map(|_| KnownViews::default()).collect();
+        self.changed.clear();
+    }
+
+    /// The pools that `node` reaches, in the order in which the search takes them.
+    ///
+    /// # Errors
+    /// The text of the error with which upstream ends the attempt.
+    pub(super) fn of_node(
+        &self,
+        node: &Node,
+        allocated: &AllocatedState,
+    ) -> Result<Vec<Arc<PoolView>>, String> {
+        let mut views = Vec::new();
+        let own = self.index.of_node.get(&node.metadata.name);
+        for pool in own.iter().flat_map(|own| own.pools()) {
+            views.extend(self.view(pool, node, allocated)?);
+        }
+        for pool in &self.index.shared {
+            if own.is_none_or(|own| own.pools().all(|own| own != *pool)) {
+                views.extend(self.view(*pool, node, allocated)?);
+            }
+        }
+        if views.len() > 1 {
+            views.sort_by(|a, b| (a.has_binding_conditions, &a.id).cmp(&(b.has_binding_conditions, &b.id)));
+        }
+        Ok(views)
+    }
+
+    fn view(
+        &self,
+        number: u32,
+        node: &Node,
+        allocated: &AllocatedState,
+    ) -> Result<Option<Arc<PoolView>>, String> {
+        let pool = &self.index.all[number as usize];
+        let changed = self.changed.get(&number);
+        let views = changed.map_or(&self.views[number as usize], |views| &**views);
+        if pool.node.as_ref().is_some_and(|name| *name != node.metadata.name) {
+            return Ok(None);
+        }
+        let build = |plain: Option<&Arc<NumberedSlice>>, relevant: &[u32]| {
+            let allocated = allocated.pool(&pool.id);
+            let view = plain.and_then(|only| self.build_plain(pool, only, allocated));
+            view.or_else(|| self.build(pool, relevant, allocated))
+                .map(Arc::new)
+        };
+        if let [only] = pool.slices.as_slice() {
+            let view = views.only.get_or_init(|| {
+                if self.is_ignored(&only.slice) {
+                    return None;
+                }
+                build(Some(only), &[0])
+            });
+            return Ok(match view {
+                // A slice that is ignored must not be asked whom it reaches, which may be an error.
+                Some(view) if reaches(&only.slice, node)? => Some(Arc::clone(view)),
+                _ => None,
+            });
+        }
+        if pool.node.is_some()
+            && let Some(view) = views.only.get()
+        {
+            return Ok(view.clone());
+        }
+        let relevant = self.relevant(pool, node)?;
+        if relevant.is_empty() {
+            return Ok(None);
+        }
+        if pool.node.is_some() {
+            let view = views.only.get_or_init(|| build(None, &relevant));
+            return Ok(view.clone());
+        }
+        let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, view)) = views.iter().find(|(known, _)| *known == relevant) {
+            return Ok(view.clone());
+        }
+        let view = build(None, &relevant);
+        views.push((relevant, view.clone()));
+        Ok(view)
+    }
+
+    /// The slices of the newest generation that reaches the node. Those that name the node come first, as upstream keeps them
+    /// apart from the others.
+    fn relevant(&self, pool: &PoolSlices, node: &Node) -> Result<Vec<u32>, String> {
+        let mut relevant: Vec<u32> = Vec::with_capacity(pool.slices.len());
+        let mut generation = i64::MIN;
+        for named in [true, false] {
+            for (place, numbered) in pool.slices.iter().enumerate() {
+                let slice = &numbered.slice;
+                let visible = match own_node(slice) {
+                    Some(name) => named && *name == node.metadata.name,
+                    None => !named,
+                };
+                if !visible || self.is_ignored(slice) || !reaches(slice, node)? {
+                    continue;
+                }
+                match slice.spec.pool.generation.cmp(&generation) {
+                    std::cmp::Ordering::Less if !relevant.is_empty() => continue,
+                    std::cmp::Ordering::Greater => relevant.clear(),
+                    _ => {}
+                }
+                generation = slice.spec.pool.generation;
+                relevant.push(place as u32);
+            }
+        }
+        Ok(relevant)
+    }
+
+    /// Slices that an allocator without the feature does not see.
+    fn is_ignored(&self, slice: &Slice) -> bool {
+        (!self.features.partitionable_devices
+            && (slice.spec.per_device_node_selection || !slice.spec.shared_counters.is_empty()))
+            || (!self.features.compatibility_groups && uses_compatibility_groups(slice))
+    }
+}
+
+fn own_node(slice: &Slice) -> Option<&Str> {
+    slice.spec.node_name.as_ref().filter(|name| !name.is_empty())
+}
+
+/// Whether at least one device of the slice reaches the node.
+fn reaches(slice: &Slice, node: &Node) -> Result<bool, String> {
+    let spec = &slice.spec;
+    if own_node(slice).is_some() || spec.all_nodes || spec.node_selector.is_some() {
+        return node_matches(
+            node,
+            spec.node_name.as_ref(),
+            spec.all_nodes,
+            spec.node_selector.as_ref(),
+        )
+        .map_err(|why| {
+            format!(
+                "failed to perform node selection for slice {}: {why}",
+                slice.metadata.name
+            )
+        });
+    }
+    if spec.per_device_node_selection {
+        for device in &spec.devices {
+            let reached = node_matches(
+                node,
+                device.node_name.as_ref(),
+                device.all_nodes,
+                device.node_selector.as_ref(),
+            )
+            .map_err(|why| {
+                format!(
+                    "failed to perform node selection for device {} in slice {}: {why}",
+                    device.name, slice.metadata.name
+                )
+            })?;
+            if reached {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn uses_compatibility_groups(slice: &Slice) -> bool {
+    slice.spec.devices.iter().any(|device| {
+        device
+            .consumes_counters
+            .iter()
+            .any(|consumption| !consumption.compatibility_groups.is_empty())
+    })
+}

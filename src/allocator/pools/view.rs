@@ -1,0 +1,340 @@
+//! What becomes of the slices of a pool that reach a node: its devices, with what is taken of them, and its counters.
+//!
+//! Mirrors `pools_incubating.go`, `buildPool`, and `tracker.go`, `applyPatches`, v1.37.1.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
+
+use super::super::counters::{CounterIndex, Counters};
+use super::super::selectors::{Numbered, NumberedSlice};
+use super::super::state::{DeviceState, PoolState};
+use super::{PoolSlices, Pools, uses_compatibility_groups};
+
+/// Whether a pool can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PoolStatus {
+    /// Its devices can be allocated.
+    Usable,
+    /// The driver has not published all slices of the generation yet.
+    Incomplete,
+    /// The slices contradict each other, in the way that the text says.
+    Invalid(String),
+}
+
+/// A pool as a node sees it.
+#[derive(Debug)]
+pub(in crate::allocator) struct PoolView {
+    pub(in crate::allocator) id: PoolId,
+    pub(in crate::allocator) status: PoolStatus,
+    /// Slices with devices that reach the node, by name.
+    pub(in crate::allocator) slices: Vec<Arc<NumberedSlice>>,
+    /// The devices of those slices; none unless the pool is usable.
+    pub(in crate::allocator) devices: Vec<PoolDevice>,
+    /// Shared counters of the pool.
+    pub(in crate::allocator) counters: Counters,
+    /// Pools with binding conditions come after those without.
+    pub(super) has_binding_conditions: bool,
+}
+
+/// A device of a [`PoolView`].
+#[derive(Clone, Debug)]
+pub(in crate::allocator) struct PoolDevice {
+    /// Which of the view's slices.
+    pub(in crate::allocator) slice: u32,
+    /// Which device of that slice.
+    pub(in crate::allocator) index: u32,
+    /// Taken as a whole by an allocated claim.
+    pub(in crate::allocator) dedicated: bool,
+    /// Shares of it are taken by allocated claims.
+    pub(in crate::allocator) shared: bool,
+    /// Several claims may hold shares of it.
+    pub(in crate::allocator) multiple: bool,
+    /// What few devices have.
+    more: Option<Box<MoreOfDevice>>,
+}
+
+/// What only few devices have.
+#[derive(Clone, Debug)]
+struct MoreOfDevice {
+    consumed: Vec<i128>,
+    taints: Vec<Taint>,
+}
+
+impl PoolDevice {
+    /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
+    pub(in crate::allocator) fn consumed(&self) -> &[i128] {
+        self.more.as_ref().map_or(&[], |more| &more.consumed)
+    }
+
+    /// Taints that keep pods without toleration off.
+    pub(in crate::allocator) fn taints(&self) -> &[Taint] {
+        self.more.as_ref().map_or(&[], |more| &more.taints)
+    }
+}
+
+impl PoolView {
+    #[inline]
+    pub(in crate::allocator) fn slice(&self, device: &PoolDevice) -> &Slice {
+        &self.slices[device.slice as usize].slice
+    }
+
+    #[inline]
+    pub(in crate::allocator) fn device(&self, device: &PoolDevice) -> &Device {
+        &self.slice(device).spec.devices[device.index as usize]
+    }
+
+    /// The device as expressions know it.
+    pub(in crate::allocator) fn numbered(&self, device: &PoolDevice) -> Numbered<'_> {
+        Numbered {
+            slice: &self.slices[device.slice as usize],
+            index: device.index,
+        }
+    }
+}
+
+impl Pools {
+    /// The view of a pool that consists of one slice without anything shared, which is what most drivers publish. Nothing where it
+    /// takes [`Self::build`] to see what to make of the slice.
+    pub(super) fn build_plain(
+        &self,
+        pool: &PoolSlices,
+        only: &Arc<NumberedSlice>,
+        allocated: Option<&PoolState>,
+    ) -> Option<PoolView> {
+        let spec = &only.slice.spec;
+        if spec.pool.resource_slice_count != 1 || !spec.shared_counters.is_empty() {
+            return None;
+        }
+        let rules = self.rules_of(&pool.id);
+        let mut devices = Vec::with_capacity(spec.devices.len());
+        let mut previous = None;
+        let mut has_binding_conditions = false;
+        let mut next = 0;
+        for device in &spec.devices {
+            let name = Some(device.name.as_str());
+            if previous >= name || !device.consumes_counters.is_empty() {
+                return None;
+            }
+            previous = name;
+            has_binding_conditions |= !device.binding_conditions.is_empty();
+            let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
+            let place = (0, devices.len() as u32);
+            devices.push(self.pool_device(place, device, state, &rules));
+        }
+        Some(PoolView {
+            id: pool.id.clone(),
+            status: PoolStatus::Usable,
+            slices: vec![Arc::clone(only)],
+            devices,
+            counters: Counters::default(),
+            has_binding_conditions,
+        })
+    }
+
+    /// The view that consists of the `relevant` slices. There is none where the driver is replacing them: a newer generation
+    /// exists, though not for this node.
+    pub(super) fn build(
+        &self,
+        pool: &PoolSlices,
+        relevant: &[u32],
+        allocated: Option<&PoolState>,
+    ) -> Option<PoolView> {
+        let mut view = PoolView {
+            id: pool.id.clone(),
+            status: PoolStatus::Usable,
+            slices: Vec::new(),
+            devices: Vec::new(),
+            counters: Counters::default(),
+            has_binding_conditions: false,
+        };
+        let first = &pool.slices[relevant[0] as usize].slice.spec.pool;
+        let expected = first.resource_slice_count;
+        let mut others: Vec<&Arc<NumberedSlice>> = Vec::new();
+        if relevant.len() as i64 != expected {
+            // Slices that do not reach the node decide whether the pool is complete.
+            let newer =
+                |numbered: &Arc<NumberedSlice>| numbered.slice.spec.pool.generation > first.generation;
+            if pool.slices.iter().any(newer) {
+                return None;
+            }
+            let current: Vec<(u32, &Arc<NumberedSlice>)> = (0..)
+                .zip(&pool.slices)
+                .filter(|(_, numbered)| {
+                    numbered.slice.spec.pool.generation == first.generation
+                        && (self.features.compatibility_groups || !uses_compatibility_groups(&numbered.slice))
+                })
+                .collect();
+            if current.len() as i64 != expected {
+                view.status = PoolStatus::Incomplete;
+                return Some(view);
+            }
+            if relevant.len() < current.len() {
+                others.extend(
+                    current
+                        .iter()
+                        .filter(|(place, _)| !relevant.contains(place))
+                        .map(|(_, numbered)| *numbered),
+                );
+            }
+        }
+        let has_counters = |numbered: &Arc<NumberedSlice>| {
+            self.features.partitionable_devices && !numbered.slice.spec.shared_counters.is_empty()
+        };
+        let mut slices = Vec::with_capacity(relevant.len());
+        slices.extend(relevant.iter().map(|place| &pool.slices[*place as usize]));
+        slices.sort_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
+        let (mut targeting, mut counter_slices) = (Vec::with_capacity(slices.len()), Vec::new());
+        for numbered in slices {
+            if has_counters(numbered) {
+                counter_slices.push(&*numbered.slice);
+            } else {
+                targeting.push(Arc::clone(numbered));
+            }
+        }
+        others.retain(|numbered| {
+            let counters = has_counters(numbered);
+            if counters {
+                counter_slices.push(&*numbered.slice);
+            }
+            !counters
+        });
+
+        let counters = duplicate_device(&targeting).and_then(|()| {
+            if !self.features.partitionable_devices {
+                return Ok(Counters::default());
+            }
+            let index = CounterIndex::new(&counter_slices, self.features.compatibility_groups)?;
+            let taken = |device: &Device| allocated.is_some_and(|pool| pool.has(&device.name));
+            index.build(
+                targeting.iter().map(|numbered| &*numbered.slice),
+                others.iter().map(|numbered| &*numbered.slice),
+                taken,
+            )
+        });
+        match counters {
+            Ok(counters) => view.counters = counters,
+            Err(why) => {
+                view.status = PoolStatus::Invalid(why);
+                return Some(view);
+            }
+        }
+        view.slices = targeting;
+        view.devices = self.devices_of(&view, allocated);
+        view.has_binding_conditions = view
+            .devices
+            .iter()
+            .any(|device| !view.device(device).binding_conditions.is_empty());
+        Some(view)
+    }
+
+    /// The rules that may select devices of the pool.
+    fn rules_of(&self, pool: &PoolId) -> Vec<&TaintRule> {
+        let selects = |rule: &&TaintRule| {
+            rule.spec.device_selector.as_ref().is_some_and(|selector| {
+                selector
+                    .driver
+                    .as_ref()
+                    .is_none_or(|driver| *driver == pool.driver)
+                    && selector.pool.as_ref().is_none_or(|name| *name == pool.pool)
+            })
+        };
+        self.rules.iter().map(|rule| &**rule).filter(selects).collect()
+    }
+
+    fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {
+        let rules = self.rules_of(&view.id);
+        let total = view
+            .slices
+            .iter()
+            .map(|numbered| numbered.slice.spec.devices.len())
+            .sum();
+        let mut devices = Vec::with_capacity(total);
+        let mut next = 0;
+        for (place, numbered) in (0..).zip(&view.slices) {
+            for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
+                let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
+                devices.push(self.pool_device((place, index), device, state, &rules));
+            }
+        }
+        devices
+    }
+
+    /// The device at that place: which slice, and which device of it.
+    #[inline]
+    fn pool_device(
+        &self,
+        (slice, index): (u32, u32),
+        device: &Device,
+        state: Option<&DeviceState>,
+        rules: &[&TaintRule],
+    ) -> PoolDevice {
+        let has_more = state.is_some_and(|state| !state.consumed.is_empty())
+            || !device.taints.is_empty()
+            || !rules.is_empty();
+        PoolDevice {
+            slice,
+            index,
+            dedicated: state.is_some_and(|state| state.dedicated),
+            shared: state.is_some_and(|state| state.shared),
+            multiple: self.features.consumable_capacity && device.allow_multiple_allocations,
+            more: has_more.then(|| Box::new(self.more_of(device, state, rules))),
+        }
+    }
+
+    fn more_of(&self, device: &Device, state: Option<&DeviceState>, rules: &[&TaintRule]) -> MoreOfDevice {
+        let state = state.filter(|state| !state.consumed.is_empty());
+        let consumed = state.map_or_else(Vec::new, |state| {
+            let capacities = device.capacity.iter();
+            capacities.map(|(name, _)| state.consumed(name)).collect()
+        });
+        let taints = self.taints_of(device, rules);
+        MoreOfDevice { consumed, taints }
+    }
+
+    /// Taints of the device and of the rules that select it, as far as they keep pods off. Mirrors `tracker.go`, `applyPatches`.
+    fn taints_of(&self, device: &Device, rules: &[&TaintRule]) -> Vec<Taint> {
+        if !self.features.device_taints {
+            return Vec::new();
+        }
+        let of_rules = rules
+            .iter()
+            .filter(|rule| {
+                rule.spec
+                    .device_selector
+                    .as_ref()
+                    .is_some_and(|selector| selector.device.as_ref().is_none_or(|name| *name == device.name))
+            })
+            .map(|rule| &rule.spec.taint);
+        device
+            .taints
+            .iter()
+            .chain(of_rules)
+            .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
+            .cloned()
+            .collect()
+    }
+}
+
+fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), String> {
+    // Most drivers publish a few devices in the order of their names.
+    if let [numbered] = slices
+        && numbered
+            .slice
+            .spec
+            .devices
+            .is_sorted_by(|a, b| a.name.as_str() < b.name.as_str())
+    {
+        return Ok(());
+    }
+    let mut names = BTreeSet::new();
+    for numbered in slices {
+        for device in &numbered.slice.spec.devices {
+            if !names.insert(device.name.as_str()) {
+                return Err(format!("duplicate device name {}", device.name));
+            }
+        }
+    }
+    Ok(())
+}
