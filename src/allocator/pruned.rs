@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Observer;
 use super::bounds::Bounds;
-use super::candidates::{MAX_RESULTS, Problem, Verdict};
+use super::candidates::{MAX_RESULTS, Problem};
 use super::constraint::Rule;
 use super::request::Amount;
 use super::search::{Flow, Pick, State};
@@ -187,15 +187,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
     }
 
     fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
-        let verdict = match self.problem.verdict(alternative, device) {
-            Ok(Verdict::Unselected) => return Flow::Fail,
-            Ok(verdict) => verdict,
-            Err(error) => {
-                self.state.error = error;
-                return Flow::Error;
-            }
-        };
-        let undo = match self.state.place(self.problem, alternative, device, verdict) {
+        let undo = match self.state.place(self.problem, alternative, device) {
             Ok(undo) => undo,
             Err(flow) => return flow,
         };

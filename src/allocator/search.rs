@@ -135,19 +135,21 @@ impl State {
     }
 
     /// Takes the device if nothing forbids it. `Flow::Fail` leaves everything as it was.
-    ///
-    /// The device must be a candidate of the alternative by its verdict, or in mode All any device of its list.
     pub(super) fn place(
         &mut self,
         problem: &mut Problem<'_>,
         alternative: u32,
         device: u32,
-        verdict: Verdict,
     ) -> Result<Undo, Flow> {
+        let verdict = match problem.verdict(alternative, device) {
+            Ok(Verdict::Unselected | Verdict::Blocked) => return Err(Flow::Fail),
+            Ok(verdict) => verdict,
+            Err(error) => {
+                self.error = error;
+                return Err(Flow::Error);
+            }
+        };
         let must = problem.alternative(alternative).amount == Amount::All;
-        if verdict == Verdict::Blocked {
-            return Err(Flow::Fail);
-        }
         let multiple = problem.pool_device(device).multiple;
         if multiple && !must && !self.share_fits(problem, alternative, device) {
             return Err(Flow::Fail);
@@ -424,15 +426,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
-        let verdict = match self.problem.verdict(alternative, device) {
-            Ok(Verdict::Unselected) => return Flow::Fail,
-            Ok(verdict) => verdict,
-            Err(error) => {
-                self.state.error = error;
-                return Flow::Error;
-            }
-        };
-        let undo = match self.state.place(self.problem, alternative, device, verdict) {
+        let undo = match self.state.place(self.problem, alternative, device) {
             Ok(undo) => undo,
             Err(flow) => return flow,
         };
