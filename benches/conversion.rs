@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use kubectl_dra::inspect::Selection;
 use kubectl_dra::inspect::conversion::{planned, verification};
 use kubectl_dra::model::{
-    Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Kind, Object,
+    Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Interner, Kind, Object,
+    with_interner,
 };
 use kubectl_dra::reservation::conversion::{Kinds, Options, plan};
 use serde_json::{Value, json};
@@ -79,9 +80,12 @@ fn best(mut work: impl FnMut() -> usize) -> (Duration, usize) {
 
 fn cluster() -> Cluster {
     let mut builder = ClusterBuilder::default();
+    // As every source does it.
+    let mut interner = Interner::default();
     let mut add = |kind: Kind, object: &Value| {
         let json = object.to_string();
-        builder.add(Object::from_json(kind, json.as_bytes()).expect("an object"));
+        let decode = || Object::from_json(kind, json.as_bytes());
+        builder.add(with_interner(&mut interner, decode).expect("an object"));
     };
     for number in 0..CLAIMS {
         let namespace = format!("team-{}", number % 100);

@@ -231,7 +231,7 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
             Action::Release(_) => release += 1,
             Action::Keep | Action::Refuse(_) => continue,
         }
-        pods += claim.add.len();
+        pods += claim.add().len();
         for entry in &claim.remove {
             *kinds.entry(entry.group_resource()).or_default() += 1;
         }

@@ -225,7 +225,7 @@ impl PlannedClaim {
             way_out: plan.way_out(),
             remove: plan.remove.iter().map(Entry::of).collect(),
             add: plan
-                .add
+                .add()
                 .iter()
                 .map(|entry| Pod {
                     name: entry.name.clone(),

@@ -33,6 +33,7 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
         return Ok(None);
     }
     let entries = claim.status.reserved_for.len() + add.len();
+    let mut unreserved = Vec::new();
     let action = if claim.metadata.is_deleting() {
         let pods = add.iter().map(|entry| entry.name.clone()).collect();
         Action::Refuse(Refusal::ClaimDeleting { pods })
@@ -40,18 +41,16 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
         Action::Refuse(Refusal::TooManyConsumers { entries })
     } else {
         let kept = claim.status.reserved_for.clone();
-        Action::Convert(Patch::list(claim, kept, add.clone(), false))
+        unreserved = add.iter().map(|entry| entry.name.clone()).collect();
+        Action::Convert(Patch::list(claim, kept, add, false))
     };
-    let writes = matches!(action, Action::Convert(_));
-    let unreserved = add.iter().map(|entry| entry.name.clone()).collect();
     Ok(Some(ClaimPlan {
         key,
         uid: claim.metadata.uid.clone(),
         resource_version: claim.metadata.resource_version.clone(),
         action,
         remove: Vec::new(),
-        add: if writes { add } else { Vec::new() },
-        unreserved: if writes { unreserved } else { Vec::new() },
+        unreserved,
         unbound: Vec::new(),
         unverified: false,
         kept: Vec::new(),

@@ -35,7 +35,6 @@ pub(super) fn decide<'a>(
     question.repointed = repointed.of(claim);
     let action = question.answer(any_pod_selected, doomed)?;
     let Question {
-        add,
         unreserved,
         unbound,
         unverified,
@@ -50,7 +49,6 @@ pub(super) fn decide<'a>(
         uid: claim.metadata.uid.clone(),
         resource_version: claim.metadata.resource_version.clone(),
         remove: if writes { selected } else { Vec::new() },
-        add: if writes { add } else { Vec::new() },
         unreserved: if writes { unreserved } else { Vec::new() },
         unbound,
         unverified,
@@ -246,7 +244,7 @@ impl<'a, 'c> Question<'a, 'c> {
     }
 
     /// The write, unless something forbids it.
-    fn write(&self, any_pod_selected: bool) -> Action {
+    fn write(&mut self, any_pod_selected: bool) -> Action {
         if self.consumers.is_empty() {
             return Action::Refuse(self.unused());
         }
@@ -267,7 +265,12 @@ impl<'a, 'c> Question<'a, 'c> {
         if entries > MAX_CONSUMERS {
             return Action::Refuse(Refusal::TooManyConsumers { entries });
         }
-        Action::Convert(Patch::list(self.claim, kept, self.add.clone(), any_pod_selected))
+        Action::Convert(Patch::list(
+            self.claim,
+            kept,
+            std::mem::take(&mut self.add),
+            any_pod_selected,
+        ))
     }
 
     fn unused(&self) -> Refusal {

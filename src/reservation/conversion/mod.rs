@@ -167,9 +167,7 @@ pub struct ClaimPlan {
     pub action: Action,
     /// Entries that go.
     pub remove: Vec<ConsumerReference>,
-    /// Pods that get an entry, by name.
-    pub add: Vec<NewEntry>,
-    /// Among them pods that use the claim although no entry covered them.
+    /// Among the pods that get an entry those that use the claim although no entry covered them.
     pub unreserved: Vec<Str>,
     /// Pods without a node that could begin to use the claim. While the gate is on, a scheduling attempt that began before the write
     /// can bind them without an entry.
@@ -213,12 +211,19 @@ impl ClaimPlan {
             resource_version: claim.metadata.resource_version.clone(),
             action: Action::Release(Patch::nothing(claim)),
             remove: Vec::new(),
-            add: Vec::new(),
             unreserved: Vec::new(),
             unbound: Vec::new(),
             unverified: false,
             kept: Vec::new(),
             any_pod_stays: false,
+        }
+    }
+
+    /// Pods that get an entry, by name.
+    pub fn add(&self) -> &[NewEntry] {
+        match &self.action {
+            Action::Convert(patch) => patch.added(),
+            Action::Release(_) | Action::Keep | Action::Refuse(_) => &[],
         }
     }
 

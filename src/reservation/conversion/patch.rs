@@ -84,6 +84,14 @@ impl Patch {
         }
     }
 
+    /// Pods that get an entry, by name.
+    pub(super) fn added(&self) -> &[NewEntry] {
+        match &self.change {
+            Change::List { added, .. } => added,
+            Change::None | Change::Release { .. } => &[],
+        }
+    }
+
     /// The JSON patch, whose first operation is the lock; without any operation where there is nothing to change.
     pub fn to_json(&self) -> Value {
         let mut operations = Vec::new();

@@ -308,7 +308,7 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
     let old: Vec<Value> = world.entries.iter().map(|entry| World::entry(*entry)).collect();
     let patch = match &planned.action {
         Action::Keep | Action::Refuse(_) => {
-            prop_assert!(planned.add.is_empty() && planned.remove.is_empty());
+            prop_assert!(planned.add().is_empty() && planned.remove.is_empty());
             return Ok(());
         }
         Action::Release(_) => {

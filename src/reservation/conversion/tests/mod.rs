@@ -290,7 +290,7 @@ fn groups_that_are_not_served_are_taken_at_the_pods_word() {
         &Options::default(),
     );
     assert!(plan.claims[0].unverified);
-    assert_eq!(plan.claims[0].add.len(), 1);
+    assert_eq!(plan.claims[0].add().len(), 1);
 }
 
 #[test]
