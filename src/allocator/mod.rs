@@ -33,7 +33,7 @@ use std::sync::Arc;
 use crate::model::{Allocation, Claim, Class, Cluster, Node};
 
 use self::candidates::Problem;
-use self::pools::Pools;
+use self::pools::{PoolView, Pools};
 use self::pruned::Pruned;
 use self::request::Preparation;
 use self::search::{Flow, Search, State};
@@ -195,9 +195,20 @@ impl Inputs {
 
     /// Allocates the claims of `demand` on `node`.
     pub fn allocate(&self, node: &Node, demand: &Demand, limits: Limits, observer: &dyn Observer) -> Attempt {
-        let mut problem = match self.problem(node, demand) {
+        let views = match self.views(node) {
+            Ok(views) => views,
+            Err(error) => return Attempt::failed(error),
+        };
+        // Of a full cluster that is most nodes.
+        if demand.needs_a_free_device && views.iter().all(|view| !view.has_free_devices) {
+            return Attempt {
+                outcome: does_not_fit(&views),
+                steps: 0,
+            };
+        }
+        let mut problem = match Problem::new(demand, self.features, node, views) {
             Ok(problem) => problem,
-            Err(error) => return Attempt::failed(error, 0),
+            Err(error) => return Attempt::failed(error),
         };
         let (flow, steps, state) = search(&mut problem, limits, observer);
         let outcome = match flow {
@@ -205,12 +216,7 @@ impl Inputs {
                 Ok(allocations) => Outcome::Allocated(allocations),
                 Err(error) => Outcome::Error(AttemptError(error)),
             },
-            Flow::Fail => Outcome::DoesNotFit {
-                invalid_pools: problem
-                    .views
-                    .iter()
-                    .any(|view| matches!(view.status, PoolStatus::Invalid(_))),
-            },
+            Flow::Fail => does_not_fit(&problem.views),
             Flow::Exceeded => Outcome::Error(AttemptError("allocation max size exceeded".to_owned())),
             Flow::Error => Outcome::Error(AttemptError(state.error)),
             Flow::GaveUp => Outcome::GaveUp,
@@ -219,11 +225,20 @@ impl Inputs {
     }
 
     fn problem<'a>(&self, node: &'a Node, demand: &'a Demand) -> Result<Problem<'a>, String> {
-        let views = self
-            .pools
-            .of_node(node, &self.allocated)
-            .map_err(|why| format!("gather pool information: {why}"))?;
-        Problem::new(demand, self.features, node, views)
+        Problem::new(demand, self.features, node, self.views(node)?)
+    }
+
+    fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
+        let views = self.pools.of_node(node, &self.allocated);
+        views.map_err(|why| format!("gather pool information: {why}"))
+    }
+}
+
+fn does_not_fit(views: &[Arc<PoolView>]) -> Outcome {
+    Outcome::DoesNotFit {
+        invalid_pools: views
+            .iter()
+            .any(|view| matches!(view.status, PoolStatus::Invalid(_))),
     }
 }
 
@@ -248,10 +263,10 @@ fn search(problem: &mut Problem<'_>, limits: Limits, observer: &dyn Observer) ->
 }
 
 impl Attempt {
-    fn failed(error: String, steps: u64) -> Self {
+    fn failed(error: String) -> Self {
         Self {
             outcome: Outcome::Error(AttemptError(error)),
-            steps,
+            steps: 0,
         }
     }
 }

@@ -29,6 +29,9 @@ pub struct Demand {
     pub(super) takes_all: bool,
     /// Without mode All: the error with which every attempt ends.
     pub(super) error: Option<String>,
+    /// Some request is sure to look for a device of its own, and no other one can be served or met by an error before: where nothing
+    /// is free, nothing fits.
+    pub(super) needs_a_free_device: bool,
 }
 
 impl Demand {
@@ -208,11 +211,20 @@ impl Preparation<'_> {
             sources: self.sources,
             alternatives: self.alternatives,
             error: None,
+            needs_a_free_device: false,
         };
         if !demand.takes_all {
             let counts = &demand.counts;
             demand.error = demand.check(|number, _| Ok(counts[number as usize])).err();
         }
+        let takes_its_own = |alternative: &Alternative| {
+            !alternative.admin_access && matches!(alternative.amount, Amount::Exactly(1..))
+        };
+        let prioritized = |claim: &ClaimDemand| claim.requests.iter().any(|request| request.prioritized);
+        demand.needs_a_free_device = demand.error.is_none()
+            && !demand.alternatives.is_empty()
+            && demand.alternatives.iter().all(takes_its_own)
+            && !demand.claims.iter().any(prioritized);
         demand
     }
 

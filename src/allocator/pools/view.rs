@@ -32,6 +32,8 @@ pub(in crate::allocator) struct PoolView {
     pub(in crate::allocator) slices: Vec<Arc<NumberedSlice>>,
     /// The devices of those slices; none unless the pool is usable.
     pub(in crate::allocator) devices: Vec<PoolDevice>,
+    /// Some device is not taken as a whole.
+    pub(in crate::allocator) has_free_devices: bool,
     /// Shared counters of the pool.
     pub(in crate::allocator) counters: Counters,
     /// Pools with binding conditions come after those without.
@@ -127,6 +129,7 @@ impl Pools {
             id: pool.id.clone(),
             status: PoolStatus::Usable,
             slices: vec![Arc::clone(only)],
+            has_free_devices: devices.iter().any(|device| !device.dedicated),
             devices,
             counters: Counters::default(),
             has_binding_conditions,
@@ -146,6 +149,7 @@ impl Pools {
             status: PoolStatus::Usable,
             slices: Vec::new(),
             devices: Vec::new(),
+            has_free_devices: false,
             counters: Counters::default(),
             has_binding_conditions: false,
         };
@@ -222,6 +226,7 @@ impl Pools {
         }
         view.slices = targeting;
         view.devices = self.devices_of(&view, allocated);
+        view.has_free_devices = view.devices.iter().any(|device| !device.dedicated);
         view.has_binding_conditions = view
             .devices
             .iter()
