@@ -89,16 +89,21 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return Flow::Done;
         };
         if request >= demand.requests.len() {
-            return self.request(claim + 1, 0);
+            return match self.request(claim + 1, 0) {
+                Flow::Exceeded => Flow::Fail,
+                flow => flow,
+            };
         }
         let (first, count) = self.problem.alternatives_of(claim, request);
+        let mut all_exceeded = true;
         for alternative in first..first + count {
             match self.pick(alternative, 0, 0) {
-                Flow::Fail => {}
+                Flow::Exceeded => {}
+                Flow::Fail => all_exceeded = false,
                 flow => return flow,
             }
         }
-        Flow::Fail
+        if all_exceeded { Flow::Exceeded } else { Flow::Fail }
     }
 
     fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
@@ -116,9 +121,9 @@ impl<'p, 'a> Pruned<'p, 'a> {
         if index >= count {
             return self.request(claim, request + 1);
         }
-        // Where results can be too many, errors are not possible, so that this is one more way to fail.
+        // Other devices make the result no smaller, so that it ends all of them at once.
         if count - index > MAX_RESULTS - self.state.picks[claim].len() as i64 {
-            return Flow::Fail;
+            return Flow::Exceeded;
         }
         let slot = self.structure.slot[alternative as usize];
         // They cost more than a step, so easy problems are spared most of them.

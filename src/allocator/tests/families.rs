@@ -121,6 +121,24 @@ fn alternatives_within_alternatives() {
     });
 }
 
+#[test]
+fn more_results_than_a_claim_may_have() {
+    check([2, 8, 16, 24], |world, size| {
+        // No two of them can be swapped.
+        let mut devices = alike(32);
+        for (index, device) in devices.iter_mut().enumerate() {
+            device["allowMultipleAllocations"] = json!(true);
+            device["capacity"] = json!({ "memory": { "value": format!("{}Gi", 1 + index) } });
+            device["attributes"] = json!({});
+        }
+        world.pool("p", &devices, &[]);
+        let alternative = |name: &str, class: &str, count: usize| json!({ "name": name, "deviceClassName": class, "allocationMode": "ExactCount", "count": count });
+        let first =
+            json!({ "name": "a", "firstAvailable": [alternative("most", "any", size), alternative("none", "x", 1)] });
+        world.claim(&[first, exactly("b", "any", 33 - size)], &[]);
+    });
+}
+
 fn partitions(gpus: usize, links: bool) -> (Vec<Value>, Vec<Value>) {
     let set = |name: String, amount: usize| json!({ "name": name, "counters": { "slices": { "value": amount.to_string() } } });
     let mut sets: Vec<Value> = (0..gpus).map(|gpu| set(format!("gpu-{gpu}"), 7)).collect();
