@@ -412,7 +412,7 @@ impl<'a> Executor<'a> {
             let done = if failure.is_some() || self.stop.is_asked() {
                 task.ends(Outcome::NotTried, None)
             } else {
-                shared.drop_finalizer(task, Claim::clone(claim)).await?
+                shared.drop_finalizer(task, Claim::clone(claim), None).await?
             };
             failure = failure.or_else(|| done.fatal.clone());
             note(report, done);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
 use super::executor::needs_of;
 use super::record::{self, Entry, Record, RecordError, Write};
@@ -37,8 +37,12 @@ pub(super) struct Shared<'a> {
     pub(super) traffic: Traffic,
 }
 
-/// Claims whose write is in the journal, or on the way there, before its turn.
+/// Claims whose write is in the journal, or on the way there, before its turn: these, and twice as many as may be in flight. They are as
+/// many as are written while lines of the journal gather.
 const AHEAD: usize = 16;
+
+/// The right to have one request in flight.
+type Slot<'a> = Result<SemaphorePermit<'a>, AcquireError>;
 
 /// How much may be under way.
 pub(super) struct Traffic {
@@ -63,7 +67,7 @@ impl Traffic {
 
     /// How many claims are to be worked at: those whose request is in flight, and some that are about to send one.
     pub(super) fn claims_at_once(&self) -> usize {
-        self.at_once + AHEAD
+        3 * self.at_once + AHEAD
     }
 }
 
@@ -196,9 +200,9 @@ impl Shared<'_> {
                     return Ok(task.ends(Outcome::NotTried, Some("interrupted".to_owned())));
                 }
                 Next::Send if self.is_over() => return Ok(task.ends(Outcome::NotTried, None)),
-                Next::Send => match self.send(&task, &mut attempt, action, Part::Status).await? {
-                    Ok(claim) => {
-                        written = Some(claim);
+                Next::Send => match self.send(&task, &mut attempt, action, Part::Status, None).await? {
+                    Ok((claim, slot)) => {
+                        written = Some((claim, Some(slot)));
                         Next::Done { ours: true }
                     }
                     Err(next) => next,
@@ -206,7 +210,7 @@ impl Shared<'_> {
                 Next::Look(pause) => {
                     self.stop.or_after(pause).await;
                     let (seen, claim) = self.look(purpose, &mut task).await;
-                    written = claim;
+                    written = claim.map(|claim| (claim, None));
                     attempt.looked(seen)
                 }
                 Next::Done { ours } => {
@@ -218,11 +222,12 @@ impl Shared<'_> {
                         (true, _) if task.releases => Outcome::WouldRelease,
                         (true, _) => Outcome::WouldConvert,
                     };
-                    // A released claim keeps its finalizer until somebody drops it.
+                    // A released claim keeps its finalizer until somebody drops it. It keeps its turn, too: no more claims than may be in
+                    // flight are without devices and with a finalizer.
                     if outcome == Outcome::Released
-                        && let Some(claim) = written
+                        && let Some((claim, slot)) = written
                     {
-                        return self.drop_finalizer(task, claim).await;
+                        return self.drop_finalizer(task, claim, slot).await;
                     }
                     return Ok(task.ends(outcome, None));
                 }
@@ -240,18 +245,19 @@ impl Shared<'_> {
         }
     }
 
-    /// Sends the task's patch once, noted before; the claim as it is then, or what to do instead. Nothing is begun once it is over; a
-    /// finalizer is the rest of what was begun.
-    async fn send(
-        &self,
+    /// Sends the task's patch once, noted before, when it is its turn, which `held` says it is already; the claim as it is then and the
+    /// turn, or what to do instead. Nothing is begun once it is over; a finalizer is the rest of what was begun.
+    async fn send<'s>(
+        &'s self,
         task: &Task,
         attempt: &mut Attempt,
         action: &str,
         part: Part,
-    ) -> Result<Result<Claim, Next>, RecordError> {
+        held: Option<Slot<'s>>,
+    ) -> Result<Result<(Claim, Slot<'s>), Next>, RecordError> {
         attempt.sends(task.after());
         if let Some(record) = self.record {
-            record.write(&task.entry(action)).await?;
+            record.write(task.entry(action)).await?;
         }
         if self.mode == Mode::Client {
             return Ok(Err(Next::Done { ours: true }));
@@ -265,20 +271,22 @@ impl Shared<'_> {
                 });
             }
         };
-        let slot = self.traffic.slots.acquire().await;
+        let slot = match held {
+            Some(slot) => slot,
+            None => self.traffic.slots.acquire().await,
+        };
         if part == Part::Status && self.is_over() {
             note(record::NOT_SENT.to_owned());
             return Ok(Err(Next::Send));
         }
         let dry_run = self.mode == Mode::Server;
         let result = self.live.patch_claim(&task.key, part, &task.patch, dry_run).await;
-        drop(slot);
         note(match &result {
             Ok(written) => format!("{}{}", record::VERSION, written.claim.metadata.resource_version),
             Err(error) => error.to_string(),
         });
         Ok(match result {
-            Ok(written) => Ok(written.claim),
+            Ok(written) => Ok((written.claim, slot)),
             Err(error) => Err(attempt.answered(Answer::of(&error))),
         })
     }
@@ -326,8 +334,14 @@ impl Shared<'_> {
         Ok((cluster, existing))
     }
 
-    /// Drops the finalizer of a claim whose devices were taken back. Where it stays it does no harm until the claim is deleted.
-    pub(super) async fn drop_finalizer(&self, mut task: Task, claim: Claim) -> Result<Done, RecordError> {
+    /// Drops the finalizer of a claim whose devices were taken back. Where it stays it does no harm until the claim is deleted. `held` is
+    /// the turn that the claim has already.
+    pub(super) async fn drop_finalizer<'s>(
+        &'s self,
+        mut task: Task,
+        claim: Claim,
+        mut held: Option<Slot<'s>>,
+    ) -> Result<Done, RecordError> {
         task.claim = Arc::new(claim);
         let mut attempt = Attempt::new(self.patience, spread(task.uid()));
         loop {
@@ -337,7 +351,8 @@ impl Shared<'_> {
                 return Ok(task.ends(Outcome::Released, None));
             };
             task.patch = patch;
-            let Err(next) = self.send(&task, &mut attempt, "Finalizer", Part::Object).await? else {
+            let sent = self.send(&task, &mut attempt, "Finalizer", Part::Object, held.take());
+            let Err(next) = sent.await? else {
                 return Ok(task.ends(Outcome::Released, None));
             };
             match next {

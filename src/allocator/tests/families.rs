@@ -133,8 +133,7 @@ fn more_results_than_a_claim_may_have() {
         }
         world.pool("p", &devices, &[]);
         let alternative = |name: &str, class: &str, count: usize| json!({ "name": name, "deviceClassName": class, "allocationMode": "ExactCount", "count": count });
-        let first =
-            json!({ "name": "a", "firstAvailable": [alternative("most", "any", size), alternative("none", "x", 1)] });
+        let first = json!({ "name": "a", "firstAvailable": [alternative("most", "any", size), alternative("none", "x", 1)] });
         world.claim(&[first, exactly("b", "any", 33 - size)], &[]);
     });
 }

@@ -126,7 +126,7 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
 
 /// How long lines gather after a trip to the disk, which costs the machine more than the lines are worth one by one. Whoever waits for
 /// a line has others under way.
-const GATHERING: Duration = Duration::from_millis(5);
+const GATHERING: Duration = Duration::from_millis(20);
 
 /// The journal's thread. Lines that wait at the same time share one trip to the disk.
 pub(super) fn keep<J: io::Write>(

@@ -152,9 +152,9 @@ impl Record {
     }
 
     /// Writes a line and waits until it is on stable storage.
-    pub(super) async fn write(&self, write: &Write) -> Result<(), RecordError> {
+    pub(super) async fn write(&self, write: Write) -> Result<(), RecordError> {
         let (safe, done) = oneshot::channel();
-        self.send(&Entry::Write(write.clone()), Some(safe));
+        self.send(&Entry::Write(write), Some(safe));
         let result = done
             .await
             .unwrap_or_else(|_| Err(io::Error::other("the journal's thread ended")));

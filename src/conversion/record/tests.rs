@@ -58,7 +58,7 @@ fn what_was_cut_off_is_continued_and_what_ended_is_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let first = choose(folder.path());
     let record = Record::open(first.clone(), &head()).expect("a record");
-    runtime().block_on(record.write(&write("a"))).expect("written");
+    runtime().block_on(record.write(write("a"))).expect("written");
     // Somebody else's is left alone.
     assert_ne!(choose(folder.path()).journal, first.journal);
     assert!(matches!(
@@ -98,7 +98,7 @@ fn a_torn_line_is_no_write_and_spoils_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let paths = choose(folder.path());
     let record = Record::open(paths.clone(), &head()).expect("a record");
-    runtime().block_on(record.write(&write("a"))).expect("written");
+    runtime().block_on(record.write(write("a"))).expect("written");
     drop(record);
     let mut journal = OpenOptions::new()
         .append(true)
@@ -109,7 +109,7 @@ fn a_torn_line_is_no_write_and_spoils_none() {
         .expect("written");
     assert_eq!(writes(&paths.journal), ["a"]);
     let record = Record::open(paths.clone(), &head()).expect("a record");
-    runtime().block_on(record.write(&write("c"))).expect("written");
+    runtime().block_on(record.write(write("c"))).expect("written");
     record.close(false);
     assert_eq!(writes(&paths.journal), ["a", "c"]);
 }
