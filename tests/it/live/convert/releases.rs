@@ -81,6 +81,24 @@ fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
 }
 
 #[test]
+fn no_claim_loses_its_devices_while_as_many_as_are_written_at_once_keep_their_finalizers() {
+    let held = Held::new();
+    let faulty = held.cluster.faulty(|_, _| Fault::None);
+    convert(
+        &held.cluster,
+        &Records::new().backup(),
+        &["--concurrency=1", RELEASE],
+    )
+    .args(faulty.flags())
+    .run()
+    .exits(0);
+    let asked = faulty.asked();
+    let writes = asked.iter().filter(|asked| is_write(asked));
+    let parts: Vec<bool> = writes.map(|asked| is_of_status(asked)).collect();
+    assert_eq!(parts, [true, false, true, false]);
+}
+
+#[test]
 fn a_release_is_finished_though_another_claim_has_ended_the_run() {
     let held = Held::new();
     let records = Records::new();
