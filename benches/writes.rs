@@ -78,12 +78,6 @@ fn main() {
         let journal = std::fs::read_to_string(folder.path().join("a.journal.jsonl")).expect("a journal");
         tool.push(rate(count, seconds(&journal)));
         ratios.extend(tool.last().zip(bare.last()).map(|(tool, bare)| tool / bare));
-        eprintln!(
-            "{:.0} {:.0} {:.3}",
-            bare.last().unwrap(),
-            tool.last().unwrap(),
-            ratios.last().unwrap()
-        );
         put_back(&cluster, claims);
     }
     let (tool, bare, ratio) = (quartiles(tool), quartiles(bare), quartiles(ratios));
