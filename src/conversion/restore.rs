@@ -260,7 +260,7 @@ pub async fn restore(
             continue;
         };
         let saved = old.saved(&claim.status.reserved_for);
-        let existing = objects_of(live, &saved).await?;
+        let existing = objects_of(live, &cluster, &saved).await?;
         let exists = |entry: &ConsumerReference| existing.contains(&entry.uid);
         match plan(&cluster, &saved, &exists) {
             Ok(Restoration::Write(patch)) => {

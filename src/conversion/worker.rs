@@ -329,7 +329,7 @@ impl Shared<'_> {
         let cluster = reload(self.live, claim, self.environment).await?;
         let mut existing = BTreeSet::new();
         if let Purpose::Restore(saved) = purpose {
-            existing = objects_of(self.live, saved).await?;
+            existing = objects_of(self.live, &cluster, saved).await?;
         }
         Ok((cluster, existing))
     }
@@ -442,11 +442,20 @@ fn convert_again(cluster: &Cluster, claim: &Arc<Claim>, options: &Options, task:
     wants
 }
 
-/// The UIDs of the objects that the old entries of a claim name, as far as they exist.
-pub(super) async fn objects_of(live: &Live, saved: &Saved) -> Result<BTreeSet<Str>, Error> {
+/// The UIDs of the objects that the old entries of a claim name, as far as they exist. Those that `cluster` was read with need no request.
+pub(super) async fn objects_of(
+    live: &Live,
+    cluster: &Cluster,
+    saved: &Saved,
+) -> Result<BTreeSet<Str>, Error> {
+    let namespace = &saved.key.namespace;
+    let is_known = |entry: &ConsumerReference| {
+        let group = cluster.pod_group(&Key::new(namespace.clone(), entry.name.clone()));
+        entry.is_pod_group() && group.is_some_and(|group| group.metadata.uid == entry.uid)
+    };
     let mut existing = BTreeSet::new();
     for entry in saved.before.iter().filter(|entry| !entry.is_pod()) {
-        if live.uid_of(entry, &saved.key.namespace).await?.as_ref() == Some(&entry.uid) {
+        if is_known(entry) || live.uid_of(entry, namespace).await?.as_ref() == Some(&entry.uid) {
             existing.insert(entry.uid.clone());
         }
     }

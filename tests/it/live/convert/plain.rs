@@ -235,8 +235,18 @@ fn old_lists_come_back_where_nobody_has_changed_anything() {
             .args(more)
             .run()
     };
-    let rehearsed = restore(&["--dry-run=server"]).exits(1);
+    let faulty = cluster.faulty(|_, _| Fault::None);
+    let flags = faulty.flags();
+    let rehearsed = restore(&["--dry-run=server", &flags[0], &flags[1]]).exits(1);
     assert!(rehearsed.stdout.contains("WouldRestore"), "{}", rehearsed.stdout);
+    // Groups that were listed with the pods are not asked for one by one.
+    let single = |name| {
+        faulty
+            .asked()
+            .iter()
+            .any(|asked| asked.ends_with(&format!("/podgroups/{name}")))
+    };
+    assert_eq!(["a", "b", "c"].map(single), [false, false, true]);
     let run = restore(&[]).exits(1);
     for words in ["Restored", "+jobs.batch/j", "podgroups.scheduling.k8s.io c"] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
