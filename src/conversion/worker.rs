@@ -222,8 +222,8 @@ impl Shared<'_> {
                         (true, _) if task.releases => Outcome::WouldRelease,
                         (true, _) => Outcome::WouldConvert,
                     };
-                    // A released claim keeps its finalizer until somebody drops it. It keeps its turn, too: no more claims than may be in
-                    // flight are without devices and with a finalizer.
+                    // A released claim keeps its finalizer until somebody drops it. It keeps its turn, too, so that no more claims than may
+                    // be in flight are between the two writes.
                     if outcome == Outcome::Released
                         && let Some((claim, slot)) = written
                     {
