@@ -166,15 +166,7 @@ fn send(cluster: &Cluster, claims: &[Value], query: &str, patch: impl Fn(&Value)
 fn collect_garbage(cluster: &Cluster) {
     let client = cluster.client();
     let request = Request::get("/debug/pprof/heap?gc=1").body(Body::empty());
-    runtime().block_on(async {
-        let response = client.send(request.expect("a request")).await.expect("an answer");
-        assert!(
-            response.status().is_success(),
-            "no garbage collection: {}",
-            response.status()
-        );
-        response.into_body().collect_bytes().await.expect("an answer");
-    });
+    runtime().block_on(body(&client, request.expect("a request")));
 }
 
 /// Gives the claims the lists that they had when they were planned for.
@@ -197,12 +189,16 @@ fn request(method: Method, path: String, content_type: &str, body: &Value) -> Re
 }
 
 async fn answered(client: &kube::Client, request: Request<Body>) -> Value {
+    serde_json::from_slice(&body(client, request).await).expect("JSON")
+}
+
+async fn body(client: &kube::Client, request: Request<Body>) -> Vec<u8> {
     let path = request.uri().to_string();
     let response = client.send(request).await.expect("an answer");
     let status = response.status();
     let bytes = response.into_body().collect_bytes().await.expect("an answer");
     assert!(status.is_success(), "{path}: {}", String::from_utf8_lossy(&bytes));
-    serde_json::from_slice(&bytes).expect("JSON")
+    bytes.to_vec()
 }
 
 /// Writes claims that are reserved for a PodGroup each, with the group and its running members.

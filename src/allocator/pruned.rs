@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Observer;
 use super::bounds::Bounds;
-use super::candidates::{MAX_RESULTS, Problem};
+use super::candidates::Problem;
 use super::constraint::Rule;
 use super::request::Amount;
 use super::search::{Flow, Pick, State};
@@ -89,21 +89,10 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return Flow::Done;
         };
         if request >= demand.requests.len() {
-            return match self.request(claim + 1, 0) {
-                Flow::Exceeded => Flow::Fail,
-                flow => flow,
-            };
+            return self.request(claim + 1, 0).of_next_claim();
         }
         let (first, count) = self.problem.alternatives_of(claim, request);
-        let mut all_exceeded = true;
-        for alternative in first..first + count {
-            match self.pick(alternative, 0, 0) {
-                Flow::Exceeded => {}
-                Flow::Fail => all_exceeded = false,
-                flow => return flow,
-            }
-        }
-        if all_exceeded { Flow::Exceeded } else { Flow::Fail }
+        Flow::of_alternatives((first..first + count).map(|alternative| self.pick(alternative, 0, 0)))
     }
 
     fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
@@ -121,8 +110,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         if index >= count {
             return self.request(claim, request + 1);
         }
-        // Other devices make the result no smaller, so that it ends all of them at once.
-        if count - index > MAX_RESULTS - self.state.picks[claim].len() as i64 {
+        if self.state.exceeds(claim, count - index) {
             return Flow::Exceeded;
         }
         let slot = self.structure.slot[alternative as usize];

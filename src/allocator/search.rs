@@ -27,6 +27,31 @@ pub(super) enum Flow {
     GaveUp,
 }
 
+impl Flow {
+    /// What alternatives of a request come to, tried in order until one does not fail. All exceed the claim's result only together.
+    /// Mirrors the loop over subrequests in `allocateOne`.
+    pub(super) fn of_alternatives(flows: impl Iterator<Item = Self>) -> Self {
+        let mut all_exceeded = true;
+        for flow in flows {
+            match flow {
+                Self::Exceeded => {}
+                Self::Fail => all_exceeded = false,
+                flow => return flow,
+            }
+        }
+        if all_exceeded { Self::Exceeded } else { Self::Fail }
+    }
+
+    /// What it means for a claim that the next one ended so: another choice for this claim does not make the next one smaller, but may
+    /// make it fit.
+    pub(super) fn of_next_claim(self) -> Self {
+        match self {
+            Self::Exceeded => Self::Fail,
+            flow => flow,
+        }
+    }
+}
+
 /// A device chosen for an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pick {
@@ -96,6 +121,12 @@ impl State {
             },
             error: String::new(),
         }
+    }
+
+    /// Whether so many more devices make the claim's result too large, whatever devices they are.
+    #[inline]
+    pub(super) fn exceeds(&self, claim: usize, more: i64) -> bool {
+        more > MAX_RESULTS - self.picks[claim].len() as i64
     }
 
     /// Whether a request may not even look at the device.
@@ -367,28 +398,19 @@ impl<'p, 'a> Search<'p, 'a> {
             return Flow::Done;
         };
         if request >= demand.requests.len() {
-            return match self.request(claim + 1, 0) {
-                // Another choice for this claim does not make the next one smaller, but may make it fit.
-                Flow::Exceeded => Flow::Fail,
-                flow => flow,
-            };
+            return self.request(claim + 1, 0).of_next_claim();
         }
         let (first, count) = self.problem.alternatives_of(claim, request);
         if !demand.requests[request].prioritized {
             return self.pick(first, 0, 0);
         }
-        let mut all_exceeded = true;
-        for alternative in first..first + count {
-            if !self.step() {
-                return Flow::GaveUp;
+        Flow::of_alternatives((first..first + count).map(|alternative| {
+            if self.step() {
+                self.pick(alternative, 0, 0)
+            } else {
+                Flow::GaveUp
             }
-            match self.pick(alternative, 0, 0) {
-                Flow::Exceeded => {}
-                Flow::Fail => all_exceeded = false,
-                flow => return flow,
-            }
-        }
-        if all_exceeded { Flow::Exceeded } else { Flow::Fail }
+        }))
     }
 
     /// Finds the device `index` of the alternative, from the device `start` on, and serves all that follows.
@@ -403,7 +425,7 @@ impl<'p, 'a> Search<'p, 'a> {
         if index >= count {
             return self.request(claim, request + 1);
         }
-        if count - index > MAX_RESULTS - self.state.picks[claim].len() as i64 {
+        if self.state.exceeds(claim, count - index) {
             return Flow::Exceeded;
         }
         if demanded.amount == Amount::All {

@@ -38,6 +38,10 @@ fn requests(count: usize, class: impl Fn(usize) -> &'static str) -> Vec<Value> {
         .collect()
 }
 
+fn alternative(name: &str, class: &str, count: usize) -> Value {
+    json!({ "name": name, "deviceClassName": class, "allocationMode": "ExactCount", "count": count })
+}
+
 #[test]
 fn one_device_too_few() {
     check([2, 8, 16, 32], |world, size| {
@@ -109,7 +113,6 @@ fn too_few_values_for_devices_that_have_to_differ() {
 fn alternatives_within_alternatives() {
     check([2, 8, 16, 32], |world, size| {
         world.pool("p", &alike(size - 1), &[]);
-        let alternative = |name: &str, class: &str, count: usize| json!({ "name": name, "deviceClassName": class, "allocationMode": "ExactCount", "count": count });
         let requests: Vec<Value> = (0..size)
             .map(|index| {
                 json!({ "name": format!("r{index}"), "firstAvailable": [
@@ -132,7 +135,6 @@ fn more_results_than_a_claim_may_have() {
             device["attributes"] = json!({});
         }
         world.pool("p", &devices, &[]);
-        let alternative = |name: &str, class: &str, count: usize| json!({ "name": name, "deviceClassName": class, "allocationMode": "ExactCount", "count": count });
         let first = json!({ "name": "a", "firstAvailable": [alternative("most", "any", size), alternative("none", "x", 1)] });
         world.claim(&[first, exactly("b", "any", 33 - size)], &[]);
     });
