@@ -15,6 +15,13 @@ fuzz: ## Compare random allocator cases with the real allocator, CASES=n SEED=n
 fuzz-cel: ## Compare random selectors with the real library, CASES=n SEED=n
 	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) cargo test --locked --test cel_fuzz
 
+# How long each target of the fuzzer runs.
+MINUTES ?= 10
+
+.PHONY: fuzz-input
+fuzz-input: ## Give random input to everything that reads input, MINUTES=n for each target, TARGETS="json cel" for some of them
+	tests/fuzz/run.sh $$(( $(MINUTES) * 60 )) $(TARGETS)
+
 # How long members come and go while their claims are converted.
 ROUNDS ?= 200
 

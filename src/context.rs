@@ -133,7 +133,8 @@ impl Ctx {
         Self::with(settings, printer, command_line)
     }
 
-    fn with(settings: Settings, printer: Printer, command_line: fn() -> clap::Command) -> Self {
+    /// A run that prints on `printer`.
+    pub(crate) fn with(settings: Settings, printer: Printer, command_line: fn() -> clap::Command) -> Self {
         Self {
             settings,
             printer,

@@ -52,6 +52,9 @@ pub mod conversion;
 #[cfg(feature = "cli")]
 pub mod sources;
 
+#[cfg(all(feature = "cli", any(test, fuzzing)))]
+pub mod fuzzing;
+
 #[cfg(feature = "cli")]
 pub use shell::main;
 

@@ -27,3 +27,9 @@ pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
 pub(crate) use table::{Column, Detail, Row, Table, Widths};
 pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, none_found};
+
+/// `text` as a terminal gets it.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn on_a_terminal(text: &str) -> String {
+    sanitize::for_terminal(text).into_owned()
+}

@@ -85,7 +85,8 @@ impl Printer {
         )
     }
 
-    fn on(
+    /// A printer on other streams, which may stand for a terminal.
+    pub(crate) fn on(
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
         options: Options,

@@ -4,7 +4,7 @@
 
 pub mod bundle;
 mod decode;
-mod examples;
+pub(crate) mod examples;
 pub mod files;
 mod gates;
 pub mod live;

@@ -1,0 +1,98 @@
+//! The program run inside this process, with streams that are kept.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::cli::{self, Invocation};
+use crate::commands::Job;
+use crate::context::Ctx;
+use crate::error::{self, Failure};
+use crate::output::{Options, Printer, Terminal};
+
+/// What a run came to.
+pub(super) struct Run {
+    pub(super) code: u8,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// Memory that a printer writes to.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Memory {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            .expect("the program prints UTF-8")
+    }
+}
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs `kubectl dra` with `args`, as on a terminal or into pipes.
+pub(super) fn run<'a>(args: impl IntoIterator<Item = &'a str>, terminal: bool) -> Run {
+    let (out, err) = (Memory::default(), Memory::default());
+    let terminal = Terminal {
+        stdout: terminal,
+        stderr: terminal,
+        ..Terminal::default()
+    };
+    let printer =
+        |options: Options| Printer::on(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
+    let args = std::iter::once("kubectl-dra").chain(args).map(OsString::from);
+    let code = match cli::parse(args) {
+        Ok(Invocation::Run(settings, command)) => {
+            let printer = printer(settings.output.clone());
+            let ctx = Ctx::with(*settings, printer, cli::command_line);
+            let result = match command.job() {
+                Job::Here(job) => job(&ctx),
+                Job::Waiting(job) => tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .expect("a runtime")
+                    .block_on(job(&ctx)),
+            };
+            match result {
+                Ok(outcome) => outcome.code(),
+                Err(error) => failed(&error, ctx.printer()),
+            }
+        }
+        Ok(Invocation::Show(_) | Invocation::Complete(_)) => 0,
+        Err(error) => failed(&error, &printer(Options::default())),
+    };
+    Run {
+        code,
+        stdout: out.text(),
+        stderr: err.text(),
+    }
+}
+
+fn failed(error: &anyhow::Error, printer: &Printer) -> u8 {
+    match error.downcast_ref::<clap::Error>() {
+        Some(error) => printer.formatted_error(&error.render().to_string()),
+        None => printer.error(&error::message(error), &error::hints(error)),
+    }
+    Failure::of(error).code()
+}
+
+/// A file with `content` called `name`, in a folder of this process, and its path.
+pub(super) fn file(name: &str, content: &[u8]) -> String {
+    thread_local! {
+        static FOLDER: PathBuf = tempfile::tempdir().expect("a temporary folder").keep();
+    }
+    FOLDER.with(|folder| {
+        let path = folder.join(name);
+        std::fs::write(&path, content).expect("a file of this process");
+        path.to_str().expect("UTF-8").to_owned()
+    })
+}
