@@ -71,13 +71,13 @@ impl Stream {
 impl Printer {
     /// A printer on the process's own streams.
     pub(crate) fn new(options: Options, terminal: Terminal) -> Self {
-        Self::on(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
+        Self::with(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
     }
 
     /// A printer that nobody hears.
     #[cfg(test)]
     pub(crate) fn silent(options: Options) -> Self {
-        Self::on(
+        Self::with(
             Box::new(io::sink()),
             Box::new(io::sink()),
             options,
@@ -85,7 +85,7 @@ impl Printer {
         )
     }
 
-    fn on(
+    fn with(
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
         options: Options,
@@ -101,22 +101,40 @@ impl Printer {
     }
 
     /// Prints `report` in the format asked for; `envelope` are the facts behind it.
-    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, mut report: R) -> Result<(), PrintError> {
+    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
+        self.report_on(&self.out, envelope, report)
+    }
+
+    /// Prints `report` on stderr, where stdout is for something else.
+    pub(crate) fn report_aside<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
+        self.report_on(&self.err, envelope, report)
+    }
+
+    fn report_on<R: Report>(
+        &self,
+        stream: &Stream,
+        envelope: &Envelope,
+        mut report: R,
+    ) -> Result<(), PrintError> {
         if let Some(by) = &self.options.sort_by {
             report.sort(by)?;
         }
         match self.options.format {
-            Format::Table => self.view(&report, Detail::Normal),
-            Format::Wide => self.view(&report, Detail::Wide),
-            Format::Json => self.document(|out| json::to_writer(out, &Document::new(envelope, &report))),
-            Format::Yaml => self.document(|out| yaml::to_writer(out, &Document::new(envelope, &report))),
-            Format::Name => {
-                self.stdout(|out| report.names().iter().try_for_each(|name| writeln!(out, "{name}")))
-            }
+            Format::Table => self.view(stream, &report, Detail::Normal),
+            Format::Wide => self.view(stream, &report, Detail::Wide),
+            Format::Json => self.document(stream, |out| {
+                json::to_writer(out, &Document::new(envelope, &report))
+            }),
+            Format::Yaml => self.document(stream, |out| {
+                yaml::to_writer(out, &Document::new(envelope, &report))
+            }),
+            Format::Name => self.on(stream, |out| {
+                report.names().iter().try_for_each(|name| writeln!(out, "{name}"))
+            }),
         }
     }
 
-    fn view<R: Report>(&self, report: &R, detail: Detail) -> Result<(), PrintError> {
+    fn view<R: Report>(&self, stream: &Stream, report: &R, detail: Detail) -> Result<(), PrintError> {
         match report.view(detail) {
             View::Table(table) if table.is_empty() => {
                 if let Some(nothing) = report.nothing() {
@@ -124,26 +142,36 @@ impl Printer {
                 }
                 Ok(())
             }
-            View::Table(table) => self.rows(&table, &mut Widths::default()),
+            View::Table(table) => self.rows_on(stream, &table, &mut Widths::default()),
             View::Layout(layout) => {
-                let width = if self.out.terminal { terminal_width() } else { None };
-                self.stdout(|out| layout.write(out, self.out.styles, width))
+                let width = if stream.terminal { terminal_width() } else { None };
+                self.on(stream, |out| layout.write(out, stream.styles, width))
             }
         }
     }
 
     /// Prints the rows of `table` below those that `widths` remembers, with headers if it remembers none.
     pub(crate) fn rows(&self, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
+        self.rows_on(&self.out, table, widths)
+    }
+
+    fn rows_on(&self, stream: &Stream, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
         let headers = !self.options.no_headers && widths.is_new();
-        self.stdout(|out| table.write(out, self.out.styles, headers, self.out.terminal, widths))
+        self.on(stream, |out| {
+            table.write(out, stream.styles, headers, stream.terminal, widths)
+        })
     }
 
     /// Prints JSON or YAML. On a terminal the text is made first, so that what would drive it can be escaped.
-    fn document(&self, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
-        if !self.out.terminal {
-            return self.stdout(write);
+    fn document(
+        &self,
+        stream: &Stream,
+        write: impl Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), PrintError> {
+        if !stream.terminal {
+            return self.on(stream, write);
         }
-        self.stdout(|out| {
+        self.on(stream, |out| {
             let mut text = Vec::new();
             write(&mut text)?;
             out.write_all(sanitize::for_document(&String::from_utf8_lossy(&text)).as_bytes())
@@ -160,8 +188,16 @@ impl Printer {
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), PrintError> {
+        self.on(&self.out, write)
+    }
+
+    fn on(
+        &self,
+        stream: &Stream,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), PrintError> {
         self.lines
-            .aside(|| self.out.write(write))
+            .aside(|| stream.write(write))
             .map_err(PrintError::Write)
     }
 
@@ -345,7 +381,7 @@ mod tests {
 
     fn print(options: Options, terminal: Terminal, report: Boxes) -> (String, String) {
         let (out, err) = (Memory::default(), Memory::default());
-        let printer = Printer::on(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
+        let printer = Printer::with(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
         let envelope = Envelope {
             kubernetes_version: Some("1.37".to_owned()),
             feature_gates: vec![GateState {
@@ -487,7 +523,7 @@ mod tests {
             Format::Name,
         ] {
             let err = Box::new(Memory::default());
-            let printer = Printer::on(Box::new(Closed), err, with(format), Terminal::default());
+            let printer = Printer::with(Box::new(Closed), err, with(format), Terminal::default());
             let error = printer
                 .report(&Envelope::default(), boxes())
                 .expect_err("nobody reads");
@@ -501,7 +537,7 @@ mod tests {
     #[test]
     fn an_error_comes_with_its_hints_below() {
         let err = Memory::default();
-        let printer = Printer::on(
+        let printer = Printer::with(
             Box::new(io::sink()),
             Box::new(err.clone()),
             Options::default(),

@@ -1,13 +1,14 @@
 //! What `convert` and `convert apply` do alike: look, ask, write, and tell what became of each claim.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use serde::Serialize;
 
+use crate::commands::places::{self, Written};
 use crate::context::{Ctx, SourceSetting};
 use crate::conversion::{
     self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Record, Stop, Survey, Watcher,
@@ -65,6 +66,21 @@ pub(super) fn records(cluster: &str) -> PathBuf {
         name.insert(0, '_');
     }
     Ctx::state_folder().join("kubectl-dra").join("convert").join(name)
+}
+
+/// Refuses records that would be written over each other or over what is read, and such that keep nothing. `plan` is the file of a
+/// plan.
+pub(super) fn check_records(ctx: &Ctx, writing: &WritingArgs, plan: Option<&Path>) -> anyhow::Result<()> {
+    let Some(paths) = Paths::named(writing.backup.clone(), writing.journal.clone()) else {
+        return Ok(());
+    };
+    let mut read = places::connection(ctx);
+    read.extend(plan.and_then(|plan| places::named("--plan", plan)));
+    Written::new()
+        .with_record("--backup", &paths.backup)?
+        .with_record("--journal", &paths.journal)?
+        .check(&read)?;
+    Ok(())
 }
 
 /// Carries `work` out. `options` says how to convert in a cluster with this environment.
