@@ -77,7 +77,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             ctx.printer()
                 .note(&format!("wrote {}: {summary}", file.named().display()));
         }
-        Destination::Stdout => ctx.printer().stdout(|out| snapshot.copy_to(out))?,
+        Destination::Stdout => ctx.printer().json(|out| snapshot.copy_to(out))?,
     }
     Ok(Outcome::Done)
 }

@@ -204,7 +204,7 @@ fn write(
     }
     prove(from, &text, &rewritten, &wanted)?;
     match out {
-        Destination::Stdout => ctx.printer().stdout(|out| out.write_all(rewritten.as_bytes()))?,
+        Destination::Stdout => ctx.printer().manifest(&rewritten)?,
         Destination::File(file) => save_text(file, &rewritten)?,
     }
     Ok(())
