@@ -24,7 +24,7 @@ pub(crate) use layout::Layout;
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::Progress;
 pub(crate) use report::{Format, Report, View};
-pub(crate) use sanitize::is_plain;
+pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
 pub(crate) use table::{Column, Detail, Row, Table, Widths};

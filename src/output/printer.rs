@@ -504,7 +504,7 @@ mod tests {
             stderr: true,
             ..Terminal::default()
         };
-        for format in [Format::Wide, Format::Json, Format::Yaml, Format::Name] {
+        for format in [Format::Wide, Format::Json, Format::Yaml] {
             let options = Options {
                 color: Color::Never,
                 ..with(format)

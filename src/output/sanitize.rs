@@ -46,7 +46,7 @@ pub(super) fn for_terminal(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` as one line: what would break the row it stands in is shown.
-pub(super) fn for_cell(text: &str) -> Cow<'_, str> {
+pub(crate) fn for_cell(text: &str) -> Cow<'_, str> {
     escape(text, breaks_a_row)
 }
 

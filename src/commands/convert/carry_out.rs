@@ -18,7 +18,7 @@ use crate::inspect::Selection;
 use crate::inspect::conversion::PlannedClaim;
 use crate::model::{Environment, Str};
 use crate::output::{
-    Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none,
+    Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
 use crate::reservation::conversion::{Action, ClaimGate, Options};
 
@@ -256,7 +256,7 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
         .iter()
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
-    let mut text = format!("On cluster `{context}` ({server}):");
+    let mut text = format!("On cluster `{}` ({}):", one_line(context), one_line(server));
     if convert > 0 {
         let claims = counted(convert, "claim is converted", "claims are converted");
         text += &format!(

@@ -277,7 +277,13 @@ fn end_of(named: &Path) -> Result<End, DestinationError> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(error)),
         };
-        if metadata.as_ref().is_some_and(Metadata::is_symlink) {
+        if let Some(link) = metadata.as_ref().filter(|metadata| metadata.is_symlink()) {
+            if is_trap(link, &folder.metadata().map_err(failed)?) {
+                return Err(unusable(
+                    "it is a link that another user has put into a folder for all".to_owned(),
+                    Some("name the file itself, or a folder of your own"),
+                ));
+            }
             path = folder.join(fs::read_link(&full).map_err(failed)?);
             continue;
         }
@@ -324,6 +330,19 @@ fn descriptor_number(name: &OsStr) -> Option<u32> {
     name.to_str()?.parse().ok()
 }
 
+/// Whether following a link would let another user choose what is overwritten: it lies in a folder for all, such as `/tmp`, and neither
+/// this user nor the folder's owner made it. Linux does not follow such links either (`fs.protected_symlinks`).
+#[cfg(unix)]
+fn is_trap(link: &Metadata, folder: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    const STICKY: u32 = 0o1000;
+    const WRITABLE_FOR_ALL: u32 = 0o002;
+    let is_for_all = folder.mode() & (STICKY | WRITABLE_FOR_ALL) == STICKY | WRITABLE_FOR_ALL;
+    let own = rustix::process::geteuid().as_raw();
+    is_for_all && link.uid() != own && link.uid() != folder.uid()
+}
+
 #[cfg(unix)]
 fn is_disk(metadata: &Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())
@@ -332,6 +351,11 @@ fn is_disk(metadata: &Metadata) -> bool {
 #[cfg(unix)]
 fn is_socket(metadata: &Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_socket(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_trap(_: &Metadata, _: &Metadata) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

@@ -119,11 +119,12 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 /// Opens what is there. A pipe that nothing reads is an error after some time, instead of a wait without end.
 #[cfg(unix)]
 fn open(path: &Path, append: bool) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
+    use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
     use rustix::io::Errno;
 
+    let is_pipe = path.metadata()?.file_type().is_fifo();
     let mut options = fs::OpenOptions::new();
     options
         .write(true)
@@ -136,7 +137,7 @@ fn open(path: &Path, append: bool) -> io::Result<File> {
                 fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
                 return Ok(file);
             }
-            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) && is_pipe => {
                 std::thread::sleep(PAUSE);
             }
             Err(error) => return Err(error),

@@ -1,7 +1,7 @@
 //! What becomes of a file, a link, a pipe and of what cannot be written.
 
 use std::io::Read as _;
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
 
 use super::*;
 
@@ -39,6 +39,31 @@ fn a_new_file_is_for_its_owner_and_an_old_one_keeps_its_mode() {
         assert_eq!((content(&path).as_str(), mode()), ("two", kept));
     }
     assert_eq!(names(folder.path()), ["a.json"]);
+}
+
+#[test]
+fn an_old_file_keeps_its_owner_and_a_link_of_another_user_is_no_way_out_of_a_folder_for_all() {
+    const SOMEBODY: u32 = 65_534;
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("file"), "old").expect("a file");
+    // Only an administrator may give files away.
+    if chown(at("file"), Some(SOMEBODY), Some(SOMEBODY)).is_err() {
+        return;
+    }
+    save(&at("file"), "new").expect("written");
+    let metadata = at("file").metadata().expect("metadata");
+    assert_eq!((metadata.uid(), metadata.gid()), (SOMEBODY, SOMEBODY));
+
+    symlink("file", at("own")).expect("a link");
+    symlink("file", at("foreign")).expect("a link");
+    lchown(at("foreign"), Some(SOMEBODY), Some(SOMEBODY)).expect("given away");
+    save(&at("foreign"), "in a folder of one's own").expect("written");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).expect("permissions");
+    save(&at("own"), "by a link of one's own").expect("written");
+    let error = save(&at("foreign"), "by a trap").expect_err("another user's link");
+    assert!(error.to_string().contains("another user"), "{error}");
+    assert_eq!(content(&at("file")), "by a link of one's own");
 }
 
 #[test]
