@@ -61,7 +61,7 @@ impl Layout {
         }
     }
 
-    /// `Key:  value` with a line for each value, `<none>` when there is none.
+    /// `Key:  value` with a line for each value, `<none>` when there is none. No value can make two of one.
     pub(crate) fn list<T: fmt::Display>(
         &mut self,
         key: &str,
@@ -69,7 +69,10 @@ impl Layout {
     ) -> &mut Self {
         let mut lines: Vec<_> = values
             .into_iter()
-            .map(|value| (Tone::Plain, value.to_string()))
+            .map(|value| {
+                let line = value.to_string();
+                (Tone::Plain, sanitize::for_cell(&line).into_owned())
+            })
             .collect();
         if lines.is_empty() {
             lines.push((Tone::Plain, NONE.to_owned()));

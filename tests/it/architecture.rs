@@ -263,7 +263,7 @@ fn nothing_is_printed_past_the_gate() {
             continue;
         }
         let code = without_tests(&without_comments_and_texts(&file.text));
-        for stream in ["stdout()", "stderr()", "Term::"] {
+        for stream in ["io::stdout", "io::stderr", "Target::stdout", "Target::stderr"] {
             if code.contains(stream) {
                 found.push(format!("{}: {stream}", file.name));
             }

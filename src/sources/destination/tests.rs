@@ -121,7 +121,7 @@ fn what_cannot_be_written_is_named() {
         (at("new/."), "it names a directory"),
         (at(".."), "it names a directory"),
         (at("slash"), "it names a directory"),
-        (at("here"), "it is a directory"),
+        (at("here"), "it names a directory"),
         (folder.path().to_owned(), "it is a directory"),
         (at("a"), "its links lead in a circle"),
         (at("socket"), "it is a socket"),
