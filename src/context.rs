@@ -215,12 +215,19 @@ impl Ctx {
 
     /// Prints `report` with what was noted about its source.
     pub(crate) fn print(&self, report: impl Report) -> Result<(), PrintError> {
-        let envelope = self
-            .envelope
+        self.printer.report(&self.envelope(), report)
+    }
+
+    /// Prints `report` on stderr, since stdout is for something else.
+    pub(crate) fn print_aside(&self, report: impl Report) -> Result<(), PrintError> {
+        self.printer.report_aside(&self.envelope(), report)
+    }
+
+    fn envelope(&self) -> Envelope {
+        self.envelope
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        self.printer.report(&envelope, report)
+            .clone()
     }
 
     /// Notes a fact about where the objects come from.

@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::conversion;
 use crate::output::{PrintError, SortError};
 use crate::sources::bundle::SnapshotError;
+use crate::sources::destination::DestinationError;
 use crate::sources::{LoadError, live};
 
 /// The exit codes of every command, whatever it prints.
@@ -81,6 +82,8 @@ impl Failure {
             } else if let Some(PrintError::Sort(_)) = cause.downcast_ref() {
                 Some(Self::Usage)
             } else if let Some(live::Error::Flag { .. }) = cause.downcast_ref() {
+                Some(Self::Usage)
+            } else if let Some(DestinationError::Unusable { .. }) = cause.downcast_ref() {
                 Some(Self::Usage)
             } else {
                 None
@@ -194,6 +197,12 @@ impl Hints for SnapshotError {
     }
 }
 
+impl Hints for DestinationError {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
 /// The types asked for hints. A typed error that has some is one more line here.
 const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
@@ -203,6 +212,7 @@ const HINTING: &[HintsOf] = &[
     hints_of::<conversion::Trouble>,
     hints_of::<LoadError>,
     hints_of::<SnapshotError>,
+    hints_of::<DestinationError>,
 ];
 
 type HintsOf = fn(&(dyn StdError + 'static)) -> Option<Vec<String>>;

@@ -11,6 +11,7 @@ use clap::{Arg, ArgAction, Command, FromArgMatches, ValueHint};
 
 use crate::commands::{Lookup, lookup};
 use crate::context::Settings;
+use crate::output::is_plain;
 
 use super::argv::{long_flag, normalize, takes_value};
 use super::global::GlobalArgs;
@@ -44,7 +45,8 @@ impl Completion {
     /// Adds names that were looked up.
     pub(crate) fn add(&mut self, names: Vec<String>) {
         for name in names {
-            if !self.given.contains(&name) {
+            // What cannot be typed is not offered either: a line feed in it would make two of one.
+            if is_plain(&name) && !self.given.contains(&name) {
                 self.offer(&name, None);
             }
         }

@@ -14,6 +14,7 @@ mod explain;
 mod judging;
 mod names;
 mod objects;
+mod places;
 mod reserved;
 mod simulate;
 mod snapshot;

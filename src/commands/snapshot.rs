@@ -6,10 +6,11 @@ use clap::ValueHint;
 
 use crate::context::{Ctx, Scope, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::sources::bundle::{Compression, SnapshotInfo, directory_of};
+use crate::sources::bundle::{Compression, SnapshotInfo};
+use crate::sources::destination::Destination;
 use crate::sources::live::SnapshotRequest;
 
-use super::Accepts;
+use super::{Accepts, places};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
@@ -22,10 +23,11 @@ pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 ///
 /// What may be secret and answers nothing is left out: opaque configuration of drivers (only a hash stays, to tell whether two are
 /// equal), environment, commands and probes of containers, annotations other than those of `resource.kubernetes.io`. Names, labels
-/// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too, and only you may read it.
+/// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too. Only you may read a new
+/// one; one that is replaced keeps its permissions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file to write; compressed if its name ends in .gz or .zst. Without it, standard output
+    /// The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
 
@@ -43,13 +45,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Scope::Namespace(namespace) => Some(namespace.as_str()),
         Scope::All | Scope::Unset => None,
     };
+    let out = out.as_deref().map_or(Ok(Destination::Stdout), Destination::of)?;
+    places::Written::new()
+        .with("--out", &out)
+        .check(&places::connection(ctx))?;
     let live = ctx.live().await?;
-    let anywhere = std::env::temp_dir();
+    let folder = out.folder();
     let request = SnapshotRequest {
         namespace,
         redact: !no_redact,
-        compression: out.as_deref().map_or(Compression::None, Compression::of),
-        directory: out.as_deref().map_or(anywhere.as_path(), directory_of),
+        compression: match &out {
+            Destination::Stdout => Compression::None,
+            Destination::File(file) => Compression::of_file(file),
+        },
+        directory: &folder,
         now: ctx.now(),
         versions: &ctx.settings().versions,
     };
@@ -63,13 +72,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let mut snapshot = taken.snapshot;
     match &out {
-        Some(path) => {
+        Destination::File(file) => {
             let summary = summary(snapshot.info());
-            snapshot.save(path)?;
+            snapshot.save(file)?;
             ctx.printer()
-                .note(&format!("wrote {}: {summary}", path.display()));
+                .note(&format!("wrote {}: {summary}", file.named().display()));
         }
-        None => ctx.printer().stdout(|out| snapshot.copy_to(out))?,
+        Destination::Stdout => ctx.printer().json(|out| snapshot.copy_to(out))?,
     }
     Ok(Outcome::Done)
 }

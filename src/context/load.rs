@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use super::{Ctx, SourceSetting};
 use crate::model::{Cluster, Component, Environment, Evidence, Gate};
-use crate::output::{GateState, Progress, Source};
+use crate::output::{GateState, Progress, Source, one_line};
 use crate::sources::live::Live;
 use crate::sources::{self, Loaded, Needs, Observer};
 
@@ -47,7 +47,7 @@ impl Ctx {
         }
         if self.settings.output.verbosity > 0 {
             for (kind, count) in &loaded.ignored {
-                self.printer.note(&format!("ignored: {count} {kind}"));
+                self.printer.note(&format!("ignored: {count} {}", one_line(kind)));
             }
         }
         self.describe(loaded.cluster.environment(), needs);

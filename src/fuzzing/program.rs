@@ -48,7 +48,7 @@ pub(super) fn run<'a>(args: impl IntoIterator<Item = &'a str>, terminal: bool) -
         ..Terminal::default()
     };
     let printer =
-        |options: Options| Printer::on(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
+        |options: Options| Printer::with(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
     let args = std::iter::once("kubectl-dra").chain(args).map(OsString::from);
     let code = match cli::parse(args) {
         Ok(Invocation::Run(settings, command)) => {

@@ -7,8 +7,9 @@ use std::io;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 
+use super::gate::Gate;
 use super::sanitize;
-use super::styles::{Styles, Tone};
+use super::styles::Tone;
 use super::table::{Table, Widths, width_of};
 use super::words::NONE;
 
@@ -60,7 +61,7 @@ impl Layout {
         }
     }
 
-    /// `Key:  value` with a line for each value, `<none>` when there is none.
+    /// `Key:  value` with a line for each value, `<none>` when there is none. No value can make two of one.
     pub(crate) fn list<T: fmt::Display>(
         &mut self,
         key: &str,
@@ -68,7 +69,10 @@ impl Layout {
     ) -> &mut Self {
         let mut lines: Vec<_> = values
             .into_iter()
-            .map(|value| (Tone::Plain, value.to_string()))
+            .map(|value| {
+                let line = value.to_string();
+                (Tone::Plain, sanitize::for_cell(&line).into_owned())
+            })
             .collect();
         if lines.is_empty() {
             lines.push((Tone::Plain, NONE.to_owned()));
@@ -111,31 +115,25 @@ impl Layout {
         self
     }
 
-    /// Writes the layout. `width` is that of the terminal, if the output is one.
-    pub(super) fn write(
-        &self,
-        out: &mut dyn io::Write,
-        styles: Styles,
-        width: Option<usize>,
-    ) -> io::Result<()> {
-        Page { out, styles, width }.layout(self, 0)
+    /// Prints the layout. `width` is that of the terminal, if the output is one that says how wide it is.
+    pub(super) fn print(&self, gate: &mut Gate<'_>, width: Option<usize>) -> io::Result<()> {
+        Page { gate, width }.layout(self, 0)
     }
 }
 
-struct Page<'a> {
-    out: &'a mut dyn io::Write,
-    styles: Styles,
+struct Page<'p, 'g> {
+    gate: &'p mut Gate<'g>,
     width: Option<usize>,
 }
 
-impl Page<'_> {
+impl Page<'_, '_> {
     fn layout(&mut self, layout: &Layout, indent: usize) -> io::Result<()> {
         let keys = layout.blocks.iter().filter_map(|block| match block {
-            Block::Field { key, .. } => Some(width_of(key) + 1),
-            Block::Section { body, title } if body.blocks.is_empty() => Some(width_of(title) + 1),
+            Block::Field { key, .. } => Some(key),
+            Block::Section { body, title } if body.blocks.is_empty() => Some(title),
             _ => None,
         });
-        let key_width = keys.max().unwrap_or(0) + GAP;
+        let key_width = keys.map(|key| width_of(&self.key(key))).max().unwrap_or(0) + GAP;
         let none = [(Tone::Plain, NONE.to_owned())];
         for block in &layout.blocks {
             match block {
@@ -144,16 +142,20 @@ impl Page<'_> {
                     self.field(title, &none, indent, key_width)?;
                 }
                 Block::Section { title, body } => {
-                    self.line(indent, &format!("{title}:"))?;
+                    let title = self.key(title);
+                    self.line(indent, &title)?;
                     self.layout(body, indent + INDENT)?;
                 }
-                Block::Table(table) => self.table(table, indent)?,
-                Block::Verbatim(line) if self.width.is_some() => {
-                    self.line(indent, &sanitize::for_terminal(line))?;
+                Block::Table(table) => {
+                    table.print(self.gate, indent, true, &mut Widths::default())?;
                 }
-                Block::Verbatim(line) => self.line(indent, line)?,
+                Block::Verbatim(text) => {
+                    for line in text.split('\n') {
+                        self.line(indent, line)?;
+                    }
+                }
                 Block::Text(text) => {
-                    for line in text.lines() {
+                    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
                         for line in self.wrapped(line, indent) {
                             self.line(indent, &line)?;
                         }
@@ -164,6 +166,12 @@ impl Page<'_> {
         Ok(())
     }
 
+    /// A key or a title as it is printed. It has a line of its own, so whatever is in it stays in that.
+    fn key(&self, key: &str) -> String {
+        let key = sanitize::for_cell(key);
+        format!("{}:", self.gate.shown(&key))
+    }
+
     /// The key before the first line of the values, space before the others.
     fn field(
         &mut self,
@@ -172,7 +180,7 @@ impl Page<'_> {
         indent: usize,
         key_width: usize,
     ) -> io::Result<()> {
-        let mut key = format!("{key}:");
+        let mut key = self.key(key);
         for (tone, text) in lines {
             // A value of several lines keeps them, each below the first.
             let lines: Vec<_> = text
@@ -180,45 +188,35 @@ impl Page<'_> {
                 .flat_map(|line| self.wrapped(line, indent + key_width))
                 .collect();
             for line in lines {
-                let pad = if line.is_empty() {
-                    0
-                } else {
-                    key_width.saturating_sub(width_of(&key))
-                };
-                let line = self.styles.paint(*tone, &line).into_owned();
-                self.line(indent, &format!("{key}{:pad$}{line}", ""))?;
+                if !key.is_empty() || !line.is_empty() {
+                    self.gate.pad(indent)?;
+                }
+                self.gate.text(&key)?;
+                if !line.is_empty() {
+                    self.gate.pad(key_width.saturating_sub(width_of(&key)))?;
+                }
+                self.gate.toned(*tone, &line)?;
+                self.gate.text("\n")?;
                 key.clear();
             }
         }
         Ok(())
     }
 
-    fn table(&mut self, table: &Table, indent: usize) -> io::Result<()> {
-        let mut text = Vec::new();
-        table.write(
-            &mut text,
-            self.styles,
-            true,
-            self.width.is_some(),
-            &mut Widths::default(),
-        )?;
-        for line in String::from_utf8_lossy(&text).lines() {
-            self.line(indent, line)?;
-        }
-        Ok(())
-    }
-
     fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
-        let indent = if text.is_empty() { 0 } else { indent };
-        writeln!(self.out, "{:indent$}{text}", "")
+        if !text.is_empty() {
+            self.gate.pad(indent)?;
+        }
+        self.gate.text(text)?;
+        self.gate.text("\n")
     }
 
     /// The lines that `text` takes when `taken` columns of the terminal are used before it.
     fn wrapped(&self, text: &str, taken: usize) -> Vec<String> {
+        let text = self.gate.shown(text);
         let Some(width) = self.width else {
-            return vec![text.to_owned()];
+            return vec![text.into_owned()];
         };
-        let text = sanitize::for_terminal(text);
         let left = width.saturating_sub(taken);
         if width_of(&text) <= left || left < LEAST_VALUE {
             return vec![text.into_owned()];
@@ -242,6 +240,7 @@ impl Page<'_> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::styles::Styles;
     use super::super::table::Column;
     use super::super::table::Detail;
     use super::*;
@@ -251,9 +250,43 @@ mod tests {
     fn print(layout: &Layout, width: Option<usize>) -> String {
         let mut out = Vec::new();
         layout
-            .write(&mut out, Styles::PLAIN, width)
+            .print(&mut Gate::new(&mut out, Styles::PLAIN, width.is_some()), width)
             .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn keys_titles_and_values_drive_no_terminal_of_unknown_width() {
+        let hostile = "a\u{1b}[2J\nb";
+        let mut layout = Layout::new();
+        layout
+            .field(hostile, hostile)
+            .section(hostile, |section| {
+                section.text(hostile).verbatim(hostile);
+            })
+            .section(hostile, |_| {});
+        for width in [None, Some(1), Some(80)] {
+            let mut out = Vec::new();
+            layout
+                .print(&mut Gate::new(&mut out, Styles::PLAIN, true), width)
+                .expect("writing to memory");
+            assert_eq!(
+                String::from_utf8(out).expect("UTF-8"),
+                "\
+a^[[2J\\nb:  a^[[2J
+            b
+a^[[2J\\nb:
+  a^[[2J
+  b
+  a^[[2J
+  b
+a^[[2J\\nb:  <none>
+",
+                "{width:?}"
+            );
+        }
+        let piped = print(&layout, None);
+        assert!(piped.starts_with("a\u{1b}[2J\\nb:  a\u{1b}[2J\n"), "{piped:?}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Everything that reaches the user: reports on stdout, everything else on stderr.
 //!
 //! A command builds a [`Report`] and hands it to the [`Printer`]; formats, sorting, colour, escaping and widths are
-//! decided here once. Of the model only times and quantities are known here: what a column means is said by the command.
+//! decided here once. Whatever it is, it leaves through the `gate`, where a terminal is kept from obeying it. Of the model only times and quantities are known here: what a column means is said by the command.
 
 mod envelope;
+mod gate;
 mod json;
 mod layout;
 mod path;
@@ -23,6 +24,7 @@ pub(crate) use layout::Layout;
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::Progress;
 pub(crate) use report::{Format, Report, View};
+pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
 pub(crate) use table::{Column, Detail, Row, Table, Widths};

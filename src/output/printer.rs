@@ -6,12 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 use super::envelope::{Document, Envelope};
+use super::gate::Gate;
 use super::progress::{Lines, Progress};
 use super::report::{Format, Report, View};
+use super::sanitize::{self, Notation};
 use super::sort::{SortBy, SortError};
 use super::styles::{Color, Styles, Terminal, Tone};
 use super::table::{Detail, Table, Widths};
-use super::{json, sanitize, yaml};
+use super::{json, yaml};
 
 /// What the user asked of the output.
 #[derive(Debug, Clone, Default)]
@@ -48,36 +50,42 @@ struct Stream {
     writer: Mutex<Box<dyn Write + Send>>,
     terminal: bool,
     styles: Styles,
+    /// How many columns the terminal has.
+    width: fn() -> Option<usize>,
 }
 
 impl Stream {
-    fn new(writer: Box<dyn Write + Send>, terminal: bool, color: Color, wish: super::ColorWish) -> Self {
-        Self {
-            writer: Mutex::new(writer),
-            terminal,
-            styles: Styles::decide(color, wish, terminal),
-        }
-    }
-
-    /// Writes with a buffer around the stream: stdout's own is flushed at each line feed.
-    fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    /// Prints through the gate, with a buffer around the stream: stdout's own is flushed at each line feed.
+    fn print(&self, print: impl FnOnce(&mut Gate<'_>) -> io::Result<()>) -> io::Result<()> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = BufWriter::with_capacity(1 << 16, &mut *writer);
-        write(&mut buffer)?;
+        print(&mut Gate::new(&mut buffer, self.styles, self.terminal))?;
         buffer.flush()
     }
+
+    /// The columns that lines have, where that is known: not in a pipe, and a terminal may say that it has none.
+    fn width(&self) -> Option<usize> {
+        (self.width)().filter(|width| self.terminal && *width > 0)
+    }
+}
+
+/// The columns of one stream: the two may be different terminals.
+macro_rules! columns_of {
+    ($stream:expr) => {
+        || terminal_size::terminal_size_of($stream).map(|(width, _)| usize::from(width.0))
+    };
 }
 
 impl Printer {
     /// A printer on the process's own streams.
     pub(crate) fn new(options: Options, terminal: Terminal) -> Self {
-        Self::on(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
+        Self::with(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
     }
 
     /// A printer that nobody hears.
     #[cfg(test)]
     pub(crate) fn silent(options: Options) -> Self {
-        Self::on(
+        Self::with(
             Box::new(io::sink()),
             Box::new(io::sink()),
             options,
@@ -86,38 +94,67 @@ impl Printer {
     }
 
     /// A printer on other streams, which may stand for a terminal.
-    pub(crate) fn on(
+    pub(crate) fn with(
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
         options: Options,
         terminal: Terminal,
     ) -> Self {
         let lines = Lines::new(terminal.stderr && !options.quiet && options.verbosity == 0);
+        let stream = |writer, is_terminal, width| Stream {
+            writer: Mutex::new(writer),
+            terminal: is_terminal,
+            styles: Styles::decide(options.color, terminal.wish, is_terminal),
+            width,
+        };
         Self {
-            out: Stream::new(out, terminal.stdout, options.color, terminal.wish),
-            err: Stream::new(err, terminal.stderr, options.color, terminal.wish),
+            out: stream(out, terminal.stdout, columns_of!(io::stdout())),
+            err: stream(err, terminal.stderr, columns_of!(io::stderr())),
             options,
             lines,
         }
     }
 
     /// Prints `report` in the format asked for; `envelope` are the facts behind it.
-    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, mut report: R) -> Result<(), PrintError> {
+    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
+        self.report_on(&self.out, envelope, report)
+    }
+
+    /// Prints `report` on stderr, where stdout is for something else.
+    pub(crate) fn report_aside<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
+        self.report_on(&self.err, envelope, report)
+    }
+
+    fn report_on<R: Report>(
+        &self,
+        stream: &Stream,
+        envelope: &Envelope,
+        mut report: R,
+    ) -> Result<(), PrintError> {
         if let Some(by) = &self.options.sort_by {
             report.sort(by)?;
         }
         match self.options.format {
-            Format::Table => self.view(&report, Detail::Normal),
-            Format::Wide => self.view(&report, Detail::Wide),
-            Format::Json => self.document(|out| json::to_writer(out, &Document::new(envelope, &report))),
-            Format::Yaml => self.document(|out| yaml::to_writer(out, &Document::new(envelope, &report))),
-            Format::Name => {
-                self.stdout(|out| report.names().iter().try_for_each(|name| writeln!(out, "{name}")))
-            }
+            Format::Table => self.view(stream, &report, Detail::Normal),
+            Format::Wide => self.view(stream, &report, Detail::Wide),
+            Format::Json => self.on(stream, |gate| {
+                let document = Document::new(envelope, &report);
+                gate.document(Notation::Json, |out| json::to_writer(out, &document))
+            }),
+            Format::Yaml => self.on(stream, |gate| {
+                let document = Document::new(envelope, &report);
+                gate.document(Notation::Yaml, |out| yaml::to_writer(out, &document))
+            }),
+            Format::Name => self.on(stream, |gate| {
+                report.names().iter().try_for_each(|name| {
+                    gate.text(&sanitize::for_cell(name))?;
+                    gate.text("\n")
+                })
+            }),
         }
     }
 
-    fn view<R: Report>(&self, report: &R, detail: Detail) -> Result<(), PrintError> {
+    fn view<R: Report>(&self, stream: &Stream, report: &R, detail: Detail) -> Result<(), PrintError> {
         match report.view(detail) {
             View::Table(table) if table.is_empty() => {
                 if let Some(nothing) = report.nothing() {
@@ -125,44 +162,53 @@ impl Printer {
                 }
                 Ok(())
             }
-            View::Table(table) => self.rows(&table, &mut Widths::default()),
-            View::Layout(layout) => {
-                let width = if self.out.terminal { terminal_width() } else { None };
-                self.stdout(|out| layout.write(out, self.out.styles, width))
-            }
+            View::Table(table) => self.rows_on(stream, &table, &mut Widths::default()),
+            View::Layout(layout) => self.on(stream, |gate| layout.print(gate, stream.width())),
         }
     }
 
     /// Prints the rows of `table` below those that `widths` remembers, with headers if it remembers none.
     pub(crate) fn rows(&self, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
+        self.rows_on(&self.out, table, widths)
+    }
+
+    fn rows_on(&self, stream: &Stream, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
         let headers = !self.options.no_headers && widths.is_new();
-        self.stdout(|out| table.write(out, self.out.styles, headers, self.out.terminal, widths))
+        self.on(stream, |gate| table.print(gate, 0, headers, widths))
     }
 
-    /// Prints JSON or YAML. On a terminal the text is made first, so that what would drive it can be escaped.
-    fn document(&self, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), PrintError> {
-        if !self.out.terminal {
-            return self.stdout(write);
-        }
-        self.stdout(|out| {
-            let mut text = Vec::new();
-            write(&mut text)?;
-            out.write_all(sanitize::for_document(&String::from_utf8_lossy(&text)).as_bytes())
-        })
-    }
-
-    /// Prints `text` on stdout as it is: help, a completion script.
+    /// Prints text of the program's own on stdout: help, a completion script.
     pub(crate) fn text(&self, text: &str) -> Result<(), PrintError> {
-        self.stdout(|out| out.write_all(text.as_bytes()))
+        self.on(&self.out, |gate| gate.text(text))
     }
 
-    /// Writes to stdout what is no report.
-    pub(crate) fn stdout(
+    /// Prints on stdout what is no report but JSON.
+    pub(crate) fn json(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), PrintError> {
+        self.on(&self.out, |gate| gate.document(Notation::Json, write))
+    }
+
+    /// Prints on stdout what is no report but JSON or YAML.
+    pub(crate) fn manifest(&self, text: &str) -> Result<(), PrintError> {
+        let notation = if text.trim_start().starts_with(['{', '[']) {
+            Notation::Json
+        } else {
+            Notation::Yaml
+        };
+        self.on(&self.out, |gate| {
+            gate.document(notation, |out| out.write_all(text.as_bytes()))
+        })
+    }
+
+    fn on(
+        &self,
+        stream: &Stream,
+        print: impl FnOnce(&mut Gate<'_>) -> io::Result<()>,
+    ) -> Result<(), PrintError> {
         self.lines
-            .aside(|| self.out.write(write))
+            .aside(|| stream.print(print))
             .map_err(PrintError::Write)
     }
 
@@ -176,13 +222,14 @@ impl Printer {
     /// Tells the user on stderr about something that they should know to read the report rightly.
     pub(crate) fn warning(&self, text: &str) {
         if !self.options.quiet {
-            self.stderr(Some((Tone::Notice, "warning")), text);
+            self.stderr(Some((Tone::Notice, "warning")), &sanitize::for_cell(text));
         }
     }
 
     /// Tells the user why the program could not do its job, and what could help.
     pub(crate) fn error(&self, text: &str, hints: &[String]) {
-        self.stderr(Some((Tone::Bad, "error")), text);
+        // What stands in a message cannot begin a line as one of ours begins.
+        self.stderr(Some((Tone::Bad, "error")), &text.trim_end().replace('\n', "\n  "));
         if !hints.is_empty() {
             self.stderr(None, "");
         }
@@ -204,21 +251,16 @@ impl Printer {
     }
 
     fn stderr(&self, label: Option<(Tone, &str)>, text: &str) {
-        let text = if self.err.terminal {
-            sanitize::for_terminal(text)
-        } else {
-            text.into()
-        };
-        let write = |out: &mut dyn Write| match label {
-            Some((tone, label)) => writeln!(
-                out,
-                "{} {text}",
-                self.err.styles.paint(tone, &format!("{label}:"))
-            ),
-            None => writeln!(out, "{text}"),
+        let print = |gate: &mut Gate<'_>| {
+            if let Some((tone, label)) = label {
+                gate.toned(tone, &format!("{label}:"))?;
+                gate.text(" ")?;
+            }
+            gate.text(text)?;
+            gate.text("\n")
         };
         // There is no other place to say that stderr cannot be written to, and the report is not at fault.
-        let _ = self.lines.aside(|| self.err.write(write));
+        let _ = self.lines.aside(|| self.err.print(print));
     }
 
     /// Shows that `what` is going on, once it takes long; `total` is how often it will advance, if that is known.
@@ -229,10 +271,6 @@ impl Printer {
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }
-}
-
-fn terminal_width() -> Option<usize> {
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
 #[cfg(test)]
@@ -346,7 +384,7 @@ mod tests {
 
     fn print(options: Options, terminal: Terminal, report: Boxes) -> (String, String) {
         let (out, err) = (Memory::default(), Memory::default());
-        let printer = Printer::on(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
+        let printer = Printer::with(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
         let envelope = Envelope {
             kubernetes_version: Some("1.37".to_owned()),
             feature_gates: vec![GateState {
@@ -488,7 +526,7 @@ mod tests {
             Format::Name,
         ] {
             let err = Box::new(Memory::default());
-            let printer = Printer::on(Box::new(Closed), err, with(format), Terminal::default());
+            let printer = Printer::with(Box::new(Closed), err, with(format), Terminal::default());
             let error = printer
                 .report(&Envelope::default(), boxes())
                 .expect_err("nobody reads");
@@ -502,7 +540,7 @@ mod tests {
     #[test]
     fn an_error_comes_with_its_hints_below() {
         let err = Memory::default();
-        let printer = Printer::on(
+        let printer = Printer::with(
             Box::new(io::sink()),
             Box::new(err.clone()),
             Options::default(),

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::sanitize;
+
 /// Work that ends within this time shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
@@ -54,7 +56,7 @@ impl Lines {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(line(what));
         let (sender, ended) = mpsc::channel::<()>();
         let (lines, shown) = (self.lines.clone(), bar.clone());
         // A thread, since the work may be stuck before it has anything to tell.
@@ -68,6 +70,11 @@ impl Lines {
             waiting: Some((sender, thread)),
         }
     }
+}
+
+/// `what` in a line on a terminal, which the library draws past the gate.
+fn line(what: &str) -> String {
+    sanitize::for_terminal(&sanitize::for_cell(what)).into_owned()
 }
 
 /// How far some work is. Its line goes when this is dropped.
@@ -86,7 +93,7 @@ impl Progress {
 
     /// What is being done now.
     pub(crate) fn now(&self, what: &str) {
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(line(what));
     }
 }
 

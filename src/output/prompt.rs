@@ -6,6 +6,7 @@ use dialoguer::Confirm;
 use dialoguer::theme::SimpleTheme;
 
 use super::printer::Printer;
+use super::sanitize;
 
 impl Printer {
     /// Whether somebody sits there who can be asked.
@@ -23,7 +24,7 @@ impl Printer {
             return Ok(None);
         }
         let answer = Confirm::with_theme(&SimpleTheme)
-            .with_prompt(question)
+            .with_prompt(sanitize::for_terminal(question))
             .default(false)
             .interact_opt();
         match answer {

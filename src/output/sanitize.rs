@@ -1,36 +1,83 @@
 //! Text from a cluster must not drive the terminal it is printed on.
 //!
-//! Labels, events, attributes and messages of the API are free text. On a terminal every control character in them is
-//! shown instead of obeyed, and so are the characters that reorder text, with which a name can pretend to be another.
-//! Pipes get the text as it is, with one exception: a cell of a table is one line for whoever reads it.
+//! Labels, events, attributes and messages of the API are free text. On a terminal every character that is no picture of itself is
+//! shown instead of obeyed: control characters, and those that reorder text or hide in it, with which a name can pretend to be another.
+//! Pipes get the text as it is, with one exception: what is one line, such as a row of a table, is one for whoever reads it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
-/// `text` with everything shown that a terminal would act on. Line feeds and tabs pass: this is for running text.
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
+
+/// What a terminal does not show as itself.
+///
+/// These are Unicode's general categories Cc (controls), Cf (formats, with them all that change the direction of text, and tags),
+/// Zl and Zp (separators of lines and paragraphs), and the property Default_Ignorable_Code_Point, which is Cf and the two lines in
+/// the middle: Other_Default_Ignorable_Code_Point and Variation_Selector. U+2800 is the one symbol that is drawn as nothing.
+const HIDDEN: &str = r"(?x)[
+    \p{Cc} \p{Cf} \p{Zl} \p{Zp}
+    \x{34f} \x{115f} \x{1160} \x{17b4} \x{17b5} \x{2065} \x{3164} \x{ffa0} \x{fff0}-\x{fff8} \x{e0000}-\x{e0fff}
+    \x{180b}-\x{180d} \x{180f} \x{fe00}-\x{fe0f} \x{e0100}-\x{e01ef}
+    \x{2800}
+]";
+
+/// The ranges of [`HIDDEN`], in order.
+static RANGES: LazyLock<Vec<ClassUnicodeRange>> = LazyLock::new(|| {
+    match regex_syntax::parse(HIDDEN).map(Hir::into_kind) {
+        Ok(HirKind::Class(Class::Unicode(class))) => class.ranges().to_vec(),
+        // It always parses. If it did not, nothing but ASCII would be safe.
+        _ => vec![ClassUnicodeRange::new('\u{80}', char::MAX)],
+    }
+});
+
+/// How a format writes a character that must not stand there as itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `\u009b`, and two of these beyond U+FFFF.
+    Json,
+    /// `\u009b` and `\U000e0041`.
+    Yaml,
+}
+
+/// `text` with everything shown that a terminal would act on. Line feeds pass: this is for running text.
 pub(super) fn for_terminal(text: &str) -> Cow<'_, str> {
-    escape(text, |c| is_dangerous(c) && c != '\n' && c != '\t')
+    escape(text, |c| is_hidden(c) && c != '\n')
 }
 
 /// `text` as one line: what would break the row it stands in is shown.
-pub(super) fn for_cell(text: &str) -> Cow<'_, str> {
+pub(crate) fn for_cell(text: &str) -> Cow<'_, str> {
     escape(text, breaks_a_row)
 }
 
-/// `json` or YAML on a terminal. In both, a dangerous character can only stand inside a string, where `\u` is an escape.
-pub(super) fn for_document(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t') {
+/// JSON or YAML on a terminal. What is hidden can only stand inside a string. In JSON and in YAML's double quotes it stays what it is;
+/// elsewhere in YAML it can be seen, which is what a terminal is for.
+pub(super) fn for_document(text: &str, notation: Notation) -> Cow<'_, str> {
+    let shown = |c: char| is_hidden(c) && c != '\n';
+    if !text.chars().any(shown) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 16);
+    let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_dangerous(c) && c != '\n' && c != '\t' {
-            push_formatted(&mut shown, format_args!("\\u{:04x}", u32::from(c)));
-        } else {
-            shown.push(c);
+        match notation {
+            _ if !shown(c) => escaped.push(c),
+            _ if c == '\t' => escaped.push_str("\\t"),
+            Notation::Yaml if u32::from(c) > 0xffff => {
+                push_formatted(&mut escaped, format_args!("\\U{:08x}", u32::from(c)));
+            }
+            Notation::Json | Notation::Yaml => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    push_formatted(&mut escaped, format_args!("\\u{unit:04x}"));
+                }
+            }
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped)
+}
+
+/// Whether everything in `text` is what it looks like.
+pub(crate) fn is_plain(text: &str) -> bool {
+    is_printable_ascii(text) || !text.chars().any(is_hidden)
 }
 
 /// Whether `text` has a character that [`for_cell`] would show.
@@ -47,14 +94,25 @@ pub(super) fn is_printable_ascii(text: &str) -> bool {
 fn breaks_a_row(c: char) -> bool {
     matches!(
         c,
-        '\n' | '\r' | '\t' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        // Some programs also take the separators of files, groups and records for ends of lines.
+        '\t'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
     )
 }
 
-fn is_dangerous(c: char) -> bool {
-    // C0, DEL and C1 by `is_control`; then the marks that reorder text or hide in it.
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let found = RANGES.binary_search_by(|range| {
+        if range.end() < c {
+            std::cmp::Ordering::Less
+        } else if range.start() > c {
+            std::cmp::Ordering::Greater
+        } else {
+            std::cmp::Ordering::Equal
+        }
+    });
+    found.is_ok()
 }
 
 fn escape(text: &str, shown: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -99,7 +157,7 @@ mod tests {
             ("\u{1b}[2J", "^[[2J"),
             ("a\u{7}b", "a^Gb"),
             ("a\rb", "a\\rb"),
-            ("a\nb\tc", "a\nb\tc"),
+            ("a\nb\tc", "a\nb\\tc"),
             ("\u{9b}31m", "\\u{9b}31m"),
             ("\u{7f}", "^?"),
             ("\u{202e}txt", "\\u{202e}txt"),
@@ -119,20 +177,65 @@ mod tests {
 
     #[test]
     fn a_document_stays_valid() {
-        let text = serde_json::to_string("\u{9b}31m\u{202e}").expect("a string");
-        let shown = for_document(&text);
-        assert_eq!(shown, "\"\\u009b31m\\u202e\"");
+        let hostile = "\u{9b}31m\u{202e}\u{e0041}";
+        let text = serde_json::to_string(hostile).expect("a string");
+        let json = for_document(&text, Notation::Json);
+        assert_eq!(json, "\"\\u009b31m\\u202e\\udb40\\udc41\"");
         assert_eq!(
-            serde_json::from_str::<String>(&shown).expect("still JSON"),
-            "\u{9b}31m\u{202e}"
+            serde_json::from_str::<String>(&json).expect("still JSON"),
+            hostile
         );
+        let yaml = for_document(&text, Notation::Yaml);
+        assert_eq!(yaml, "\"\\u009b31m\\u202e\\U000e0041\"");
+        assert_eq!(
+            serde_saphyr::from_str::<String>(&yaml).expect("still YAML"),
+            hostile
+        );
+    }
+
+    #[test]
+    fn what_a_terminal_hides_is_known() {
+        for hidden in [
+            // Controls of both kinds, and separators.
+            '\0'..='\u{1f}',
+            '\u{7f}'..='\u{9f}',
+            '\u{2028}'..='\u{2029}',
+            // Soft hyphen, joiners, marks of direction, word joiner, invisible operators.
+            '\u{ad}'..='\u{ad}',
+            '\u{34f}'..='\u{34f}',
+            '\u{61c}'..='\u{61c}',
+            '\u{180b}'..='\u{180f}',
+            '\u{200b}'..='\u{200f}',
+            '\u{202a}'..='\u{202e}',
+            '\u{2060}'..='\u{206f}',
+            '\u{feff}'..='\u{feff}',
+            // Fillers, blanks and vowels that are not written.
+            '\u{115f}'..='\u{1160}',
+            '\u{17b4}'..='\u{17b5}',
+            '\u{2800}'..='\u{2800}',
+            '\u{3164}'..='\u{3164}',
+            '\u{ffa0}'..='\u{ffa0}',
+            // Variation selectors, annotations, musical and shorthand controls, tags.
+            '\u{fe00}'..='\u{fe0f}',
+            '\u{fff0}'..='\u{fffb}',
+            '\u{1bca0}'..='\u{1bca3}',
+            '\u{1d173}'..='\u{1d17a}',
+            '\u{e0000}'..='\u{e0fff}',
+        ] {
+            for c in hidden {
+                assert!(is_hidden(c), "U+{:04X}", u32::from(c));
+            }
+        }
+        for seen in "aZ~ ü漢字🎉é\u{301}\u{a0}\u{3000}\u{fffd}\u{e000}ᄀ".chars() {
+            assert!(!is_hidden(seen), "U+{:04X}", u32::from(seen));
+        }
     }
 
     proptest! {
         #[test]
         fn nothing_dangerous_survives(text in any::<String>()) {
             let shown = for_terminal(&text);
-            prop_assert!(shown.chars().all(|c| c == '\n' || c == '\t' || !is_dangerous(c)));
+            prop_assert!(shown.chars().all(|c| c == '\n' || !is_hidden(c)));
             prop_assert!(!breaks_rows(&for_cell(&text)));
             prop_assert_eq!(for_terminal(&shown), shown.as_ref());
         }

@@ -9,8 +9,9 @@ use std::io;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::gate::Gate;
 use super::sanitize;
-use super::styles::{Styles, Tone};
+use super::styles::Tone;
 use super::words::NONE;
 
 /// The space between columns, and the least width of a column with it, both as in kubectl.
@@ -112,18 +113,29 @@ impl Table {
         self.ends.len().checked_div(self.shown).unwrap_or(0)
     }
 
-    /// Writes the table. `widths` carries the widths of an earlier part of the same output, and leaves with this one's.
-    pub(super) fn write(
+    /// Prints the table, each line after `indent` spaces. `widths` carries the widths of an earlier part of the same output, and leaves
+    /// with this one's.
+    pub(super) fn print(
         &self,
-        out: &mut dyn io::Write,
-        styles: Styles,
+        gate: &mut Gate<'_>,
+        indent: usize,
         headers: bool,
-        terminal: bool,
         widths: &mut Widths,
     ) -> io::Result<()> {
-        if terminal && !sanitize::is_printable_ascii(&self.text) {
-            return self.sanitized().write(out, styles, headers, false, widths);
+        // Widths are those of what will be seen.
+        if gate.is_terminal() && !sanitize::is_printable_ascii(&self.text) {
+            return self.sanitized().lines(gate, indent, headers, widths);
         }
+        self.lines(gate, indent, headers, widths)
+    }
+
+    fn lines(
+        &self,
+        gate: &mut Gate<'_>,
+        indent: usize,
+        headers: bool,
+        widths: &mut Widths,
+    ) -> io::Result<()> {
         widths.0.resize(self.shown, LEAST_WIDTH);
         let shown = || self.columns.iter().filter(|column| self.shows(column));
         if headers {
@@ -138,27 +150,22 @@ impl Table {
                 start = *end;
             }
         }
-        let mut line = Line::default();
+        let mut line = Line::new(gate, indent);
         if headers {
             for (width, column) in widths.0.iter().zip(shown()) {
-                line.cell(column.header, Tone::Strong, *width, styles);
+                line.cell(column.header, Tone::Strong, *width)?;
             }
-            line.end(out)?;
+            line.end()?;
         }
         let mut cell = 0;
         let mut start = 0;
         for _ in 0..self.rows() {
             for width in &widths.0 {
-                line.cell(
-                    &self.text[start..self.ends[cell]],
-                    self.tones[cell],
-                    *width,
-                    styles,
-                );
+                line.cell(&self.text[start..self.ends[cell]], self.tones[cell], *width)?;
                 start = self.ends[cell];
                 cell += 1;
             }
-            line.end(out)?;
+            line.end()?;
         }
         Ok(())
     }
@@ -251,36 +258,36 @@ impl Widths {
     }
 }
 
-const SPACES: &str = "                                                                ";
-
 /// One line in the making. Padding is owed until the next cell comes, so that no line ends in spaces.
-#[derive(Default)]
-struct Line {
-    text: String,
+struct Line<'l, 'g> {
+    gate: &'l mut Gate<'g>,
+    indent: usize,
     owed: usize,
 }
 
-impl Line {
-    fn cell(&mut self, text: &str, tone: Tone, width: usize, styles: Styles) {
-        if text.is_empty() {
-            self.owed += width;
-            return;
+impl<'l, 'g> Line<'l, 'g> {
+    fn new(gate: &'l mut Gate<'g>, indent: usize) -> Self {
+        Self {
+            gate,
+            indent,
+            owed: indent,
         }
-        while self.owed > 0 {
-            let part = self.owed.min(SPACES.len());
-            self.text.push_str(&SPACES[..part]);
-            self.owed -= part;
-        }
-        self.text.push_str(&styles.paint(tone, text));
-        self.owed = width.saturating_sub(width_of(text));
     }
 
-    fn end(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.text.push('\n');
-        out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        self.owed = 0;
+    fn cell(&mut self, text: &str, tone: Tone, width: usize) -> io::Result<()> {
+        if text.is_empty() {
+            self.owed += width;
+            return Ok(());
+        }
+        self.gate.pad(self.owed)?;
+        self.gate.toned(tone, text)?;
+        self.owed = width.saturating_sub(width_of(text));
         Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.owed = self.indent;
+        self.gate.text("\n")
     }
 }
 
@@ -293,7 +300,7 @@ pub(super) fn width_of(text: &str) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::styles::{Color, ColorWish};
+    use super::super::styles::{Color, ColorWish, Styles};
     use super::*;
 
     const COLUMNS: &[Column] = &[
@@ -304,8 +311,9 @@ mod tests {
 
     fn print(table: &Table, headers: bool, terminal: bool) -> String {
         let mut out = Vec::new();
+        let mut gate = Gate::new(&mut out, Styles::PLAIN, terminal);
         table
-            .write(&mut out, Styles::PLAIN, headers, terminal, &mut Widths::default())
+            .print(&mut gate, 0, headers, &mut Widths::default())
             .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
     }
@@ -374,7 +382,12 @@ mod tests {
         let mut out = Vec::new();
         let styles = Styles::decide(Color::Always, ColorWish::default(), false);
         table
-            .write(&mut out, styles, true, true, &mut Widths::default())
+            .print(
+                &mut Gate::new(&mut out, styles, true),
+                0,
+                true,
+                &mut Widths::default(),
+            )
             .expect("writing to memory");
         assert_eq!(
             String::from_utf8(out).expect("UTF-8"),
@@ -387,7 +400,12 @@ mod tests {
         let mut widths = Widths::default();
         let mut out = Vec::new();
         two_rows(Detail::Normal)
-            .write(&mut out, Styles::PLAIN, true, false, &mut widths)
+            .print(
+                &mut Gate::new(&mut out, Styles::PLAIN, false),
+                0,
+                true,
+                &mut widths,
+            )
             .expect("memory");
         let mut later = Table::new(COLUMNS, Detail::Normal);
         later.row(|row| {
@@ -395,7 +413,12 @@ mod tests {
         });
         out.clear();
         later
-            .write(&mut out, Styles::PLAIN, false, false, &mut widths)
+            .print(
+                &mut Gate::new(&mut out, Styles::PLAIN, false),
+                0,
+                false,
+                &mut widths,
+            )
             .expect("memory");
         assert_eq!(out, b"c             n3\n");
     }

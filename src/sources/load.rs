@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bundle::{SnapshotInfo, is_info};
 use super::decode::{Decoder, group_version};
+use super::destination::FileIdentity;
 use super::examples;
 use super::files;
 use super::files::{Found, ItemBatch, RawItem, ReadError, ReadOptions, Source, read_parallel};
@@ -116,6 +117,30 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
 /// When it cannot be read to its end.
 pub fn text_of(name: &str) -> Result<String, LoadError> {
     Ok(files::text(&source(name)?, &ReadOptions::default())?)
+}
+
+/// The files behind the arguments of `--from`, as far as they can be told apart from others; with each what to call it.
+pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
+    let mut files = Vec::new();
+    for name in names {
+        match source(name) {
+            Ok(Source::Stdin) => files.extend(FileIdentity::of_stdin().map(|file| (name.clone(), file))),
+            Ok(Source::Path(path)) if path.is_dir() => {
+                // What cannot be listed is told when it is read.
+                let inside = files::files_of(&path, ReadOptions::default().recursive).unwrap_or_default();
+                files.extend(
+                    inside
+                        .iter()
+                        .filter_map(|path| Some((path.display().to_string(), FileIdentity::of(path)?))),
+                );
+            }
+            Ok(Source::Path(path)) => {
+                files.extend(FileIdentity::of(&path).map(|file| (name.clone(), file)));
+            }
+            Ok(Source::Text { .. } | Source::Bundled { .. }) | Err(_) => {}
+        }
+    }
+    files
 }
 
 fn source(name: &str) -> Result<Source, LoadError> {

@@ -4,6 +4,7 @@
 
 pub mod bundle;
 mod decode;
+pub mod destination;
 pub(crate) mod examples;
 pub mod files;
 mod gates;
@@ -15,6 +16,6 @@ pub mod rewrite;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Request, load, text_of};
+pub use load::{LoadError, Request, files_read, load, text_of};
 pub use manifests::{Manifests, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

@@ -122,6 +122,7 @@ const TABLE: &[Row] = &[
             "k8s_openapi",
             "kube",
             "ring",
+            "rustix",
             "rustls_pki_types",
             "serde_saphyr",
             "tempfile",
@@ -149,6 +150,7 @@ const TABLE: &[Row] = &[
             "comfy_table",
             "dialoguer",
             "indicatif",
+            "regex_syntax",
             "serde_saphyr",
             "serde_transcode",
             "terminal_size",
@@ -239,6 +241,35 @@ fn every_file_keeps_to_its_directorys_row() {
         violations.extend(violations_in(&file.name, &file.text, &crates));
     }
     assert!(violations.is_empty(), "\n{}", violations.join("\n"));
+}
+
+/// Who may name the process's streams, and for what.
+const STREAMS: &[&str] = &[
+    // Whether they are terminals.
+    "context.rs",
+    // The one way out, and what a library draws or asks past it, of text that was escaped.
+    "output/printer.rs",
+    "output/progress.rs",
+    "output/prompt.rs",
+    // Which file they are redirected to.
+    "sources/destination/identity.rs",
+];
+
+#[test]
+fn nothing_is_printed_past_the_gate() {
+    let mut found = Vec::new();
+    for file in sources() {
+        if is_test(&file.name) || STREAMS.contains(&file.name.as_str()) {
+            continue;
+        }
+        let code = without_tests(&without_comments_and_texts(&file.text));
+        for stream in ["io::stdout", "io::stderr", "Target::stdout", "Target::stderr"] {
+            if code.contains(stream) {
+                found.push(format!("{}: {stream}", file.name));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

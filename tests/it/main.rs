@@ -10,6 +10,7 @@ mod architecture;
 mod check;
 mod cli;
 mod convert;
+mod destination;
 mod documentation;
 mod hostile;
 mod inspect;

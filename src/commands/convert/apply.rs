@@ -12,7 +12,7 @@ use crate::inspect::Selection;
 use crate::inspect::conversion::{PlannedAction, read_plan};
 use crate::model::Key;
 
-use super::carry_out::{Work, carry_out};
+use super::carry_out::{Work, carry_out, check_records};
 use super::writing::{PassesArgs, WritingArgs};
 
 /// Carry out a plan that `convert plan -o json` has printed
@@ -38,6 +38,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         passes,
         writing,
     } = args;
+    check_records(ctx, &writing, Some(&path))?;
     let json = read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let plan = read_plan(&json).with_context(|| format!("cannot read `{}`", path.display()))?;
     let options = plan.options.to_options()?;

@@ -1,13 +1,14 @@
 //! What `convert` and `convert apply` do alike: look, ask, write, and tell what became of each claim.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use serde::Serialize;
 
+use crate::commands::places::{self, Written};
 use crate::context::{Ctx, SourceSetting};
 use crate::conversion::{
     self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Record, Stop, Survey, Watcher,
@@ -17,7 +18,7 @@ use crate::inspect::Selection;
 use crate::inspect::conversion::PlannedClaim;
 use crate::model::{Environment, Str};
 use crate::output::{
-    Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none,
+    Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
 use crate::reservation::conversion::{Action, ClaimGate, Options};
 
@@ -65,6 +66,21 @@ pub(super) fn records(cluster: &str) -> PathBuf {
         name.insert(0, '_');
     }
     Ctx::state_folder().join("kubectl-dra").join("convert").join(name)
+}
+
+/// Refuses records that would be written over each other or over what is read, and such that keep nothing. `plan` is the file of a
+/// plan.
+pub(super) fn check_records(ctx: &Ctx, writing: &WritingArgs, plan: Option<&Path>) -> anyhow::Result<()> {
+    let Some(paths) = Paths::named(writing.backup.clone(), writing.journal.clone()) else {
+        return Ok(());
+    };
+    let mut read = places::connection(ctx);
+    read.extend(plan.and_then(|plan| places::named("--plan", plan)));
+    Written::new()
+        .with_record("--backup", &paths.backup)?
+        .with_record("--journal", &paths.journal)?
+        .check(&read)?;
+    Ok(())
 }
 
 /// Carries `work` out. `options` says how to convert in a cluster with this environment.
@@ -240,7 +256,7 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
         .iter()
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
-    let mut text = format!("On cluster `{context}` ({server}):");
+    let mut text = format!("On cluster `{}` ({}):", one_line(context), one_line(server));
     if convert > 0 {
         let claims = counted(convert, "claim is converted", "claims are converted");
         text += &format!(

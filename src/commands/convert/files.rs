@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::plan;
-use crate::commands::objects;
+use crate::commands::places::Written;
+use crate::commands::{objects, places};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::conversion::{ConversionPlan, PlannedAction, PlannedClaim, planned, verification};
@@ -20,6 +21,7 @@ use crate::model::{Change, Claim, Cluster, Key, Kind, Object};
 use crate::output::counted;
 use crate::reservation::conversion::FINALIZER;
 use crate::sources::bundle::save_text;
+use crate::sources::destination::{Destination, FileIdentity};
 use crate::sources::files::{Found, ReadError, ReadOptions, Source, read};
 use crate::sources::rewrite::{Edit, Identity, rewrite};
 use crate::sources::text_of;
@@ -35,9 +37,14 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) planning: PlanningArgs,
 
-    /// With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst
+    /// With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst. `-` is standard
+    /// output, and the report then goes to standard error
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
+
+    /// With `--out`: also over the file of `--from`, of which no other copy may exist
+    #[arg(long, requires = "out")]
+    pub(super) force: bool,
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
@@ -45,8 +52,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         selection,
         planning,
         out,
+        force,
     } = args;
-    let (from, out) = places(ctx, out)?;
+    let (from, out) = places(ctx, out, force)?;
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
     let mut cluster = ctx.load(needs(&selection)).await?;
@@ -54,12 +62,21 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let options = planning.options(kinds.clone(), cluster.environment())?;
     let plan = planned(&cluster, &selection, &options);
     plan::warn(ctx, &plan);
+    // The objects have standard output for themselves.
+    let print = |plan| match &out {
+        Destination::Stdout => ctx.print_aside(plan),
+        Destination::File(_) => ctx.print(plan),
+    };
     if !plan.unknown.is_empty() {
-        ctx.print(plan)?;
+        print(plan)?;
         return Ok(Outcome::Unknown);
     }
-    write(&from, &out, &plan, &cluster)
-        .with_context(|| format!("cannot convert `{from}` into `{}`", out.display()))?;
+    let name = match &out {
+        Destination::Stdout => "standard output".to_owned(),
+        Destination::File(file) => file.named().display().to_string(),
+    };
+    write(ctx, &from, &out, &plan, &cluster)
+        .with_context(|| format!("cannot convert `{from}` into `{name}`"))?;
     for claim in &plan.claims {
         if let Some(claim) = changed(&cluster, claim)? {
             cluster.apply(Change::Put(claim));
@@ -67,10 +84,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let proof = verification(&cluster, &selection, &kinds);
     let verdict = plan::verdict(&plan.summary);
-    ctx.print(plan)?;
+    print(plan)?;
     ctx.printer().note(&format!(
-        "wrote {}: {}, {} left",
-        out.display(),
+        "wrote {name}: {}, {} left",
         if verdict.is_empty() {
             "nothing to convert"
         } else {
@@ -85,37 +101,66 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The file to read and the file to write.
-fn places(ctx: &Ctx, out: Option<PathBuf>) -> Result<(String, PathBuf), UsageError> {
+/// The file to read and the file to write. Nothing is read or written before that is settled.
+fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(String, Destination)> {
     let SourceSetting::Files(names) = &ctx.settings().source else {
-        return Err(UsageError::new(
-            "`--out` writes the objects of a file, so `--from` is needed",
-        ));
+        return Err(UsageError::new("`--out` writes the objects of a file, so `--from` is needed").into());
     };
     let [name] = names.as_slice() else {
-        return Err(UsageError::new(
-            "one `--from` at a time is converted into one file",
-        ));
+        return Err(UsageError::new("one `--from` at a time is converted into one file").into());
     };
     if name == "-" {
         return Err(
             UsageError::new("standard input cannot be converted, as it is read twice")
-                .hint("save it into a file first"),
+                .hint("save it into a file first")
+                .into(),
         );
     }
-    if Path::new(name).is_dir() {
+    let path = Path::new(name);
+    if path.is_dir() {
         return Err(UsageError::new(format!(
             "`{name}` is a directory, and one file is converted into another"
-        )));
+        ))
+        .into());
+    }
+    if path.exists() && !path.is_file() {
+        return Err(UsageError::new(format!(
+            "`{name}` is no regular file and cannot be converted, as it is read twice"
+        ))
+        .hint("save what comes from it into a file first")
+        .into());
     }
     let out = out.ok_or_else(|| {
         UsageError::new("a conversion of files is written into another one").hint("name it with `--out FILE`")
     })?;
+    let out = Destination::of(&out)?;
+    if !force {
+        let written = Written::new().with("--out", &out);
+        written
+            .check(&places::from(ctx))
+            .map_err(|error| error.hint("name another file, or pass `--force` to give the original up"))?;
+    }
+    if let (Destination::File(_), Some(file), Some(stdout)) =
+        (&out, out.identity(), FileIdentity::of_stdout())
+        && file == stdout
+    {
+        return Err(
+            UsageError::new("`--out` names the file that the report goes to, as standard output")
+                .hint("send standard output elsewhere, or pass `--out -` to have the objects there")
+                .into(),
+        );
+    }
     Ok((name.clone(), out))
 }
 
 /// Writes the objects of `from` as they are once `plan` was carried out.
-fn write(from: &str, out: &Path, plan: &ConversionPlan, cluster: &Cluster) -> anyhow::Result<()> {
+fn write(
+    ctx: &Ctx,
+    from: &str,
+    out: &Destination,
+    plan: &ConversionPlan,
+    cluster: &Cluster,
+) -> anyhow::Result<()> {
     let mut wanted: Wanted<'_> = plan
         .claims
         .iter()
@@ -158,7 +203,10 @@ fn write(from: &str, out: &Path, plan: &ConversionPlan, cluster: &Cluster) -> an
         );
     }
     prove(from, &text, &rewritten, &wanted)?;
-    save_text(out, &rewritten)?;
+    match out {
+        Destination::Stdout => ctx.printer().manifest(&rewritten)?,
+        Destination::File(file) => save_text(file, &rewritten)?,
+    }
     Ok(())
 }
 

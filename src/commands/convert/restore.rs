@@ -11,7 +11,8 @@ use crate::context::Ctx;
 use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
 use crate::error::{Outcome, UsageError};
 use crate::model::{Meta, Str};
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted, one_line};
+use crate::sources::destination::FileIdentity;
 
 use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone};
 use super::writing::ConsentArgs;
@@ -51,6 +52,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
     let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
+    if FileIdentity::of(&backup) == FileIdentity::of(&journal) {
+        let error = UsageError::new("`--backup` and `--journal` name the same file");
+        return Err(error
+            .hint("the journal lies beside the backup, and is found without the flag")
+            .into());
+    }
     let mut old = conversion::saved(&backup, &journal)?;
     old.retain(|old| {
         selection.includes(&Meta {
@@ -73,8 +80,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let claims = counted(old.len(), "claim gets its old list", "claims get their old lists");
             ctx.printer().note(&format!(
                 "On cluster `{}` ({}): {claims} back, where nobody has changed anything since",
-                live.name(),
-                live.server()
+                one_line(live.name()),
+                one_line(live.server())
             ));
             if !agreed(ctx)? {
                 return Ok(Outcome::Findings);

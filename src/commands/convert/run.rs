@@ -3,7 +3,7 @@
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
 
-use super::carry_out::{Work, carry_out};
+use super::carry_out::{Work, carry_out, check_records};
 use super::files;
 use super::writing::{PassesArgs, WritingArgs};
 
@@ -33,7 +33,9 @@ pub(super) async fn run(ctx: &Ctx, args: WholeArgs) -> anyhow::Result<Outcome> {
         selection,
         planning,
         out: _,
+        force: _,
     } = what;
+    check_records(ctx, &writing, None)?;
     let kinds = selection.kinds();
     let work = Work {
         selection: selection.selection(ctx)?,

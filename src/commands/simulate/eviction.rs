@@ -120,7 +120,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             UsageError::new("`--emit-rule` has no rule to print")
                 .hint("choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`")
         );
-        ctx.printer().text(&manifests(&rules))?;
+        ctx.printer().manifest(&manifests(&rules))?;
         return Ok(Outcome::Done);
     }
     let changes = changes(ctx, &args, &cluster, &rules, now)?;

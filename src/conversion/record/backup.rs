@@ -1,14 +1,15 @@
 //! The backup: the claims as they were, as one `kind: List` that is replaced as a whole.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{RecordError, file, private};
+use super::{RecordError, file};
 use crate::model::Str;
+use crate::sources::destination::Destination;
 
 /// The claims of a backup.
 ///
@@ -36,29 +37,21 @@ pub(super) struct Backup {
 }
 
 /// Replaces a file so that it is there as a whole or as it was.
-pub(super) fn save(path: &Path, backup: &Backup) -> io::Result<()> {
-    let unfinished = path.with_file_name(format!(
-        ".{}.{}",
-        path.file_name().unwrap_or_default().to_string_lossy(),
-        std::process::id()
-    ));
-    let mut file = private()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&unfinished)?;
-    let mut out = io::BufWriter::new(&mut file);
-    serde_json::to_writer(&mut out, backup)?;
-    out.write_all(b"\n")?;
-    out.flush()?;
-    drop(out);
-    file.sync_all()?;
-    std::fs::rename(&unfinished, path)?;
-    // The new name is safe once the folder is.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if cfg!(unix) {
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+pub(super) fn save(path: &Path, backup: &Backup) -> Result<(), RecordError> {
+    let Destination::File(file) = Destination::of(path)? else {
+        return Err(RecordError::NoFile {
+            path: path.to_owned(),
+        });
+    };
+    if !file.is_regular() {
+        return Err(RecordError::NoFile {
+            path: path.to_owned(),
+        });
     }
+    file.write(|out| {
+        serde_json::to_writer(&mut *out, backup)?;
+        out.write_all(b"\n")
+    })?;
     Ok(())
 }
 

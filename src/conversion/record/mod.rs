@@ -27,6 +27,7 @@ pub(super) use self::journal::{NOT_SENT, VERSION, time};
 use self::journal::{drop_torn_line, keep};
 pub use self::paths::{Paths, holders_before};
 use crate::model::Str;
+use crate::sources::destination::DestinationError;
 
 /// What can be wrong with these files.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,15 @@ pub enum RecordError {
         path: PathBuf,
         /// How it differs.
         message: String,
+    },
+    /// The backup cannot be written.
+    #[error(transparent)]
+    Destination(#[from] DestinationError),
+    /// Something that keeps nothing.
+    #[error("`{}` keeps nothing: backup and journal have to be regular files", path.display())]
+    NoFile {
+        /// Which.
+        path: PathBuf,
     },
     /// Another process writes it.
     #[error("`{}` belongs to a conversion that is running", path.display())]
@@ -148,7 +158,7 @@ impl Record {
             kind: "List".to_owned(),
             items: self.saved.values().cloned().collect(),
         };
-        save(path, &backup).map_err(|source| file("write", path, source))
+        save(path, &backup)
     }
 
     /// Writes a line and waits until it is on stable storage.

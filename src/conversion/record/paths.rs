@@ -31,33 +31,39 @@ impl Paths {
         folder: &Path,
         head: &Head,
     ) -> Result<Self, RecordError> {
+        if let Some(named) = Self::named(backup, journal) {
+            return Ok(named);
+        }
+        if let Some(journal) = unfinished(folder, head)? {
+            return Ok(Self {
+                backup: beside(&journal, JOURNAL, BACKUP),
+                journal,
+            });
+        }
+        let name = format!(
+            "{}-{}",
+            Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ"),
+            std::process::id()
+        );
+        Ok(Self {
+            backup: folder.join(format!("{name}{BACKUP}")),
+            journal: folder.join(format!("{name}{JOURNAL}")),
+        })
+    }
+
+    /// Those that the user named; one alone says where the other one lies.
+    pub fn named(backup: Option<PathBuf>, journal: Option<PathBuf>) -> Option<Self> {
         match (backup, journal) {
-            (Some(backup), Some(journal)) => Ok(Self { backup, journal }),
-            (Some(backup), None) => Ok(Self {
+            (Some(backup), Some(journal)) => Some(Self { backup, journal }),
+            (Some(backup), None) => Some(Self {
                 journal: Self::journal_of(&backup),
                 backup,
             }),
-            (None, Some(journal)) => Ok(Self {
+            (None, Some(journal)) => Some(Self {
                 backup: beside(&journal, JOURNAL, BACKUP),
                 journal,
             }),
-            (None, None) => {
-                if let Some(journal) = unfinished(folder, head)? {
-                    return Ok(Self {
-                        backup: beside(&journal, JOURNAL, BACKUP),
-                        journal,
-                    });
-                }
-                let name = format!(
-                    "{}-{}",
-                    Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ"),
-                    std::process::id()
-                );
-                Ok(Self {
-                    backup: folder.join(format!("{name}{BACKUP}")),
-                    journal: folder.join(format!("{name}{JOURNAL}")),
-                })
-            }
+            (None, None) => None,
         }
     }
 

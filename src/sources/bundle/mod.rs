@@ -8,7 +8,7 @@ mod redact;
 mod write;
 
 pub use self::info::{ListInfo, SnapshotInfo};
-pub use self::write::{Compression, Snapshot, SnapshotError, directory_of, save_text};
+pub use self::write::{Compression, Snapshot, SnapshotError, save_text};
 
 pub(crate) use self::info::is_info;
 pub(crate) use self::redact::Redaction;

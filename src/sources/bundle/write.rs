@@ -1,19 +1,18 @@
 //! Writing a snapshot: each list into a part of its own while it arrives, then all parts behind each other.
 //!
 //! The parts are temporary files without a name, so nothing is left behind whatever happens, and 200,000 objects never sit in
-//! memory. Each part is compressed by itself: gzip members and zstd frames may follow each other in one file. The whole is put
-//! together beside its destination and renamed, so that a reader sees the old file or the new one.
+//! memory. Each part is compressed by itself: gzip members and zstd frames may follow each other in one file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-use tempfile::NamedTempFile;
 
 use super::info::{ListInfo, SnapshotInfo};
 use super::redact::Redaction;
 use crate::model::Kind;
+use crate::sources::destination::{DestinationError, NamedFile};
 
 /// How a snapshot is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +34,14 @@ impl Compression {
             _ => Self::None,
         }
     }
+
+    /// As the name says that the user gave the file, else the name that links lead to.
+    pub fn of_file(file: &NamedFile) -> Self {
+        match Self::of(file.named()) {
+            Self::None => Self::of(file.path()),
+            named => named,
+        }
+    }
 }
 
 /// Why a snapshot could not be written.
@@ -44,13 +51,8 @@ pub enum SnapshotError {
     #[error(transparent)]
     Cluster(#[from] crate::sources::live::Error),
     /// The file could not be written.
-    #[error("cannot write `{}`", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] DestinationError),
     /// No temporary file could be written.
     #[error("cannot write a temporary file in `{}`", directory.display())]
     Temporary {
@@ -66,7 +68,7 @@ impl SnapshotError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Cluster(error) => error.hint(),
-            Self::File { .. } => None,
+            Self::File(error) => error.hint(),
             Self::Temporary { .. } => {
                 Some("temporary files lie beside the file of --out, else where TMPDIR says".to_owned())
             }
@@ -75,38 +77,38 @@ impl SnapshotError {
 }
 
 /// An encoder over a file.
-enum Encoder {
-    None(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
-    Zstd(zstd::stream::write::Encoder<'static, BufWriter<File>>),
+enum Encoder<W: Write> {
+    None(BufWriter<W>),
+    Gzip(GzEncoder<BufWriter<W>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<W>>),
 }
 
-impl Encoder {
-    fn new(file: File, compression: Compression) -> io::Result<Self> {
-        let file = BufWriter::with_capacity(1 << 16, file);
+impl<W: Write> Encoder<W> {
+    fn new(out: W, compression: Compression) -> io::Result<Self> {
+        let out = BufWriter::with_capacity(1 << 16, out);
         Ok(match compression {
-            Compression::None => Self::None(file),
+            Compression::None => Self::None(out),
             // The fastest levels that are worth it: a cluster's objects repeat themselves.
-            Compression::Gzip => Self::Gzip(GzEncoder::new(file, flate2::Compression::new(4))),
-            Compression::Zstd => Self::Zstd(zstd::stream::write::Encoder::new(file, 3)?),
+            Compression::Gzip => Self::Gzip(GzEncoder::new(out, flate2::Compression::new(4))),
+            Compression::Zstd => Self::Zstd(zstd::stream::write::Encoder::new(out, 3)?),
         })
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::None(file) => file.write_all(bytes),
+            Self::None(out) => out.write_all(bytes),
             Self::Gzip(encoder) => encoder.write_all(bytes),
             Self::Zstd(encoder) => encoder.write_all(bytes),
         }
     }
 
-    fn finish(self) -> io::Result<File> {
-        let file = match self {
-            Self::None(file) => file,
+    fn finish(self) -> io::Result<W> {
+        let out = match self {
+            Self::None(out) => out,
             Self::Gzip(encoder) => encoder.finish()?,
             Self::Zstd(encoder) => encoder.finish()?,
         };
-        file.into_inner().map_err(io::IntoInnerError::into_error)
+        out.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }
 
@@ -115,7 +117,7 @@ pub(crate) struct Part {
     kind: Kind,
     api_version: String,
     redaction: Redaction,
-    encoder: io::Result<Encoder>,
+    encoder: io::Result<Encoder<File>>,
     line: Vec<u8>,
     count: u64,
     /// Items that are not objects and were left out.
@@ -240,50 +242,26 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Replaces the file `path` by the snapshot. Nobody but the user may read it, and nobody sees half of it.
+    /// Writes the snapshot into `file`.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn save(mut self, path: &Path) -> Result<(), SnapshotError> {
-        let mut replace = || -> io::Result<()> {
-            // Temporary files are readable by their owner only, and renaming keeps that.
-            let mut file = NamedTempFile::with_prefix_in(".kubectl-dra-", directory_of(path))?;
-            self.copy_to(&mut file)?;
-            file.as_file().sync_all()?;
-            file.persist(path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        replace().map_err(|source| SnapshotError::File {
-            path: path.to_owned(),
-            source,
-        })
+    pub fn save(mut self, file: &NamedFile) -> Result<(), SnapshotError> {
+        Ok(file.write(|out| self.copy_to(out))?)
     }
 }
 
-/// Replaces the file `path` by `text`, compressed if its name says so. Nobody but the user may read it, and nobody sees half of it.
+/// Writes `text` into `file`, compressed if its name says so.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save_text(path: &Path, text: &str) -> Result<(), SnapshotError> {
-    let replace = || -> io::Result<()> {
-        let file = NamedTempFile::with_prefix_in(".kubectl-dra-", directory_of(path))?;
-        let mut encoder = Encoder::new(file.as_file().try_clone()?, Compression::of(path))?;
+pub fn save_text(file: &NamedFile, text: &str) -> Result<(), SnapshotError> {
+    Ok(file.write(|out| {
+        let mut encoder = Encoder::new(out, Compression::of_file(file))?;
         encoder.write_all(text.as_bytes())?;
-        encoder.finish()?.sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
+        encoder.finish()?;
         Ok(())
-    };
-    replace().map_err(|source| SnapshotError::File {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Where temporary files for `path` go: beside it, where there is room for it anyway.
-pub fn directory_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    })?)
 }
 
 #[cfg(test)]
@@ -291,6 +269,14 @@ mod tests {
     use std::io::Read as _;
 
     use super::*;
+    use crate::sources::destination::Destination;
+
+    fn file(path: &Path) -> NamedFile {
+        match Destination::of(path).unwrap() {
+            Destination::File(file) => file,
+            Destination::Stdout => panic!("{} is standard output", path.display()),
+        }
+    }
 
     fn write(path: &Path, redaction: Redaction) {
         let compression = Compression::of(path);
@@ -303,7 +289,7 @@ mod tests {
         let nodes = Part::new(Kind::Node, "v1".into(), redaction, directory, compression);
         let snapshot =
             Snapshot::new(SnapshotInfo::default(), vec![pods, nodes], directory, compression).unwrap();
-        snapshot.save(path).unwrap();
+        snapshot.save(&file(path)).unwrap();
     }
 
     #[test]
@@ -332,22 +318,6 @@ mod tests {
         );
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn only_the_user_may_read_it_also_when_the_old_file_was_open_to_all() {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.json");
-        std::fs::write(&path, "old").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        write(&path, Redaction::Off);
-        assert_eq!(
-            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
-    }
-
     #[test]
     fn an_unwritable_place_is_named() {
         let missing = Path::new("/nonexistent");
@@ -358,13 +328,5 @@ mod tests {
             failed.to_string(),
             "cannot write a temporary file in `/nonexistent`"
         );
-        let empty = Snapshot::new(
-            SnapshotInfo::default(),
-            Vec::new(),
-            &std::env::temp_dir(),
-            Compression::None,
-        );
-        let failed = empty.unwrap().save(Path::new("/nonexistent/a.json")).unwrap_err();
-        assert_eq!(failed.to_string(), "cannot write `/nonexistent/a.json`");
     }
 }

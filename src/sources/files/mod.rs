@@ -33,4 +33,5 @@ pub use item::{Format, ListHead, Origin, Problem, RawItem};
 pub use json::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;
+pub(super) use paths::files_of;
 pub use read::{Summary, read, text};

@@ -9,7 +9,7 @@ use super::error::ReadError;
 /// The files of a directory that are read, as kubectl chooses them: those that end in `.yaml`, `.yml` or `.json`,
 /// here also compressed, and no directories in it unless `recursive`. A file whose name begins with a dot is read like
 /// any other; links to files are followed, links to directories are not.
-pub(super) fn files_of(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>, ReadError> {
+pub(in crate::sources) fn files_of(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>, ReadError> {
     let mut files = Vec::new();
     let mut waiting = vec![directory.to_owned()];
     let mut has_directories = false;

@@ -162,6 +162,18 @@ impl Connection {
         Ok(config)
     }
 
+    /// The files that say how to reach the cluster, which must not be written over.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let certificates = [
+            &self.certificate_authority,
+            &self.client_certificate,
+            &self.client_key,
+        ];
+        let mut files = self.kubeconfig_files().paths;
+        files.extend(certificates.into_iter().flatten().cloned());
+        files
+    }
+
     fn kubeconfig_files(&self) -> Files {
         #[expect(
             clippy::disallowed_methods,

@@ -3,6 +3,7 @@
 //! Every command that looks gets every input. It may answer, say what is missing, or give up; it may not panic, hang or stay silent.
 
 mod objects;
+mod terminal;
 mod text;
 
 use std::fmt::Write as _;

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -82,6 +83,18 @@ impl Invocation {
         self
     }
 
+    /// Runs it to its end with standard input from there.
+    #[track_caller]
+    pub(crate) fn run_with_stdin(mut self, input: impl Into<Stdio>) -> Run {
+        self.command
+            .stdin(input.into())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let (shown, mut child) = start(self.command);
+        let stderr = Stream::collect(child.stderr.take().expect("standard error is a pipe"));
+        Process::new(shown, child, stderr, self.home).finish()
+    }
+
     /// What the program reads from its standard input.
     pub(crate) fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
@@ -104,17 +117,8 @@ impl Invocation {
     /// output goes to a pipe.
     #[track_caller]
     pub(crate) fn start_at_terminal(mut self) -> (Process, File) {
-        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&keyboard).expect("a terminal");
-        unlockpt(&keyboard).expect("a terminal");
-        let name = ptsname(&keyboard, Vec::new()).expect("the terminal has a name");
-        let terminal = File::options()
-            .read(true)
-            .write(true)
-            .open(OsStr::from_bytes(name.as_bytes()))
-            .expect("the terminal can be opened");
+        let (keyboard, terminal) = terminal();
         let copy = |file: &File| file.try_clone().expect("file handles can be duplicated");
-        let keyboard = File::from(keyboard);
         self.command
             .stdin(copy(&terminal))
             .stdout(Stdio::piped())
@@ -122,6 +126,52 @@ impl Invocation {
         let (shown, child) = start(self.command);
         let stderr = Stream::collect(copy(&keyboard));
         (Process::new(shown, child, stderr, self.home), keyboard)
+    }
+
+    /// Starts it with a screen of so many columns, which shows its streams as they are written: no carriage returns come in. What the
+    /// screen shows is standard output, unless that goes elsewhere.
+    #[track_caller]
+    pub(crate) fn start_on_screen(mut self, columns: u16, shown: Screen) -> Process {
+        let (screen, terminal) = terminal();
+        let mut modes = tcgetattr(&terminal).expect("a terminal has modes");
+        modes.make_raw();
+        tcsetattr(&terminal, OptionalActions::Now, &modes).expect("a terminal has modes");
+        let size = Winsize {
+            ws_row: columns.min(24),
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal, size).expect("a terminal has a size");
+        let copy = || Stdio::from(terminal.try_clone().expect("file handles can be duplicated"));
+        let (stdout, stderr) = match shown {
+            Screen::Both => (copy(), copy()),
+            Screen::Stdout => (copy(), Stdio::piped()),
+            Screen::Stderr => (Stdio::piped(), copy()),
+        };
+        self.command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+        drop(terminal);
+        let (command, mut child) = start(self.command);
+        let piped = child.stderr.take();
+        let screen = Stream::collect(screen);
+        let (stdout, stderr) = match piped {
+            Some(pipe) => (Some(screen), Stream::collect(pipe)),
+            None if shown == Screen::Stderr => (child.stdout.take().map(Stream::collect), screen),
+            None => (Some(screen), Stream::collect(std::io::empty())),
+        };
+        Process {
+            command,
+            child,
+            stdout,
+            stderr,
+            home: self.home,
+        }
+    }
+
+    /// Runs it to its end on a screen.
+    #[track_caller]
+    pub(crate) fn run_on_screen(self, columns: u16, shown: Screen) -> Run {
+        self.start_on_screen(columns, shown).finish()
     }
 
     /// Starts it and leaves it running. It ends when the returned value is dropped, or when the test dies.
@@ -142,6 +192,29 @@ impl Invocation {
         }
         Process::spawn(guarded, self.input, self.stdout, self.home)
     }
+}
+
+/// Which streams a screen shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Screen {
+    Both,
+    Stdout,
+    Stderr,
+}
+
+/// A terminal: where keys are pressed and the screen is seen, and where programs have it.
+#[track_caller]
+fn terminal() -> (File, File) {
+    let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&keyboard).expect("a terminal");
+    unlockpt(&keyboard).expect("a terminal");
+    let name = ptsname(&keyboard, Vec::new()).expect("the terminal has a name");
+    let terminal = File::options()
+        .read(true)
+        .write(true)
+        .open(OsStr::from_bytes(name.as_bytes()))
+        .expect("the terminal can be opened");
+    (File::from(keyboard), terminal)
 }
 
 /// Starts a program; with it comes its command line. Its ends of pipes and terminals are closed here.

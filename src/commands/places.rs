@@ -1,0 +1,108 @@
+//! Files that one command line names to be written: they must not be those that it reads, and no two may be the same.
+
+use std::path::Path;
+
+use crate::context::{Ctx, SourceSetting};
+use crate::error::UsageError;
+use crate::sources::destination::{Destination, DestinationError, FileIdentity};
+use crate::sources::files_read;
+
+/// A file that is read, with what to call it.
+pub(super) type Read = (String, FileIdentity);
+
+/// The files that are about to be written, each with the flag that names it.
+#[derive(Default)]
+pub(super) struct Written {
+    files: Vec<(&'static str, FileIdentity)>,
+}
+
+impl Written {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more.
+    pub(super) fn with(mut self, flag: &'static str, destination: &Destination) -> Self {
+        self.files.extend(destination.identity().map(|file| (flag, file)));
+        self
+    }
+
+    /// One more that may lie in a folder that is still to be made, and that has to keep what is written.
+    ///
+    /// # Errors
+    /// When it is something that keeps nothing.
+    pub(super) fn with_record(mut self, flag: &'static str, path: &Path) -> anyhow::Result<Self> {
+        match Destination::of(path) {
+            Ok(Destination::File(file)) if file.is_regular() => {}
+            Ok(_) => {
+                let error = UsageError::new(format!(
+                    "`{flag}` names `{}`, which keeps nothing",
+                    path.display()
+                ));
+                return Err(error.hint("name a regular file").into());
+            }
+            // The folder is made when there is something to write.
+            Err(DestinationError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.files.extend(FileIdentity::of(path).map(|file| (flag, file)));
+        Ok(self)
+    }
+
+    /// Refuses what would be overwritten while or after it is read.
+    ///
+    /// # Errors
+    /// When a file that is written is one of `read`, or another one that is written.
+    pub(super) fn check(&self, read: &[Read]) -> Result<(), UsageError> {
+        for (at, (flag, file)) in self.files.iter().enumerate() {
+            if let Some((name, _)) = read.iter().find(|(_, read)| read == file) {
+                let error = UsageError::new(format!(
+                    "`{flag}` names the file that is read as {name}, which would be overwritten"
+                ));
+                return Err(error.hint("name another file to write"));
+            }
+            if let Some((other, _)) = self.files[..at].iter().find(|(_, other)| other == file) {
+                let error = UsageError::new(format!("`{other}` and `{flag}` name the same file"));
+                return Err(error.hint("name a file for each of them"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What `--from` reads.
+pub(super) fn from(ctx: &Ctx) -> Vec<Read> {
+    let SourceSetting::Files(names) = &ctx.settings().source else {
+        return Vec::new();
+    };
+    let files = files_read(names).into_iter();
+    files
+        .map(|(name, file)| (format!("`--from {name}`"), file))
+        .collect()
+}
+
+/// What is read to reach the cluster.
+pub(super) fn connection(ctx: &Ctx) -> Vec<Read> {
+    let SourceSetting::Cluster(connection) = &ctx.settings().source else {
+        return Vec::new();
+    };
+    let files = connection.files().into_iter();
+    files
+        .filter_map(|path| {
+            Some((
+                format!("`{}` to reach the cluster", path.display()),
+                FileIdentity::of(&path)?,
+            ))
+        })
+        .collect()
+}
+
+/// A file that a flag names to be read; `-` is standard input.
+pub(super) fn named(flag: &str, path: &Path) -> Option<Read> {
+    let file = if path == Path::new("-") {
+        FileIdentity::of_stdin()
+    } else {
+        FileIdentity::of(path)
+    };
+    Some((format!("`{flag} {}`", path.display()), file?))
+}
