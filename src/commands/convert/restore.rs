@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use anyhow::anyhow;
 use clap::ValueHint;
 use serde::Serialize;
 
@@ -51,7 +52,16 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
     let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
+    // What a conversion is writing tells half.
+    let _lock = conversion::hold(&backup, &journal)?;
     let mut old = conversion::saved(&backup, &journal)?;
+    if let Some(missing) = selection
+        .names
+        .iter()
+        .find(|key| old.iter().all(|old| old.key != **key))
+    {
+        return Err(anyhow!("claim/{missing} is not in `{}`", backup.display()));
+    }
     old.retain(|old| {
         selection.includes(&Meta {
             namespace: old.key.namespace.clone(),

@@ -6,58 +6,63 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tempfile::NamedTempFile;
 
-use super::{RecordError, file, private};
+use super::{RecordError, file, foreign, regular};
 use crate::model::Str;
 
-/// The claims of a backup.
+/// The claims of a backup. An empty file has none.
 ///
 /// # Errors
 /// When the file cannot be read, or is no backup.
 pub fn read_backup(path: &Path) -> Result<Vec<Box<RawValue>>, RecordError> {
-    let mut text = String::new();
+    regular(path)?;
+    let mut text = Vec::new();
     File::open(path)
-        .and_then(|mut file| file.read_to_string(&mut text))
+        .and_then(|mut file| file.read_to_end(&mut text))
         .map_err(|source| file("read", path, source))?;
-    let backup: Backup = serde_json::from_str(&text).map_err(|error| RecordError::Foreign {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let backup: Backup = serde_json::from_slice(&text).map_err(|error| foreign(path, error.to_string()))?;
+    if backup.api_version != "v1" || backup.kind != "List" {
+        let what = format!(
+            "it is a `{}` of `{}`, not a `List` of `v1`",
+            backup.kind, backup.api_version
+        );
+        return Err(foreign(path, what));
+    }
+    for claim in &backup.items {
+        uid_of(claim, path)?;
+    }
     Ok(backup.items)
 }
 
 /// A `kind: List`, which kubectl and `--from` read.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Backup {
     pub(super) api_version: String,
     pub(super) kind: String,
     pub(super) items: Vec<Box<RawValue>>,
 }
 
-/// Replaces a file so that it is there as a whole or as it was.
+/// Replaces a file so that it is there as a whole or as it was. The unfinished one has a name that nobody can foresee, is made by this
+/// process alone, is for the user's eyes only, and goes when it does not get its name.
 pub(super) fn save(path: &Path, backup: &Backup) -> io::Result<()> {
-    let unfinished = path.with_file_name(format!(
-        ".{}.{}",
-        path.file_name().unwrap_or_default().to_string_lossy(),
-        std::process::id()
-    ));
-    let mut file = private()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&unfinished)?;
-    let mut out = io::BufWriter::new(&mut file);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let unfinished = NamedTempFile::with_prefix_in(".kubectl-dra-", folder)?;
+    let mut out = io::BufWriter::new(unfinished.as_file());
     serde_json::to_writer(&mut out, backup)?;
     out.write_all(b"\n")?;
     out.flush()?;
     drop(out);
-    file.sync_all()?;
-    std::fs::rename(&unfinished, path)?;
+    unfinished.as_file().sync_all()?;
+    unfinished.persist(path)?;
     // The new name is safe once the folder is.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if cfg!(unix) {
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+        File::open(folder)?.sync_all()?;
     }
     Ok(())
 }
@@ -65,15 +70,18 @@ pub(super) fn save(path: &Path, backup: &Backup) -> io::Result<()> {
 pub(super) fn uid_of(claim: &RawValue, path: &Path) -> Result<Str, RecordError> {
     #[derive(Deserialize)]
     struct Claim {
+        #[serde(default)]
+        kind: Str,
         metadata: Metadata,
     }
     #[derive(Deserialize)]
     struct Metadata {
         uid: Str,
     }
-    let claim: Claim = serde_json::from_str(claim.get()).map_err(|error| RecordError::Foreign {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
+    let claim: Claim = serde_json::from_str(claim.get())
+        .map_err(|error| foreign(path, format!("an item of it is no claim: {error}")))?;
+    if claim.kind != "ResourceClaim" || claim.metadata.uid.is_empty() {
+        return Err(foreign(path, "an item of it is no claim".to_owned()));
+    }
     Ok(claim.metadata.uid)
 }
