@@ -178,6 +178,12 @@ impl Hints for conversion::Error {
     }
 }
 
+impl Hints for conversion::RecordError {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
 impl Hints for conversion::Trouble {
     fn hints(&self) -> Vec<String> {
         let next = "run it again afterwards: it goes on where this run stopped".to_owned();
@@ -209,6 +215,7 @@ const HINTING: &[HintsOf] = &[
     hints_of::<PrintError>,
     hints_of::<live::Error>,
     hints_of::<conversion::Error>,
+    hints_of::<conversion::RecordError>,
     hints_of::<conversion::Trouble>,
     hints_of::<LoadError>,
     hints_of::<SnapshotError>,

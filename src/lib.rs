@@ -29,6 +29,7 @@ pub mod inspect;
 pub mod model;
 pub mod reservation;
 pub mod scheduling;
+pub mod script;
 pub mod simulation;
 
 #[cfg(feature = "cli")]

@@ -25,7 +25,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 /// Looks at all namespaces unless `-n` says otherwise. Without further flags it reports what is wrong now. `--driver` asks whether a driver
 /// can be uninstalled or drained now; `--to-version` and `--disable-gate` ask what breaks with an older release of Kubernetes or without a
 /// feature gate. Each finding has a stable code with a page in docs/findings. A finding that joins several kinds of object is confirmed by
-/// reading them again; from files it stays `Possible`. Nothing is changed: FIX in `-o wide` is a command to run yourself.
+/// reading them again; from files it stays `Possible`. Nothing is changed: FIX in `-o wide` is a command to run yourself, or a sentence.
 ///
 /// Exit code 1 means that there are findings as bad as `--fail-on`, 4 that there are none but something could not be read.
 #[derive(Debug, clap::Args)]
@@ -119,6 +119,7 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", ".message"),
     Column::wide("NAME", ".name"),
     Column::wide("STEP", ".order"),
+    Column::wide("FIX NOTE", ".fixNote"),
     Column::wide("FIX", ".fix"),
     Column::wide("DOCS", ".docs"),
 ];
@@ -166,7 +167,8 @@ fn add_row(table: &mut Table, finding: &Finding) {
             .cell(&finding.message)
             .cell(finding.name)
             .option(finding.order)
-            .option(finding.fix.as_deref())
+            .option(finding.fix_note.as_deref())
+            .option(finding.fix.as_ref())
             .cell(&finding.docs);
     });
 }

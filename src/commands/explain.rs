@@ -357,8 +357,9 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
     for (number, fix) in (1..).zip(fixes) {
         let mut lines = vec![fix.message.clone()];
         if let Some(command) = &fix.command {
-            lines.push(command.clone());
+            lines.push(command.to_string());
         }
+        lines.extend(fix.note.clone());
         let proof = match (fix.proven, fix.minimal) {
             (true, true) => "proven; nothing smaller suffices",
             (true, false) => "sufficient, not proven smallest",

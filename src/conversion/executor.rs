@@ -175,7 +175,7 @@ impl<'a> Executor<'a> {
         };
         if let Some(record) = &record {
             converted.extend(record.earlier().iter().map(|write| write.uid.clone()));
-            report.failure = self.finish_releases(&survey, record, report).await?;
+            report.failure = self.finish_releases(&survey, record, report).await;
             if report.failure.is_some() {
                 report.passes = 1;
                 Self::note_others(&survey, report);
@@ -195,12 +195,15 @@ impl<'a> Executor<'a> {
             Self::note_others(&survey, report);
             let waiting = Self::waiting(&survey, report);
             if let Some(record) = record.as_deref_mut().filter(|_| !tasks.is_empty()) {
-                let keys = tasks.iter().map(|task| task.key.clone()).collect();
-                let claims = self
-                    .live
-                    .claims_as_sent(self.order.namespace.as_deref(), &keys)
-                    .await?;
-                record.back_up(claims)?;
+                if let Err(error) = self.back_up(&tasks, record).await {
+                    let trouble = Trouble::from(&error);
+                    for task in tasks {
+                        let message = format!("not sent, since it is not in the backup: {}", trouble.message);
+                        note(report, task.ends(Outcome::NotTried, Some(message)));
+                    }
+                    report.failure = Some(trouble);
+                    return Ok(());
+                }
             }
             let tried = tasks.len();
             self.watcher.pass(report.passes, tried);
@@ -213,7 +216,7 @@ impl<'a> Executor<'a> {
                 stop: &self.stop,
                 traffic: Traffic::new(self.order.at_once),
             };
-            let (wrote, failure) = self.write(&shared, tasks, report, &mut converted).await?;
+            let (wrote, failure) = self.write(&shared, tasks, report, &mut converted).await;
             report.failure = failure;
             report.interrupted = self.stop.is_asked();
             if report.failure.is_some() || report.interrupted || self.order.mode != Mode::Write {
@@ -245,6 +248,14 @@ impl<'a> Executor<'a> {
             }
         }
         self.verify(&survey, report).await
+    }
+
+    /// Puts the claims into the backup that are about to be written.
+    async fn back_up(&self, tasks: &[Task], record: &mut Record) -> Result<(), Error> {
+        let keys = tasks.iter().map(|task| task.key.clone()).collect();
+        let namespace = self.order.namespace.as_deref();
+        let claims = self.live.claims_as_sent(namespace, &keys).await?;
+        Ok(record.back_up(claims)?)
     }
 
     /// Reads again, also when the server is away for a while. `known` is what it served before.
@@ -347,40 +358,32 @@ impl<'a> Executor<'a> {
         tasks: Vec<Task>,
         report: &mut Report,
         converted: &mut BTreeSet<Str>,
-    ) -> Result<(usize, Option<Trouble>), Error> {
+    ) -> (usize, Option<Trouble>) {
         let purpose = Purpose::Convert(&self.order.options);
         let mut work = futures::stream::iter(tasks)
             .map(|task| shared.carry_out(&purpose, task))
             .buffer_unordered(shared.traffic.claims_at_once());
-        let (mut trouble, mut failure) = (None, None);
+        let mut failure = None;
         let mut wrote = 0;
         while let Some(done) = work.next().await {
-            if !matches!(&done, Ok(done) if done.outcome == Outcome::NotTried) {
+            if done.outcome != Outcome::NotTried {
                 self.watcher.done();
             }
-            match done {
-                Ok(done) => {
-                    if done.fatal.is_some() {
-                        failure.clone_from(&done.fatal);
-                    }
-                    match done.outcome {
-                        Outcome::Converted | Outcome::Replanned => {
-                            wrote += 1;
-                            converted.insert(done.task.claim.metadata.uid.clone());
-                        }
-                        Outcome::Released => wrote += 1,
-                        _ => {}
-                    }
-                    note(report, done);
-                }
-                Err(error) => trouble = Some(error),
+            if done.fatal.is_some() {
+                failure.clone_from(&done.fatal);
             }
+            match done.outcome {
+                Outcome::Converted | Outcome::Replanned => {
+                    wrote += 1;
+                    converted.insert(done.task.claim.metadata.uid.clone());
+                }
+                Outcome::Released => wrote += 1,
+                _ => {}
+            }
+            note(report, done);
         }
         drop(work);
-        match trouble {
-            Some(error) => Err(error.into()),
-            None => Ok((wrote, failure)),
-        }
+        (wrote, failure)
     }
 
     /// Drops the finalizers of claims that a run before took the devices from and then was ended. What keeps one of them for good keeps
@@ -390,7 +393,7 @@ impl<'a> Executor<'a> {
         survey: &Survey,
         record: &Record,
         report: &mut Report,
-    ) -> Result<Option<Trouble>, Error> {
+    ) -> Option<Trouble> {
         let mut failure = None;
         let shared = Shared {
             live: self.live,
@@ -412,12 +415,12 @@ impl<'a> Executor<'a> {
             let done = if failure.is_some() || self.stop.is_asked() {
                 task.ends(Outcome::NotTried, None)
             } else {
-                shared.drop_finalizer(task, Claim::clone(claim), None).await?
+                shared.drop_finalizer(task, Claim::clone(claim), None).await
             };
             failure = failure.or_else(|| done.fatal.clone());
             note(report, done);
         }
-        Ok(failure)
+        failure
     }
 
     /// What is wrong with the lists of the selected claims now. Claims and pods were listed one after the other, so each defect is

@@ -31,7 +31,7 @@ pub use self::executor::Executor;
 pub use self::pass::Phase;
 pub use self::preflight::MissingRights;
 pub use self::record::{
-    Entry, Head, Paths, Record, RecordError, Write, holders_before, read_backup, read_journal,
+    Entry, Head, Lock, Paths, Record, RecordError, Write, hold, holders_before, read_backup, read_journal,
 };
 pub use self::restore::{Old, restore, saved};
 
@@ -192,8 +192,22 @@ impl From<&LiveError> for Trouble {
     }
 }
 
+impl From<&RecordError> for Trouble {
+    fn from(error: &RecordError) -> Self {
+        use std::error::Error as _;
+        let cause = error.source().map(|cause| format!(": {cause}"));
+        Self {
+            message: format!("{error}{}", cause.unwrap_or_default()),
+            hint: error.hint(),
+        }
+    }
+}
+
 impl From<&Error> for Trouble {
     fn from(error: &Error) -> Self {
+        if let Error::Record(error) = error {
+            return Self::from(error);
+        }
         Self {
             message: error.to_string(),
             hint: error.hint(),
@@ -290,7 +304,8 @@ impl Error {
                 "turn the gate off in every replica of both components and wait until they have restarted"
                     .to_owned(),
             ),
-            Self::Record(_) | Self::GateUnknown(_) => None,
+            Self::Record(error) => error.hint(),
+            Self::GateUnknown(_) => None,
         }
     }
 }

@@ -28,6 +28,31 @@ pub struct Old {
     pub after: Vec<Vec<ConsumerReference>>,
     /// Its devices may have been taken back last, and then the list means nothing any more.
     pub released: bool,
+    /// Why it is not certain what the list was, unless the claim shows that nothing is to be done.
+    pub doubt: Option<Doubt>,
+}
+
+/// What backup and journal do not say of a claim, since one of them is damaged or belongs to another conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Doubt {
+    /// There is no write of it.
+    #[error(
+        "its list is not that of the backup, and the journal has no write of it: the journal was cut or is another conversion's. Name the \
+         whole journal with `--journal`, or compare the claim with the backup by hand"
+    )]
+    NotInJournal,
+    /// The first write that happened was not to the list of the backup.
+    #[error(
+        "the journal does not begin with the list of the backup: one of them was cut or changed, or is another conversion's. Name the whole \
+         files with `--backup` and `--journal`, or compare the claim with the backup by hand"
+    )]
+    OtherList,
+    /// There is a write of it, but not the claim as it was.
+    #[error(
+        "the journal has a write of it, and the backup does not have the claim: the backup was cut or is another conversion's. Name the \
+         whole backup with `--backup`"
+    )]
+    NotInBackup,
 }
 
 /// What a conversion noted of the claims in its backup.
@@ -35,32 +60,32 @@ pub struct Old {
 /// # Errors
 /// When the files cannot be read, or are none of ours.
 pub fn saved(backup: &Path, journal: &Path) -> Result<Vec<Old>, RecordError> {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        metadata: Metadata,
-    }
-    #[derive(serde::Deserialize)]
-    struct Metadata {
-        uid: Str,
-    }
     let foreign = |path: &Path, message: String| RecordError::Foreign {
         path: path.to_owned(),
         message,
     };
-    let mut wanted = BTreeSet::new();
+    // As they were, by UID.
+    let mut wanted: BTreeMap<Str, (Key, Vec<ConsumerReference>)> = BTreeMap::new();
     for claim in read_backup(backup)? {
-        let claim: Named =
+        let Named { metadata, status } =
             serde_json::from_str(claim.get()).map_err(|error| foreign(backup, error.to_string()))?;
-        wanted.insert(claim.metadata.uid);
+        let key = Key::new(metadata.namespace, metadata.name);
+        let list = status.unwrap_or_default().reserved_for.unwrap_or_default();
+        wanted.insert(metadata.uid, (key, list));
+    }
+    if wanted.is_empty() {
+        return Err(foreign(backup, "it has no claims".to_owned()));
     }
     let mut found: BTreeMap<Key, (Str, Vec<Noted>)> = BTreeMap::new();
+    let mut written = BTreeSet::new();
     // Where the write is whose result comes next, by UID.
     let mut open: BTreeMap<Str, Key> = BTreeMap::new();
     for entry in read_journal(journal)? {
         match entry {
-            Entry::Write(write) if wanted.contains(&write.uid) && write.action != "Finalizer" => {
+            Entry::Write(write) if write.action != "Finalizer" => {
                 let key = Key::new(write.namespace.clone(), write.name.clone());
                 open.insert(write.uid.clone(), key.clone());
+                written.insert(write.uid.clone());
                 let (uid, writes) = found.entry(key).or_default();
                 if *uid != write.uid {
                     // Another claim had the name.
@@ -82,10 +107,54 @@ pub fn saved(backup: &Path, journal: &Path) -> Result<Vec<Old>, RecordError> {
             Entry::Start { .. } | Entry::End { .. } => {}
         }
     }
-    let old = found
-        .into_iter()
-        .map(|(key, (uid, writes))| Old::of(key, uid, &writes));
-    Ok(old.collect())
+    let mut all = Vec::new();
+    for (key, (uid, writes)) in found {
+        let mut old = Old::of(key, uid, &writes);
+        match wanted.remove(&old.uid) {
+            None => old.doubt = Some(Doubt::NotInBackup),
+            Some((_, list)) if !Noted::begin_with(&writes, &list) => {
+                old.doubt = Some(Doubt::OtherList);
+                old.before = list;
+            }
+            Some(_) => {}
+        }
+        all.push(old);
+    }
+    wanted.retain(|uid, _| !written.contains(uid));
+    let unwritten = wanted.into_iter().map(|(uid, (key, list))| Old {
+        key,
+        uid,
+        after: vec![list.clone()],
+        before: list,
+        released: false,
+        doubt: Some(Doubt::NotInJournal),
+    });
+    all.extend(unwritten);
+    Ok(all)
+}
+
+/// As much of a claim in a backup as is compared.
+#[derive(serde::Deserialize)]
+struct Named {
+    metadata: NamedMetadata,
+    #[serde(default)]
+    status: Option<NamedStatus>,
+}
+
+#[derive(serde::Deserialize)]
+struct NamedMetadata {
+    #[serde(default)]
+    namespace: Str,
+    #[serde(default)]
+    name: Str,
+    uid: Str,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NamedStatus {
+    #[serde(default)]
+    reserved_for: Option<Vec<ConsumerReference>>,
 }
 
 /// A write of the journal.
@@ -130,6 +199,20 @@ impl Noted {
             releases: write.action == "Release",
             fate: Fate::Open,
         })
+    }
+
+    /// Whether the first write that happened, or one before it that did not, was to `list`: the backup is made between the reading and
+    /// the first write, and others write meanwhile. What is there after devices were taken back is another story.
+    fn begin_with(writes: &[Self], list: &[ConsumerReference]) -> bool {
+        let mut first = writes.len();
+        for (at, write) in writes.iter().enumerate() {
+            if write.may_have_happened(writes.get(at + 1)) {
+                first = at;
+                break;
+            }
+        }
+        writes.iter().any(|write| write.releases)
+            || writes.iter().take(first + 1).any(|write| write.before == list)
     }
 
     /// Whether the write may have happened, as far as `next`, which was planned from what was there afterwards, does not show otherwise.
@@ -182,6 +265,7 @@ impl Old {
             before,
             after,
             released,
+            doubt: None,
         }
     }
 
@@ -240,6 +324,7 @@ pub async fn restore(
     let mut work = Vec::new();
     for old in old {
         let claim = cluster.claim(&old.key);
+        let is_told = report.claims.contains_key(&old.key);
         let mut result = |outcome, message| {
             let result = ClaimResult {
                 key: old.key.clone(),
@@ -250,6 +335,23 @@ pub async fn restore(
             };
             report.claims.insert(old.key.clone(), result);
         };
+        if let Some(doubt) = old.doubt {
+            let same = claim.filter(|claim| claim.metadata.uid == old.uid);
+            match same.map(|claim| &claim.status.reserved_for) {
+                // Another one of the name is told of where it is meant, if it is.
+                None if is_told => {}
+                None if doubt == Doubt::NotInBackup => {}
+                None => result(Outcome::Refused, Some(Difference::Gone.to_string())),
+                Some(list) if doubt == Doubt::NotInBackup => {
+                    if *list != old.before && old.after.contains(list) {
+                        result(Outcome::Refused, Some(doubt.to_string()));
+                    }
+                }
+                Some(list) if *list == old.before => result(Outcome::AlreadyDone, None),
+                Some(_) => result(Outcome::Refused, Some(doubt.to_string())),
+            }
+            continue;
+        }
         if old.is_void(claim) {
             let message = "its devices were taken back; the scheduler allocates it again when a pod needs it";
             result(Outcome::Refused, Some(message.to_owned()));
@@ -296,25 +398,16 @@ pub async fn restore(
     let mut work = futures::stream::iter(work)
         .map(&one)
         .buffer_unordered(shared.traffic.claims_at_once());
-    let mut trouble = None;
     while let Some(done) = work.next().await {
         watcher.done();
-        match done {
-            Ok(done) => {
-                if done.fatal.is_some() {
-                    report.failure.clone_from(&done.fatal);
-                }
-                note(&mut report, done);
-            }
-            Err(error) => trouble = Some(error),
+        if done.fatal.is_some() {
+            report.failure.clone_from(&done.fatal);
         }
+        note(&mut report, done);
     }
     drop(work);
     report.interrupted = stop.is_asked();
-    match trouble {
-        Some(error) => Err(error.into()),
-        None => Ok(report),
-    }
+    Ok(report)
 }
 
 #[cfg(test)]
@@ -372,13 +465,31 @@ mod tests {
     fn old(entries: &[Entry]) -> Old {
         let folder = tempfile::tempdir().expect("a folder");
         let (backup, journal) = (folder.path().join("backup"), folder.path().join("journal"));
-        let items = ["u", "v"].map(|uid| json!({"metadata": {"uid": uid}}));
+        let mut wanted: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
+        for entry in entries {
+            if let Entry::Write(write) = entry {
+                wanted
+                    .entry(write.uid.clone())
+                    .or_insert_with(|| write.before.clone());
+            }
+        }
+        let items = wanted.iter().map(|(uid, list_then)| {
+            json!({"kind": "ResourceClaim", "metadata": {"namespace": "n", "name": "c", "uid": uid},
+                   "status": {"reservedFor": list_then}})
+        });
+        let items: Vec<Value> = items.collect();
         let saved_claims = json!({"apiVersion": "v1", "kind": "List", "items": items});
         std::fs::write(&backup, saved_claims.to_string()).expect("written");
         let line = |entry| serde_json::to_string(entry).expect("JSON") + "\n";
-        std::fs::write(&journal, entries.iter().map(line).collect::<String>()).expect("written");
+        let start = Entry::Start {
+            time: String::new(),
+            head: super::super::Head::default(),
+        };
+        let lines: String = std::iter::once(&start).chain(entries).map(line).collect();
+        std::fs::write(&journal, lines).expect("written");
         let mut claims = saved(&backup, &journal).expect("ours");
         assert_eq!(claims.len(), 1);
+        assert_eq!(claims[0].doubt, None);
         claims.remove(0)
     }
 
@@ -490,5 +601,147 @@ mod tests {
         let old = old(&[first, next].concat());
         assert_eq!((old.uid.as_str(), names(&old.before).as_str()), ("v", "h"));
         assert_eq!(old.after.len(), 1);
+    }
+
+    fn backup_of(folder: &std::path::Path, claims: &[(&str, &str, &str)]) -> std::path::PathBuf {
+        let items: Vec<Value> = claims
+            .iter()
+            .map(|(name, uid, then)| {
+                json!({"kind": "ResourceClaim", "metadata": {"namespace": "n", "name": name, "uid": uid},
+                       "status": {"reservedFor": list(then)}})
+            })
+            .collect();
+        let backup = folder.join("backup");
+        let text = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+        std::fs::write(&backup, text).expect("written");
+        backup
+    }
+
+    /// The doubts, by name of the claim, where the journal has these lines and the backup the claims `a`, `b` and `c` with `g` each.
+    fn doubts(lines: &[String]) -> Vec<(String, Option<Doubt>)> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let backup = backup_of(
+            folder.path(),
+            &[("a", "ua", "g"), ("b", "ub", "g"), ("c", "uc", "g")],
+        );
+        let journal = folder.path().join("journal");
+        std::fs::write(&journal, lines.concat()).expect("written");
+        let all = saved(&backup, &journal).expect("ours");
+        let mut all: Vec<_> = all
+            .into_iter()
+            .map(|old| (old.key.name.to_string(), old.doubt))
+            .collect();
+        all.sort();
+        all
+    }
+
+    /// A journal that converts the three claims, `b` in two writes.
+    fn lines() -> Vec<String> {
+        let of = |name: &str, steps: &[&str]| -> Vec<Entry> {
+            let mut entries = noted(&format!("u{name}"), steps);
+            for entry in &mut entries {
+                if let Entry::Write(write) = entry {
+                    write.name = name.into();
+                }
+            }
+            entries
+        };
+        let start = Entry::Start {
+            time: String::new(),
+            head: super::super::Head::default(),
+        };
+        let mut entries = vec![start];
+        entries.extend(of("a", &["Convert: g > p0", "version 2"]));
+        entries.extend(of("b", &["Convert: g > p0", "version 2"]));
+        entries.extend(of("c", &["Convert: g > p0", "version 2"]));
+        entries.extend(of("b", &["Convert: p0 > p0 p1", "version 3"]));
+        let line = |entry: &Entry| serde_json::to_string(entry).expect("JSON") + "\n";
+        entries.iter().map(line).collect()
+    }
+
+    fn told(a: Option<Doubt>, b: Option<Doubt>, c: Option<Doubt>) -> Vec<(String, Option<Doubt>)> {
+        vec![("a".to_owned(), a), ("b".to_owned(), b), ("c".to_owned(), c)]
+    }
+
+    #[test]
+    fn a_damaged_journal_leaves_no_claim_untold() {
+        const NONE: Option<Doubt> = Some(Doubt::NotInJournal);
+        let whole = lines();
+        assert_eq!(doubts(&whole), told(None, None, None));
+        assert_eq!(doubts(&[]), told(NONE, NONE, NONE), "empty");
+        assert_eq!(doubts(&whole[..1]), told(NONE, NONE, NONE), "begun");
+        assert_eq!(doubts(&whole[..3]), told(None, NONE, NONE), "cut between lines");
+        assert_eq!(
+            doubts(&whole[..6]),
+            told(None, None, None),
+            "without the last answers"
+        );
+        let mut cut = whole[..4].to_vec();
+        cut[3].truncate(30);
+        assert_eq!(doubts(&cut), told(None, NONE, NONE), "cut within a line");
+        let mut hole = whole.clone();
+        hole.drain(3..5);
+        assert_eq!(doubts(&hole), told(None, Some(Doubt::OtherList), None), "a hole");
+        let twice: Vec<String> = whole
+            .iter()
+            .flat_map(|line| [line.clone(), line.clone()])
+            .collect();
+        let of = |lines: &[String]| {
+            doubts(lines)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&twice), ["a", "b", "c"], "each line twice");
+        let mut turned = whole.clone();
+        turned[1..].reverse();
+        assert_eq!(of(&turned), ["a", "b", "c"], "turned round");
+        // The last write of `b` comes first: its list is not what the claim had.
+        assert_eq!(doubts(&turned)[1].1, Some(Doubt::OtherList));
+    }
+
+    #[test]
+    fn records_of_two_conversions_fit_nowhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let journal = folder.path().join("journal");
+        std::fs::write(&journal, lines().concat()).expect("written");
+        // A backup that was cut, and one of other claims.
+        let all = |backup: &Path| -> Vec<(String, Option<Doubt>)> {
+            let all = saved(backup, &journal).expect("ours");
+            let mut all: Vec<_> = all
+                .into_iter()
+                .map(|old| (old.key.name.to_string(), old.doubt))
+                .collect();
+            all.sort();
+            all
+        };
+        let backup = backup_of(folder.path(), &[("a", "ua", "g")]);
+        let lost = Some(Doubt::NotInBackup);
+        assert_eq!(all(&backup), told(None, lost, lost));
+        let backup = backup_of(folder.path(), &[("x", "ux", "g")]);
+        let mut expected = told(lost, lost, lost);
+        expected.push(("x".to_owned(), Some(Doubt::NotInJournal)));
+        assert_eq!(all(&backup), expected);
+        // The list of another time.
+        let backup = backup_of(
+            folder.path(),
+            &[("a", "ua", "h"), ("b", "ub", "g"), ("c", "uc", "g")],
+        );
+        assert_eq!(all(&backup), told(Some(Doubt::OtherList), None, None));
+        let backup = backup_of(folder.path(), &[]);
+        assert!(matches!(
+            saved(&backup, &journal),
+            Err(RecordError::Foreign { .. })
+        ));
+        let text = std::fs::read(backup_of(folder.path(), &[("a", "ua", "g")])).expect("there");
+        for length in [0, 1, text.len() / 2, text.len() - 1] {
+            let cut = folder.path().join("cut");
+            std::fs::write(&cut, &text[..length]).expect("written");
+            let error = saved(&cut, &journal).expect_err("cut");
+            assert!(
+                matches!(error, RecordError::Foreign { .. }),
+                "{length}: {error:?}"
+            );
+        }
     }
 }

@@ -154,6 +154,11 @@ impl Attempt {
         self.sent.push(list);
     }
 
+    /// Whether a write was sent at all.
+    pub(super) fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
     /// Whether the last write was another one than the first.
     pub(super) fn was_replanned(&self) -> bool {
         self.sent.first() != self.sent.last()

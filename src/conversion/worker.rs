@@ -150,6 +150,21 @@ impl Task {
         }
     }
 
+    /// What cannot be noted is not sent. A write before it may have taken effect without an answer.
+    fn is_not_noted(self, attempt: &Attempt, error: &RecordError) -> Done {
+        let trouble = Trouble::from(error);
+        let (outcome, what) = if attempt.has_sent() {
+            (
+                Outcome::Failed,
+                "whether it was written is not known; not sent again",
+            )
+        } else {
+            (Outcome::NotTried, "not sent")
+        };
+        let message = format!("{what}, since it could not be noted first: {}", trouble.message);
+        self.ends(outcome, Some(message)).and_all(trouble)
+    }
+
     /// The second half of a release does not come about.
     fn keeps_finalizer(self, why: &str) -> Done {
         let message = format!("its devices are free, but its finalizer stays: {why}");
@@ -169,12 +184,12 @@ impl Done {
 
 impl Shared<'_> {
     /// Carries a task through, unless it is over for all of them.
-    pub(super) async fn carry_out(&self, purpose: &Purpose<'_>, task: Task) -> Result<Done, RecordError> {
+    pub(super) async fn carry_out(&self, purpose: &Purpose<'_>, task: Task) -> Done {
         if self.is_over() {
-            return Ok(task.ends(Outcome::NotTried, None));
+            return task.ends(Outcome::NotTried, None);
         }
         let done = self.try_out(purpose, task).await;
-        if done.as_ref().map_or(true, |done| done.fatal.is_some()) {
+        if done.fatal.is_some() {
             self.traffic.given_up.set(true);
         }
         done
@@ -184,7 +199,7 @@ impl Shared<'_> {
         self.traffic.given_up.get() || self.stop.is_asked()
     }
 
-    async fn try_out(&self, purpose: &Purpose<'_>, mut task: Task) -> Result<Done, RecordError> {
+    async fn try_out(&self, purpose: &Purpose<'_>, mut task: Task) -> Done {
         let action = match purpose {
             Purpose::Restore(_) => "Restore",
             Purpose::Convert(_) if task.releases => "Release",
@@ -197,15 +212,16 @@ impl Shared<'_> {
             next = match next {
                 // Nothing is in flight here, so this is where to stop.
                 Next::Send | Next::Look(_) if self.stop.is_asked() => {
-                    return Ok(task.ends(Outcome::NotTried, Some("interrupted".to_owned())));
+                    return task.ends(Outcome::NotTried, Some("interrupted".to_owned()));
                 }
-                Next::Send if self.is_over() => return Ok(task.ends(Outcome::NotTried, None)),
-                Next::Send => match self.send(&task, &mut attempt, action, Part::Status, None).await? {
-                    Ok((claim, slot)) => {
+                Next::Send if self.is_over() => return task.ends(Outcome::NotTried, None),
+                Next::Send => match self.send(&task, &mut attempt, action, Part::Status, None).await {
+                    Ok(Ok((claim, slot))) => {
                         written = Some((claim, Some(slot)));
                         Next::Done { ours: true }
                     }
-                    Err(next) => next,
+                    Ok(Err(next)) => next,
+                    Err(error) => return task.is_not_noted(&attempt, &error),
                 },
                 Next::Look(pause) => {
                     self.stop.or_after(pause).await;
@@ -229,17 +245,17 @@ impl Shared<'_> {
                     {
                         return self.drop_finalizer(task, claim, slot).await;
                     }
-                    return Ok(task.ends(outcome, None));
+                    return task.ends(outcome, None);
                 }
                 Next::Gone => {
                     let message = "the claim does not exist any more".to_owned();
-                    return Ok(task.ends(Outcome::AlreadyDone, Some(message)));
+                    return task.ends(Outcome::AlreadyDone, Some(message));
                 }
-                Next::Refused(why) => return Ok(task.ends(Outcome::Refused, Some(why))),
-                Next::Fail(why) => return Ok(task.ends(Outcome::Failed, Some(why))),
+                Next::Refused(why) => return task.ends(Outcome::Refused, Some(why)),
+                Next::Fail(why) => return task.ends(Outcome::Failed, Some(why)),
                 Next::Stop(trouble) => {
                     let done = task.ends(Outcome::Failed, Some(trouble.message.clone()));
-                    return Ok(done.and_all(trouble));
+                    return done.and_all(trouble);
                 }
             };
         }
@@ -255,10 +271,10 @@ impl Shared<'_> {
         part: Part,
         held: Option<Slot<'s>>,
     ) -> Result<Result<(Claim, Slot<'s>), Next>, RecordError> {
-        attempt.sends(task.after());
         if let Some(record) = self.record {
             record.write(task.entry(action)).await?;
         }
+        attempt.sends(task.after());
         if self.mode == Mode::Client {
             return Ok(Err(Next::Done { ours: true }));
         }
@@ -341,29 +357,34 @@ impl Shared<'_> {
         mut task: Task,
         claim: Claim,
         mut held: Option<Slot<'s>>,
-    ) -> Result<Done, RecordError> {
+    ) -> Done {
         task.claim = Arc::new(claim);
         let mut attempt = Attempt::new(self.patience, spread(task.uid()));
         loop {
             // Allocated again: the finalizer is somebody else's now.
             let patch = finalizer_patch(&task.claim).filter(|_| task.claim.status.allocation.is_none());
             let Some(patch) = patch else {
-                return Ok(task.ends(Outcome::Released, None));
+                return task.ends(Outcome::Released, None);
             };
             task.patch = patch;
             let sent = self.send(&task, &mut attempt, "Finalizer", Part::Object, held.take());
-            let Err(next) = sent.await? else {
-                return Ok(task.ends(Outcome::Released, None));
+            let next = match sent.await {
+                Ok(Ok(_)) => return task.ends(Outcome::Released, None),
+                Ok(Err(next)) => next,
+                Err(error) => {
+                    let trouble = Trouble::from(&error);
+                    return task.keeps_finalizer(&trouble.message).and_all(trouble);
+                }
             };
             match next {
                 Next::Look(pause) => self.stop.or_after(pause).await,
-                Next::Fail(why) | Next::Refused(why) => return Ok(task.keeps_finalizer(&why)),
+                Next::Fail(why) | Next::Refused(why) => return task.keeps_finalizer(&why),
                 // Others would be left with theirs, too, so that none is begun.
-                Next::Stop(trouble) => return Ok(task.keeps_finalizer(&trouble.message).and_all(trouble)),
-                Next::Gone | Next::Send | Next::Done { .. } => return Ok(task.ends(Outcome::Released, None)),
+                Next::Stop(trouble) => return task.keeps_finalizer(&trouble.message).and_all(trouble),
+                Next::Gone | Next::Send | Next::Done { .. } => return task.ends(Outcome::Released, None),
             }
             if self.stop.is_asked() {
-                return Ok(task.keeps_finalizer("interrupted"));
+                return task.keeps_finalizer("interrupted");
             }
             match self
                 .read(&Purpose::Convert(&Options::default()), &task.claim)
@@ -371,15 +392,15 @@ impl Shared<'_> {
             {
                 Ok((cluster, _)) => match cluster.claim(&task.key) {
                     Some(now) if now.metadata.uid == *task.uid() => task.claim = Arc::clone(now),
-                    _ => return Ok(task.ends(Outcome::Released, None)),
+                    _ => return task.ends(Outcome::Released, None),
                 },
                 // What could not be read is tried with the old version, which then is a conflict at worst.
                 Err(error) => match attempt.answered(Answer::of(&error)) {
                     Next::Look(_) => {}
                     Next::Stop(trouble) => {
-                        return Ok(task.keeps_finalizer(&trouble.message).and_all(trouble));
+                        return task.keeps_finalizer(&trouble.message).and_all(trouble);
                     }
-                    _ => return Ok(task.keeps_finalizer(&error.to_string())),
+                    _ => return task.keeps_finalizer(&error.to_string()),
                 },
             }
         }

@@ -1,5 +1,7 @@
 //! A small cluster for the tests of reports, written object by object.
 
+use std::cell::RefCell;
+
 use serde_json::{Value, json};
 
 use crate::model::{
@@ -18,8 +20,59 @@ pub(super) fn now() -> Time {
     "2026-11-21T12:00:00Z".parse().unwrap()
 }
 
+thread_local! {
+    /// What stands before and behind each name.
+    static AROUND: RefCell<(String, String)> = RefCell::default();
+}
+
+/// In the worlds that `work` makes every name begins and ends like this.
+pub(super) fn with_names<T>(begin: &str, end: &str, work: impl FnOnce() -> T) -> T {
+    AROUND.set((begin.to_owned(), end.to_owned()));
+    let result = work();
+    AROUND.take();
+    result
+}
+
+/// The name as it is in worlds made now.
+pub(super) fn called(name: &str) -> String {
+    AROUND.with_borrow(|(begin, end)| format!("{begin}{name}{end}"))
+}
+
+fn rename(value: &mut Value) {
+    const NAMES: &[&str] = &[
+        "name",
+        "namespace",
+        "nodeName",
+        "driver",
+        "pool",
+        "device",
+        "resourceClaimName",
+        "resourceClaimTemplateName",
+        "podGroupName",
+        "deviceClassName",
+        "key",
+    ];
+    match value {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                match value {
+                    Value::String(name) if NAMES.contains(&field.as_str()) => *name = called(name),
+                    Value::String(name) if field == "resource" && name != "pods" && name != "podgroups" => {
+                        *name = called(name);
+                    }
+                    value => rename(value),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(rename),
+        _ => {}
+    }
+}
+
 impl World {
     pub(super) fn with(mut self, kind: Kind, object: &Value) -> Self {
+        let mut object = object.clone();
+        rename(&mut object);
         let object = Object::from_json(kind, object.to_string().as_bytes()).unwrap();
         self.builder.add(object);
         self

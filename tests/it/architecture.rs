@@ -73,6 +73,7 @@ const EVERYWHERE: &[&str] = &[
 /// The table, pure core above, shell below. Rows only use rows above them.
 const TABLE: &[Row] = &[
     pure("model", &[], &[]),
+    pure("script", &["model"], &[]),
     pure(
         "cel",
         &["model"],
@@ -105,6 +106,7 @@ const TABLE: &[Row] = &[
             "reservation",
             "eviction",
             "scheduling",
+            "script",
         ],
         &[],
     ),
@@ -134,7 +136,7 @@ const TABLE: &[Row] = &[
     shell(
         "conversion",
         &["model", "reservation", "sources"],
-        &["futures", "tokio"],
+        &["futures", "tempfile", "tokio"],
     ),
     shell(
         "runtime",
@@ -284,6 +286,60 @@ fn every_file_opens_with_what_it_is_for() {
         "no `//!` in the first line: {}",
         silent.join(", ")
     );
+}
+
+/// A command with a name in it is built by `script`, which knows how to keep a name a word. Text of a program's own needs no builder.
+#[test]
+fn no_command_is_put_together_by_hand() {
+    let by_hand: Vec<String> = sources()
+        .into_iter()
+        .filter(|file| !is_test(&file.name) && !file.name.starts_with("script/"))
+        .flat_map(|file| commands_by_hand(&file.name, &without_tests(&file.text)))
+        .collect();
+    assert!(
+        by_hand.is_empty(),
+        "a name of whatever kind can be in these commands; build them with `crate::script`:\n{}",
+        by_hand.join("\n")
+    );
+}
+
+#[test]
+fn commands_that_are_put_together_by_hand_are_found() {
+    for (text, expected) in [
+        (r#"format!("kubectl delete pod {name}")"#, 1),
+        (r#"format!("run `kubectl dra convert {}` then", claim)"#, 1),
+        (r#"format!("x: {} > y; kubectl get {name}")"#, 1),
+        (r#"format!("kubectl patch x -p '{{}}'")"#, 0),
+        (
+            r#"format!("choose one with `kubectl config use-context`: {names}")"#,
+            0,
+        ),
+        (r#"Command::kubectl("get")"#, 0),
+        ("/// `kubectl get {x}`", 0),
+    ] {
+        assert_eq!(commands_by_hand("a.rs", text).len(), expected, "{text}");
+    }
+}
+
+/// Texts in `code` that begin like a command and go on with a placeholder.
+fn commands_by_hand(name: &str, code: &str) -> Vec<String> {
+    /// The name of a subcommand of this program.
+    const OWN: &str = "kubectl dra {name}";
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(code.lines()) {
+        if line.trim_start().starts_with("//") {
+            continue;
+        }
+        for (at, _) in line.match_indices("kubectl ") {
+            let rest = &line[at..];
+            let end = rest.find(['`', '"']).unwrap_or(rest.len());
+            let command = rest[..end].replace("{{", "").replace("}}", "");
+            if command.contains('{') && command != OWN {
+                found.push(format!("{name}:{number}: {command}"));
+            }
+        }
+    }
+    found
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn what_the_older_control_planes_changed_was_told_before() {
             .collect();
         changed.retain(|name| {
             let pod = name.strip_prefix("pod/default/");
-            !pod.is_some_and(|pod| fixes.split([' ', '"']).any(|word| word == pod))
+            !pod.is_some_and(|pod| fixes.split([' ', '"', '/']).any(|word| word == pod))
         });
         let untold: Vec<_> = changed.difference(&told).collect();
         assert!(untold.is_empty(), "{before} to {target}: {untold:?}");

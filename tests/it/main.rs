@@ -9,6 +9,7 @@
 mod architecture;
 mod check;
 mod cli;
+mod commands;
 mod convert;
 mod destination;
 mod documentation;

@@ -12,7 +12,7 @@ use crate::inspect::Selection;
 use crate::inspect::conversion::CONVERSION_NEEDS;
 use crate::inspect::findings;
 use crate::model::{Environment, Gate, Kind, Version};
-use crate::reservation::conversion::{Kinds, Options, Release, Target};
+use crate::reservation::conversion::{Kinds, Options, Release, Target, kind_word};
 use crate::sources::Needs;
 
 const ENTRIES: &str = "Which entries";
@@ -97,16 +97,7 @@ impl ValueEnum for GroupGate {
 
 /// A kind as kubectl writes it: `jobs.batch`.
 fn kind(text: &str) -> Result<String, String> {
-    let text = text.to_ascii_lowercase();
-    let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if text == "pods" || text == "pod" {
-        return Err("entries of pods are what others become".to_owned());
-    }
-    if text.split('.').all(word) {
-        Ok(text)
-    } else {
-        Err("the plural and the group are needed, as in `jobs.batch`".to_owned())
-    }
+    kind_word(text).map_err(str::to_owned)
 }
 
 /// One entry: `jobs.batch/render`.

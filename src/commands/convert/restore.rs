@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use anyhow::anyhow;
 use clap::ValueHint;
 use serde::Serialize;
 
@@ -58,7 +59,16 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .hint("the journal lies beside the backup, and is found without the flag")
             .into());
     }
+    // What a conversion is writing tells half.
+    let _lock = conversion::hold(&backup, &journal)?;
     let mut old = conversion::saved(&backup, &journal)?;
+    if let Some(missing) = selection
+        .names
+        .iter()
+        .find(|key| old.iter().all(|old| old.key != **key))
+    {
+        return Err(anyhow!("claim/{missing} is not in `{}`", backup.display()));
+    }
     old.retain(|old| {
         selection.includes(&Meta {
             namespace: old.key.namespace.clone(),

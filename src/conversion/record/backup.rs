@@ -7,29 +7,40 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{RecordError, file};
+use super::{RecordError, file, foreign, regular};
 use crate::model::Str;
 use crate::sources::destination::Destination;
 
-/// The claims of a backup.
+/// The claims of a backup. An empty file has none.
 ///
 /// # Errors
 /// When the file cannot be read, or is no backup.
 pub fn read_backup(path: &Path) -> Result<Vec<Box<RawValue>>, RecordError> {
-    let mut text = String::new();
+    regular(path)?;
+    let mut text = Vec::new();
     File::open(path)
-        .and_then(|mut file| file.read_to_string(&mut text))
+        .and_then(|mut file| file.read_to_end(&mut text))
         .map_err(|source| file("read", path, source))?;
-    let backup: Backup = serde_json::from_str(&text).map_err(|error| RecordError::Foreign {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let backup: Backup = serde_json::from_slice(&text).map_err(|error| foreign(path, error.to_string()))?;
+    if backup.api_version != "v1" || backup.kind != "List" {
+        let what = format!(
+            "it is a `{}` of `{}`, not a `List` of `v1`",
+            backup.kind, backup.api_version
+        );
+        return Err(foreign(path, what));
+    }
+    for claim in &backup.items {
+        uid_of(claim, path)?;
+    }
     Ok(backup.items)
 }
 
 /// A `kind: List`, which kubectl and `--from` read.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Backup {
     pub(super) api_version: String,
     pub(super) kind: String,
@@ -41,12 +52,11 @@ pub(super) fn save(path: &Path, backup: &Backup) -> Result<(), RecordError> {
     let Destination::File(file) = Destination::of(path)? else {
         return Err(RecordError::NoFile {
             path: path.to_owned(),
+            what: "standard output",
         });
     };
     if !file.is_regular() {
-        return Err(RecordError::NoFile {
-            path: path.to_owned(),
-        });
+        regular(path)?;
     }
     file.write(|out| {
         serde_json::to_writer(&mut *out, backup)?;
@@ -58,15 +68,18 @@ pub(super) fn save(path: &Path, backup: &Backup) -> Result<(), RecordError> {
 pub(super) fn uid_of(claim: &RawValue, path: &Path) -> Result<Str, RecordError> {
     #[derive(Deserialize)]
     struct Claim {
+        #[serde(default)]
+        kind: Str,
         metadata: Metadata,
     }
     #[derive(Deserialize)]
     struct Metadata {
         uid: Str,
     }
-    let claim: Claim = serde_json::from_str(claim.get()).map_err(|error| RecordError::Foreign {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
+    let claim: Claim = serde_json::from_str(claim.get())
+        .map_err(|error| foreign(path, format!("an item of it is no claim: {error}")))?;
+    if claim.kind != "ResourceClaim" || claim.metadata.uid.is_empty() {
+        return Err(foreign(path, "an item of it is no claim".to_owned()));
+    }
     Ok(claim.metadata.uid)
 }

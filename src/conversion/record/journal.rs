@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Line, RecordError, file};
+use super::{Line, RecordError, file, foreign, regular};
 use crate::model::Str;
 
 /// What a conversion is, said once at the beginning of its journal.
@@ -99,11 +99,15 @@ pub(in crate::conversion) fn time() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// Reads a journal. A last line that was cut off never became a write, so it is left out.
+/// How the first line of each journal begins.
+const BEGIN: &[u8] = br#"{"event":"Start","time":""#;
+
+/// Reads a journal. A last line that was cut off never became a write, so it is left out. An empty file has no lines.
 ///
 /// # Errors
 /// When the file cannot be read, or is no journal.
 pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
+    regular(path)?;
     let opened = File::open(path).map_err(|source| file("read", path, source))?;
     let mut lines = BufReader::new(opened);
     let mut entries = Vec::new();
@@ -113,13 +117,15 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
         let count = lines
             .read_until(b'\n', &mut line)
             .map_err(|source| file("read", path, source))?;
+        // Whatever is not empty and does not begin like a journal is somebody's file.
+        if count > 0 && entries.is_empty() && !line.starts_with(BEGIN) {
+            return Err(foreign(path, "line 1 is not how a journal begins".to_owned()));
+        }
         if count == 0 || line.last() != Some(&b'\n') {
             return Ok(entries);
         }
-        let entry = serde_json::from_slice(&line).map_err(|error| RecordError::Foreign {
-            path: path.to_owned(),
-            message: format!("line {}: {error}", entries.len() + 1),
-        })?;
+        let entry = serde_json::from_slice(&line)
+            .map_err(|error| foreign(path, format!("line {}: {error}", entries.len() + 1)))?;
         entries.push(entry);
     }
 }

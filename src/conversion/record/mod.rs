@@ -6,6 +6,7 @@
 
 mod backup;
 mod journal;
+mod lock;
 mod paths;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use self::backup::{Backup, save, uid_of};
 pub use self::journal::{Entry, Head, Write, read_journal};
 pub(super) use self::journal::{NOT_SENT, VERSION, time};
 use self::journal::{drop_torn_line, keep};
+pub use self::lock::Lock;
 pub use self::paths::{Paths, holders_before};
 use crate::model::Str;
 use crate::sources::destination::DestinationError;
@@ -53,18 +55,50 @@ pub enum RecordError {
     /// The backup cannot be written.
     #[error(transparent)]
     Destination(#[from] DestinationError),
-    /// Something that keeps nothing.
-    #[error("`{}` keeps nothing: backup and journal have to be regular files", path.display())]
-    NoFile {
-        /// Which.
-        path: PathBuf,
-    },
     /// Another process writes it.
     #[error("`{}` belongs to a conversion that is running", path.display())]
     Busy {
         /// Which.
         path: PathBuf,
     },
+    /// Something that cannot be replaced or shortened without harm.
+    #[error("`{}` is {what}, not a file", path.display())]
+    NoFile {
+        /// Which.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Backup and journal would overwrite each other.
+    #[error("`{}` is named for the backup and for the journal", path.display())]
+    Same {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+impl RecordError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::File { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => "check the paths of the backup and of its journal, `--backup` and `--journal`".to_owned(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    "make room, or name files on another disk with `--backup` and `--journal`, and run it again".to_owned()
+                }
+                _ => return None,
+            },
+            Self::Foreign { .. } => {
+                "it is left as it is; name another file, or the whole one if it was damaged, with `--backup` or `--journal`".to_owned()
+            }
+            Self::Busy { .. } => {
+                "wait until that conversion has ended, or name other files with `--backup` and `--journal`".to_owned()
+            }
+            Self::NoFile { .. } | Self::Same { .. } => {
+                "name a file of its own for each of `--backup` and `--journal`".to_owned()
+            }
+        })
+    }
 }
 
 /// Backup and journal of a running conversion.
@@ -77,6 +111,8 @@ pub struct Record {
     earlier: Vec<Write>,
     lines: Option<mpsc::Sender<Line>>,
     writer: Option<JoinHandle<()>>,
+    /// Held as long as the backup may be replaced.
+    _lock: Lock,
 }
 
 /// A line for the journal, and who waits for it to be safe.
@@ -96,18 +132,33 @@ impl Record {
                 create_folder(folder).map_err(|source| file("write", folder, source))?;
             }
         }
+        // Where a link leads is where a file is written, and what a second conversion must not write.
+        let paths = Paths {
+            backup: led_to(&paths.backup)?,
+            journal: led_to(&paths.journal)?,
+        };
+        if paths.backup == paths.journal {
+            return Err(RecordError::Same { path: paths.backup });
+        }
+        // Both are looked at before either is touched.
+        let lock = Lock::of(&paths.backup)?;
+        let mut saved = BTreeMap::new();
+        if paths.backup.exists() {
+            for claim in read_backup(&paths.backup)? {
+                saved.insert(uid_of(&claim, &paths.backup)?, claim);
+            }
+        }
         let journal = &paths.journal;
+        if journal.exists() {
+            read_journal(journal)?;
+        }
         let mut opened = private()
             .read(true)
             .append(true)
             .create(true)
             .open(journal)
             .map_err(|source| file("write", journal, source))?;
-        if opened.try_lock().is_err() {
-            return Err(RecordError::Busy {
-                path: journal.clone(),
-            });
-        }
+        lock::hold(&opened, journal)?;
         let mut earlier = Vec::new();
         for entry in read_journal(journal)? {
             if let Entry::Write(write) = entry {
@@ -115,12 +166,6 @@ impl Record {
             }
         }
         drop_torn_line(&mut opened).map_err(|source| file("write", journal, source))?;
-        let mut saved = BTreeMap::new();
-        if paths.backup.exists() {
-            for claim in read_backup(&paths.backup)? {
-                saved.insert(uid_of(&claim, &paths.backup)?, claim);
-            }
-        }
         let (lines, inbox) = mpsc::channel();
         let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));
         let record = Self {
@@ -129,6 +174,7 @@ impl Record {
             earlier,
             lines: Some(lines),
             writer: Some(writer),
+            _lock: lock,
         };
         record.note(&Entry::Start {
             time: time(),
@@ -225,6 +271,72 @@ fn create_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
+}
+
+/// Keeps conversions from writing records that are read, as long as what is returned is kept.
+///
+/// # Errors
+/// When one is writing them.
+pub fn hold(backup: &Path, journal: &Path) -> Result<(Option<Lock>, Option<File>), RecordError> {
+    regular(backup)?;
+    regular(journal)?;
+    // On a disk that cannot be written nobody else writes either.
+    let lock = match led_to(backup).and_then(|backup| Lock::of(&backup)) {
+        Err(busy @ RecordError::Busy { .. }) => return Err(busy),
+        lock => lock.ok(),
+    };
+    let opened = File::open(journal).map_err(|source| file("read", journal, source))?;
+    match opened.try_lock_shared() {
+        Err(std::fs::TryLockError::WouldBlock) => Err(RecordError::Busy {
+            path: journal.to_owned(),
+        }),
+        locked => Ok((lock, locked.is_ok().then_some(opened))),
+    }
+}
+
+/// The file itself, where `path` is a link.
+fn led_to(path: &Path) -> Result<PathBuf, RecordError> {
+    let led = match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if path.is_symlink() {
+                let what = "a link that leads nowhere";
+                let path = path.to_owned();
+                return Err(RecordError::NoFile { path, what });
+            }
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+            folder.map(|folder| folder.join(path.file_name().unwrap_or_default()))
+        }
+        led => led,
+    };
+    let led = led.map_err(|source| file("write", path, source))?;
+    if led.exists() {
+        regular(&led)?;
+    }
+    Ok(led)
+}
+
+/// Refuses what is no file: it could wait for ever, or be a device that would be replaced.
+fn regular(path: &Path) -> Result<(), RecordError> {
+    let metadata = path.metadata().map_err(|source| file("read", path, source))?;
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(RecordError::NoFile {
+        path: path.to_owned(),
+        what: if metadata.is_dir() {
+            "a folder"
+        } else {
+            "a device, a pipe or a socket"
+        },
+    })
+}
+
+fn foreign(path: &Path, message: String) -> RecordError {
+    RecordError::Foreign {
+        path: path.to_owned(),
+        message,
+    }
 }
 
 fn file(doing: &'static str, path: &Path, source: io::Error) -> RecordError {

@@ -201,3 +201,207 @@ fn nothing_follows_what_the_disk_had_no_room_for() {
         assert_eq!(journal.bytes.len(), whole + room, "{:?}", journal.bytes);
     }
 }
+
+fn message(error: &RecordError) -> String {
+    format!("{error}: {}", error.hint().expect("what to do"))
+}
+
+#[test]
+fn files_of_others_stay_as_they_are() {
+    let long = format!("{{\"event\":\"Start\",\"kind\":\"{}\"}}\n", "x".repeat(10_000));
+    let contents: [&[u8]; 12] = [
+        b"one line without a line feed",
+        b"one line\n",
+        b"two\nlines\n",
+        b"\n",
+        b" ",
+        b"{}",
+        b"{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[],\"metadata\":{}}",
+        b"{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Pod\",\"metadata\":{\"uid\":\"u\"}}]}\n",
+        b"{\"event\":\"Start\"}",
+        b"{\"event\":\"Write\",\"time\":\"\"}\n",
+        b"\0\xff\xfe\x1f\x8b",
+        long.as_bytes(),
+    ];
+    for content in contents {
+        for is_backup in [false, true] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let paths = Paths {
+                backup: folder.path().join("b"),
+                journal: folder.path().join("j"),
+            };
+            let foreign = if is_backup { &paths.backup } else { &paths.journal };
+            std::fs::write(foreign, content).expect("written");
+            let error = Record::open(paths.clone(), &head()).expect_err("somebody's");
+            assert!(matches!(error, RecordError::Foreign { .. }), "{error:?}");
+            assert!(message(&error).contains(&foreign.display().to_string()));
+            assert_eq!(std::fs::read(foreign).expect("there"), content);
+            let files = folder.path().read_dir().expect("a folder").count();
+            assert_eq!(files, 1, "nothing else is left");
+        }
+    }
+    // The other way round: each is foreign in the place of the other.
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = choose(folder.path());
+    let mut record = Record::open(paths.clone(), &head()).expect("a record");
+    record.back_up(vec![claim("a", "1")]).expect("written");
+    record.close(true);
+    let swapped = Paths {
+        backup: paths.journal.clone(),
+        journal: paths.backup.clone(),
+    };
+    assert!(matches!(
+        Record::open(swapped, &head()),
+        Err(RecordError::Foreign { .. })
+    ));
+    let same = Paths {
+        backup: paths.backup.clone(),
+        journal: paths.backup,
+    };
+    assert!(matches!(
+        Record::open(same, &head()),
+        Err(RecordError::Same { .. })
+    ));
+}
+
+#[test]
+fn empty_files_and_torn_first_lines_are_begun_anew() {
+    for begin in [&b""[..], b"{\"event\":\"Start\",\"time\":\"2026-11-2"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths = Paths {
+            backup: folder.path().join("b"),
+            journal: folder.path().join("j"),
+        };
+        std::fs::write(&paths.backup, "").expect("written");
+        std::fs::write(&paths.journal, begin).expect("written");
+        let mut record = Record::open(paths.clone(), &head()).expect("a record");
+        record.back_up(vec![claim("a", "1")]).expect("written");
+        runtime().block_on(record.write(write("a"))).expect("written");
+        record.close(true);
+        assert_eq!(writes(&paths.journal), ["a"]);
+        assert_eq!(read_backup(&paths.backup).expect("a backup").len(), 1);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("folder")).expect("a folder");
+    std::os::unix::fs::symlink("/dev/null", at("device")).expect("a link");
+    std::os::unix::fs::symlink(at("nothing"), at("nowhere")).expect("a link");
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
+    for path in [
+        at("folder"),
+        at("device"),
+        at("nowhere"),
+        at("socket"),
+        "/dev/null".into(),
+    ] {
+        for paths in [
+            Paths {
+                backup: path.clone(),
+                journal: at("j"),
+            },
+            Paths {
+                backup: at("b"),
+                journal: path.clone(),
+            },
+        ] {
+            let error = Record::open(paths, &head()).expect_err("no file");
+            assert!(matches!(error, RecordError::NoFile { .. }), "{error:?}");
+            message(&error);
+        }
+        assert!(read_backup(&path).is_err() && read_journal(&path).is_err());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_to_the_file_that_is_written_and_locked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("real"), "").expect("written");
+    std::os::unix::fs::symlink(at("real"), at("link")).expect("a link");
+    let paths = |backup: &str, journal: &str| Paths {
+        backup: at(backup),
+        journal: at(journal),
+    };
+    let mut record = Record::open(paths("link", "j"), &head()).expect("a record");
+    record.back_up(vec![claim("a", "1")]).expect("written");
+    let error = Record::open(paths("real", "k"), &head()).expect_err("it is locked");
+    assert!(matches!(error, RecordError::Busy { .. }), "{error:?}");
+    record.close(true);
+    assert!(at("link").is_symlink());
+    assert_eq!(read_backup(&at("real")).expect("a backup").len(), 1);
+}
+
+#[test]
+fn one_backup_belongs_to_one_conversion() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = |journal: &str| Paths {
+        backup: folder.path().join("b"),
+        journal: folder.path().join(journal),
+    };
+    let mut first = Record::open(paths("j"), &head()).expect("a record");
+    let busy = |journal: &str| {
+        let error = Record::open(paths(journal), &head()).expect_err("it is running");
+        assert!(matches!(error, RecordError::Busy { .. }), "{error:?}");
+        assert!(message(&error).contains("name other files"), "{error}");
+        assert!(!paths("k").journal.exists());
+    };
+    busy("k");
+    first.back_up(vec![claim("a", "1")]).expect("written");
+    // Also after the file has been replaced.
+    busy("k");
+    assert!(matches!(
+        hold(&paths("j").backup, &paths("j").journal),
+        Err(RecordError::Busy { .. })
+    ));
+    drop(first);
+    let mut second = Record::open(paths("k"), &head()).expect("a record");
+    second.back_up(vec![claim("b", "1")]).expect("written");
+    second.close(true);
+    assert_eq!(read_backup(&paths("k").backup).expect("a backup").len(), 2);
+    let held = hold(&paths("k").backup, &paths("k").journal).expect("nobody writes");
+    assert!(matches!(
+        Record::open(paths("k"), &head()),
+        Err(RecordError::Busy { .. })
+    ));
+    drop(held);
+    let mut names: Vec<_> = folder
+        .path()
+        .read_dir()
+        .expect("a folder")
+        .map(|file| file.expect("a file").file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["b", "j", "k"], "no lock is left");
+    // What a killed process leaves is a file without a lock.
+    std::fs::write(folder.path().join(".b.lock"), "").expect("written");
+    Record::open(paths("k"), &head()).expect("a record").close(true);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_planted_link_is_not_followed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let victim = at("victim");
+    std::fs::write(&victim, "precious").expect("written");
+    // The name that the unfinished backup had, and that of the lock.
+    for name in [format!(".b.{}", std::process::id()), ".b.lock".to_owned()] {
+        std::os::unix::fs::symlink(&victim, at(&name)).expect("a link");
+        let paths = Paths {
+            backup: at("b"),
+            journal: at("j"),
+        };
+        match Record::open(paths, &head()) {
+            Ok(mut record) => record.back_up(vec![claim("a", "1")]).expect("written"),
+            Err(error) => assert!(error.to_string().contains(".b.lock"), "{error}"),
+        }
+        assert_eq!(std::fs::read(&victim).expect("there"), b"precious");
+        std::fs::remove_file(at(&name)).expect("removed");
+    }
+}

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::plan::{ConversionPlan, PlannedAction, PlannedClaim};
-use super::runbook::quoted;
 use crate::model::{Cluster, Key, Pod, Str};
 use crate::reservation::{is_done, owning_group};
+use crate::script::{Command, NoCommand, Resource, Script, patch};
 
 /// What becomes of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,15 +82,22 @@ impl fmt::Display for PodOwner {
 impl PodOwner {
     /// The command that ends its pods and makes no new ones, where there is one. What a ReplicaSet's Deployment wants is not known
     /// here.
-    pub(super) fn pause(&self, namespace: &str) -> Option<String> {
-        let (namespace, name) = (quoted(namespace), quoted(&self.name));
+    pub(super) fn pause(&self, namespace: &str) -> Option<Result<Script, NoCommand>> {
         match self.kind.as_str() {
-            "Job" => Some(format!(
-                "kubectl patch jobs.batch {name} -n {namespace} --type merge -p '{{\"spec\":{{\"suspend\":true}}}}'"
+            "Job" => Some(patch(
+                Resource::called("jobs.batch"),
+                Some(namespace),
+                &self.name,
+                &["--type=merge"],
+                &json!({"spec": {"suspend": true}}),
             )),
-            "StatefulSet" => Some(format!(
-                "kubectl scale statefulsets.apps {name} -n {namespace} --replicas=0"
-            )),
+            "StatefulSet" => Some(
+                Command::kubectl("scale")
+                    .object(Resource::called("statefulsets.apps"), &self.name)
+                    .namespace(namespace)
+                    .arg("--replicas=0")
+                    .done(),
+            ),
             _ => None,
         }
     }

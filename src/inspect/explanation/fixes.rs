@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use super::report::{Explanation, FixChange, FixItem};
-use crate::model::{Claim, Cluster, ConsumerReference, Key, Pod, Str};
+use super::report::{Explanation, FixChange, FixItem, command_or_note};
+use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
 use crate::reservation::claim_names;
 use crate::scheduling::{Fix, Fixes, Readiness};
+use crate::script::{
+    Command, NoCommand, Script, delete, delete_in, delete_pods, lift_node_taint, recreate_pod,
+};
 
 impl Explanation {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
@@ -70,21 +73,29 @@ fn recreation(pod: &Pod) -> FixChange {
                 "delete pod/{key}, so that {} {} makes it again with claims of its own",
                 owner.kind, owner.name
             ),
-            format!("kubectl delete pod {} -n {}", key.name, key.namespace),
+            delete_pods(&key.namespace, [&key.name]),
         ),
         None => (
             format!("delete pod/{key} and create it again, so that it gets claims of its own"),
-            format!(
-                "kubectl get pod {} -n {} -o yaml | kubectl replace --force -f -",
-                key.name, key.namespace
-            ),
+            recreate_pod(&key),
         ),
     };
+    single("RecreatePod", format!("pod/{key}"), message, Some(command))
+}
+
+fn single(
+    kind: &'static str,
+    target: String,
+    message: String,
+    command: Option<Result<Script, NoCommand>>,
+) -> FixChange {
+    let (command, note) = command_or_note(command);
     FixChange {
-        kind: "RecreatePod",
-        target: format!("pod/{key}"),
+        kind,
+        target,
         message,
-        command: Some(command),
+        command,
+        note,
     }
 }
 
@@ -95,8 +106,13 @@ fn item(mut changes: Vec<FixChange>, smallest: bool, nodes: Vec<Str>) -> FixItem
     };
     let target = join(|change| &change.target, ", ");
     let message = join(|change| &change.message, "; ");
-    let commands: Option<Vec<&str>> = changes.iter().map(|change| change.command.as_deref()).collect();
-    let command = commands.filter(|all| !all.is_empty()).map(|all| all.join(" && "));
+    let commands: Option<Vec<Script>> = changes.iter().map(|change| change.command.clone()).collect();
+    let command = commands.and_then(Script::all);
+    let notes: Vec<&str> = changes
+        .iter()
+        .filter_map(|change| change.note.as_deref())
+        .collect();
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
     let kind = match changes.as_slice() {
         [one] => one.kind,
         _ => "Several",
@@ -109,6 +125,7 @@ fn item(mut changes: Vec<FixChange>, smallest: bool, nodes: Vec<Str>) -> FixItem
         target,
         message,
         command,
+        note,
         proven: true,
         minimal: smallest,
         changes,
@@ -117,12 +134,7 @@ fn item(mut changes: Vec<FixChange>, smallest: bool, nodes: Vec<Str>) -> FixItem
 }
 
 fn change(cluster: &Cluster, pod: Option<&Arc<Pod>>, fix: &Fix) -> FixChange {
-    let of = |kind: &'static str, target: String, message: String, command: Option<String>| FixChange {
-        kind,
-        target,
-        message,
-        command,
-    };
+    let of = single;
     let request_of = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
     let own = pod.map_or_else(String::new, |pod| format!("pod/{}", pod.key()));
     match fix {
@@ -232,31 +244,26 @@ fn change(cluster: &Cluster, pod: Option<&Arc<Pod>>, fix: &Fix) -> FixChange {
             "LiftTaint",
             format!("devicetaintrule/{rule}"),
             format!("delete devicetaintrule/{rule}"),
-            Some(format!("kubectl delete devicetaintrule {rule}")),
+            Some(delete(Kind::DeviceTaintRule, [rule])),
         ),
         Fix::Uncordon { node } => of(
             "Uncordon",
             format!("node/{node}"),
             format!("let node/{node} take pods again"),
-            Some(format!("kubectl uncordon {node}")),
+            Some(Command::kubectl("uncordon").object(Kind::Node, node).done()),
         ),
         Fix::LiftNodeTaint { node, key, effect } => of(
             "LiftNodeTaint",
             format!("node/{node}"),
             format!("lift the taint {key}:{effect} from node/{node}"),
-            Some(format!("kubectl taint node {node} {key}:{effect}-")),
+            Some(lift_node_taint(node, key, effect)),
         ),
     }
 }
 
 /// A claim is deallocated once its consumers are gone.
 fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
-    let of = |message: String, command: Option<String>| FixChange {
-        kind: "ReleaseClaim",
-        target: format!("claim/{key}"),
-        message,
-        command,
-    };
+    let of = |message, command| single("ReleaseClaim", format!("claim/{key}"), message, command);
     let reserved = cluster
         .claim(key)
         .map_or(&[][..], |claim| claim.status.reserved_for.as_slice());
@@ -270,11 +277,8 @@ fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
     }
     let pods: Vec<&str> = users.iter().map(|entry| entry.name.as_str()).collect();
     if !pods.is_empty() {
-        let command = format!("kubectl delete pod {} -n {}", pods.join(" "), key.namespace);
-        return of(
-            format!("end the pods that use claim/{key}: {}", pods.join(", ")),
-            Some(command),
-        );
+        let message = format!("end the pods that use claim/{key}: {}", pods.join(", "));
+        return of(message, Some(delete_pods(&key.namespace, pods)));
     }
     if is_own {
         // Mirrors `dynamicresources.go`, `PostFilter`, v1.37.1. Without the claim the pod could not run at all.
@@ -282,6 +286,6 @@ fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
         return of(message, None);
     }
     // The controller deallocates what nobody uses only when it is deleted.
-    let command = format!("kubectl delete resourceclaim {} -n {}", key.name, key.namespace);
+    let command = delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]);
     of(format!("delete claim/{key}, which nobody uses"), Some(command))
 }

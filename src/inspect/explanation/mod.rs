@@ -16,6 +16,7 @@ use crate::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
     generate_claims, judge_all, message, message_of_obstacle, not_simulated, releasable, smallest,
 };
+use crate::script::delete_in;
 
 pub use report::{ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, NodeExplanation, Reason};
 
@@ -185,10 +186,7 @@ impl<'e> Explained<'e> {
                     self.recreated(report);
                     return;
                 }
-                let command = format!(
-                    "kubectl delete resourceclaim {} -n {}",
-                    claim.name, claim.namespace
-                );
+                let command = delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]);
                 FixItem::unproven("DeleteClaim", format!("claim/{claim}"), Some(command))
             }
             Obstacle::Request(RequestProblem::NoClass { class, .. }) => {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::inspect::allocation::Target;
 use crate::model::Str;
+use crate::script::{NoCommand, Script};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -123,8 +124,11 @@ pub struct FixItem {
     /// For people.
     pub message: String,
     /// A command that does it, where there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Script>,
+    /// Why there is none, where a name gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    pub note: Option<String>,
     /// Whether a simulation of the changed cluster shows that it helps.
     pub proven: bool,
     /// Whether it is shown that fewer changes do not suffice.
@@ -148,8 +152,11 @@ pub struct FixChange {
     /// For people.
     pub message: String,
     /// A command that does it, where there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Script>,
+    /// Why there is none, where a name gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    pub note: Option<String>,
 }
 
 impl Explanation {
@@ -214,9 +221,24 @@ impl FilterCount {
     }
 }
 
+/// A command, or why there is none.
+pub(super) fn command_or_note(
+    command: Option<Result<Script, NoCommand>>,
+) -> (Option<Script>, Option<String>) {
+    match command {
+        None => (None, None),
+        Some(Ok(script)) => (Some(script), None),
+        Some(Err(why)) => (None, Some(why.to_string())),
+    }
+}
+
 impl FixItem {
     /// What has to happen first, and cannot be simulated.
-    pub(super) fn unproven(kind: &'static str, target: String, command: Option<String>) -> Self {
+    pub(super) fn unproven(
+        kind: &'static str,
+        target: String,
+        command: Option<Result<Script, NoCommand>>,
+    ) -> Self {
         let message = match kind {
             "CreateClaim" | "CreateTemplate" | "CreateClass" => format!("create {target}"),
             "WaitForDeletion" => format!("wait until {target} is gone, and create it again"),
@@ -226,11 +248,13 @@ impl FixItem {
             }
             _ => format!("remove the scheduling gates {target}"),
         };
+        let (command, note) = command_or_note(command);
         Self {
             kind,
             target,
             message,
             command,
+            note,
             proven: false,
             minimal: false,
             changes: Vec::new(),

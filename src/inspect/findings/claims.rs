@@ -9,6 +9,7 @@ use crate::model::{Claim, ClaimSpec, Key, Kind, Meta, PodGroup, Str, Toleration}
 use crate::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
+use crate::script::{Command, NoCommand, Resource, Script, delete_in, delete_pods, no_finalizers, patch};
 
 /// What a claim in use is kept by.
 const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -67,6 +68,23 @@ fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
+fn without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
+    patch(
+        kind,
+        Some(&key.namespace),
+        &key.name,
+        &["--type=merge"],
+        &no_finalizers(),
+    )
+}
+
+fn describe(claim: &Claim) -> Result<Script, NoCommand> {
+    Command::dra("describe")
+        .object(Resource::called("claim"), &claim.metadata.name)
+        .namespace(&claim.metadata.namespace)
+        .done()
+}
+
 /// A claim whose owner does not exist. Garbage collection deletes it, if it runs and knows the owner's kind.
 fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     let Some(owner) = claim.metadata.controller() else {
@@ -99,9 +117,10 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     );
     look.add(
         Finding::new(Code::ClaimOrphaned, subject(claim), message)
-            .fix(format!(
-                "kubectl delete resourceclaim -n {} {}",
-                key.namespace, claim.metadata.name
+            .fix(delete_in(
+                &key.namespace,
+                Kind::ResourceClaim,
+                [&claim.metadata.name],
             ))
             .joins([claim_key(claim.key()), (kind, key)]),
     );
@@ -133,10 +152,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     let fix = if claim.status.allocation.is_some() {
         super::reservations::release(claim)
     } else {
-        format!(
-            "kubectl patch resourceclaim -n {} {} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'",
-            claim.metadata.namespace, claim.metadata.name
-        )
+        without_finalizers(Kind::ResourceClaim, &claim.key())
     };
     look.add(
         Finding::new(Code::DeletionStuck, subject(claim), message)
@@ -168,10 +184,7 @@ fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
             Subject::of(Kind::PodGroup, &group.metadata),
             message,
         )
-        .fix(format!(
-            "kubectl patch podgroup -n {} {} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'",
-            key.namespace, key.name
-        ))
+        .fix(without_finalizers(Kind::PodGroup, &key))
         .joins([(Kind::PodGroup, key)]),
     );
 }
@@ -195,12 +208,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     }
     if !failed.is_empty() {
         let message = format!("{}: the device will not be attached", some(failed));
-        look.add(
-            Finding::new(Code::BindingFailed, subject(claim), message).fix(format!(
-                "kubectl dra describe claim {} -n {}",
-                claim.metadata.name, claim.metadata.namespace
-            )),
-        );
+        look.add(Finding::new(Code::BindingFailed, subject(claim), message).fix(describe(claim)));
     }
     if pending.is_empty() {
         return;
@@ -237,10 +245,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     );
     look.add(
         Finding::new(Code::BindingPending, subject(claim), message)
-            .fix(format!(
-                "kubectl dra describe claim {} -n {}",
-                claim.metadata.name, claim.metadata.namespace
-            ))
+            .fix(describe(claim))
             .joins(waiting.into_iter().map(pod_key))
             .joins([claim_key(claim.key())]),
     );
@@ -258,14 +263,9 @@ fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[String], pods: Ve
             format!("{} pods are", names.len())
         }
     );
-    let fix = format!(
-        "kubectl delete pod -n {} {}",
-        claim.metadata.namespace,
-        names.join(" ")
-    );
     look.add(
         Finding::new(Code::LeftoverNotAttached, subject(claim), message)
-            .fix(fix)
+            .fix(delete_pods(&claim.metadata.namespace, names))
             .joins([claim_key(claim.key())])
             .joins(pods.into_iter().map(pod_key)),
     );
@@ -307,6 +307,6 @@ fn toleration_seconds(look: &mut Look<'_>, kind: Kind, metadata: &Meta, tolerati
     let message = format!("tolerationSeconds: {}", some(each));
     look.add(
         Finding::new(Code::TolerationSeconds, Subject::of(kind, metadata), message)
-            .fix("leave tolerationSeconds out to tolerate the taint for good"),
+            .advice("leave tolerationSeconds out to tolerate the taint for good"),
     );
 }

@@ -9,6 +9,9 @@ use super::finding::{Subject, claim_key, counted, scoped_key, some};
 use super::{Code, Finding, Look};
 use crate::inspect::{Health, HealthIndex, Holder};
 use crate::model::{Claim, DeviceId, Key, Kind, Pool, Quantity, Str};
+use crate::script::{
+    Command, NoCommand, Script, delete_pods, describe_device, describe_pool, field_selector, taint_device,
+};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::DeviceAllocatedTwice) {
@@ -78,8 +81,11 @@ fn twice(device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
         .iter()
         .map(|taker| taker.claim)
         .max_by_key(|claim| (allocated_at(claim), claim.key()));
-    let fix = latest.and_then(|claim| delete_consumers(claim));
-    Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).fix_if_any(fix)
+    let finding = Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message);
+    match latest.and_then(|claim| delete_consumers(claim)) {
+        Some(fix) => finding.fix(fix),
+        None => finding,
+    }
 }
 
 fn allocated_at(claim: &Claim) -> Option<crate::model::Time> {
@@ -87,7 +93,7 @@ fn allocated_at(claim: &Claim) -> Option<crate::model::Time> {
 }
 
 /// The command that ends the pods which the claim is reserved for.
-fn delete_consumers(claim: &Claim) -> Option<String> {
+fn delete_consumers(claim: &Claim) -> Option<Result<Script, NoCommand>> {
     let pods: Vec<&str> = claim
         .status
         .reserved_for
@@ -95,13 +101,7 @@ fn delete_consumers(claim: &Claim) -> Option<String> {
         .filter(|entry| entry.is_pod())
         .map(|entry| entry.name.as_str())
         .collect();
-    (!pods.is_empty()).then(|| {
-        format!(
-            "kubectl delete pod -n {} {}",
-            claim.metadata.namespace,
-            pods.join(" ")
-        )
-    })
+    (!pods.is_empty()).then(|| delete_pods(&claim.metadata.namespace, pods))
 }
 
 /// One finding for each claim that holds devices which nobody publishes.
@@ -137,10 +137,15 @@ fn not_published(look: &mut Look<'_>) {
             Subject::of(Kind::ResourceClaim, &claim.metadata),
             message,
         )
-        .fix(format!(
-            "kubectl get resourceslices --field-selector spec.driver={}",
-            devices[0].driver
-        ))
+        .fix(
+            Command::kubectl("get")
+                .arg("resourceslices")
+                .option(
+                    "--field-selector",
+                    &field_selector("spec.driver", &devices[0].driver),
+                )
+                .done(),
+        )
         .joins(slices)
         .joins([claim_key(key)]);
         look.add(finding);
@@ -177,7 +182,7 @@ fn oversubscribed(look: &mut Look<'_>) {
             );
             found.push(
                 Finding::new(Code::CountersOversubscribed, Subject::pool(&pool.id), message)
-                    .fix(format!("kubectl dra describe pool {}", pool.id))
+                    .fix(describe_pool(&pool.id))
                     .joins(slices_of(&pool))
                     .joins(holders.into_iter().map(claim_key)),
             );
@@ -211,7 +216,7 @@ fn oversubscribed(look: &mut Look<'_>) {
             );
             found.push(
                 Finding::new(Code::CapacityOversubscribed, Subject::device(&id), message)
-                    .fix(format!("kubectl dra describe device {id}"))
+                    .fix(describe_device(&id))
                     .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)])
                     .joins(claims.into_iter().map(claim_key)),
             );
@@ -278,9 +283,7 @@ fn unhealthy(look: &mut Look<'_>) {
             .collect::<Vec<_>>();
         found.push(
             Finding::new(Code::DeviceUnhealthy, Subject::device(device), message)
-                .fix(format!(
-                    "kubectl dra simulate eviction --taint {device}=unhealthy:NoExecute"
-                ))
+                .fix(taint_device(device, "unhealthy"))
                 .joins(pods)
                 .joins(claims.into_iter().map(claim_key)),
         );

@@ -9,6 +9,7 @@ use crate::inspect::nodes::WantedNode;
 use crate::inspect::{DeviceState, Selectors, input};
 use crate::model::{Claim, DeviceId, Kind, Str};
 use crate::reservation::users;
+use crate::script::{Command, delete_pods};
 
 pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let cluster = look.cluster;
@@ -85,10 +86,12 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
     let finding = if pods.is_empty() {
         Finding::new(Code::DriverInUse, about, format!("{holds}, but no pod uses it"))
             .severity(Severity::Warning)
-            .fix(format!(
-                "kubectl dra check --only DRA010,DRA011,DRA012,DRA015 -n {}",
-                claim.metadata.namespace
-            ))
+            .fix(
+                Command::dra("check")
+                    .arg("--only=DRA010,DRA011,DRA012,DRA015")
+                    .namespace(&claim.metadata.namespace)
+                    .done(),
+            )
     } else {
         let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
         Finding::new(
@@ -99,11 +102,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
                 some(names.iter().map(|name| format!("pod/{name}")))
             ),
         )
-        .fix(format!(
-            "kubectl delete pod -n {} {}",
-            claim.metadata.namespace,
-            names.join(" ")
-        ))
+        .fix(delete_pods(&claim.metadata.namespace, names))
     };
     let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
     look.add(finding.joins([claim_key(claim.key())]).joins(evidence));
@@ -221,13 +220,13 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
         counted(free.len(), "device", "devices"),
         free[0],
     );
-    let node = place
-        .0
-        .as_ref()
-        .map_or(String::new(), |node| format!(" --node {}", node.name()));
-    look.add(
-        Finding::new(Code::DriverPublished, Subject::driver(driver), message).fix(format!(
-            "kubectl dra simulate eviction --driver {driver}{node} --emit-rule"
-        )),
-    );
+    let taint = Command::dra("simulate")
+        .arg("eviction")
+        .option("--driver", driver);
+    let taint = match &place.0 {
+        Some(node) => taint.option("--node", node.name()),
+        None => taint,
+    };
+    let fix = taint.arg("--emit-rule").done();
+    look.add(Finding::new(Code::DriverPublished, Subject::driver(driver), message).fix(fix));
 }

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Code, Severity};
 use crate::model::{DeviceId, Key, Kind, Meta, PoolId, Str};
+use crate::script::{NoCommand, Script};
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -89,8 +90,40 @@ impl fmt::Display for Subject {
     }
 }
 
+/// What can be done about a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// A command. As JSON it has its arguments beside it.
+    Command(Script),
+    /// A sentence.
+    Sentence(String),
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(script) => script.fmt(f),
+            Self::Sentence(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Serialize for Fix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Sentence<'t> {
+            fix: &'t str,
+        }
+        match self {
+            Self::Command(script) => script.serialize_as("fix", serializer),
+            Self::Sentence(fix) => Sentence { fix }.serialize(serializer),
+        }
+    }
+}
+
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// `DRA001`.
     pub code: Code,
@@ -105,8 +138,11 @@ pub struct Finding {
     /// What is wrong.
     pub message: String,
     /// A command, or else a sentence.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+    /// What has to be so before the command is run, or what would do in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
+    pub fix_note: Option<String>,
     /// For a downgrade: the step at which it has to be solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
@@ -128,6 +164,7 @@ impl Finding {
             object,
             message: message.into(),
             fix: None,
+            fix_note: None,
             order: None,
             docs: code.docs(),
             evidence: Vec::new(),
@@ -138,15 +175,29 @@ impl Finding {
         Self { severity, ..self }
     }
 
-    pub(super) fn fix(self, fix: impl Into<String>) -> Self {
+    /// A command helps. Where a name gives none, that is said in its place.
+    pub(super) fn fix(self, fix: Result<Script, NoCommand>) -> Self {
+        let fix = fix.map_or_else(|why| Fix::Sentence(why.to_string()), Fix::Command);
         Self {
-            fix: Some(fix.into()),
+            fix: Some(fix),
             ..self
         }
     }
 
-    pub(super) fn fix_if_any(self, fix: Option<String>) -> Self {
-        Self { fix, ..self }
+    /// What helps is no command.
+    pub(super) fn advice(self, sentence: impl Into<String>) -> Self {
+        Self {
+            fix: Some(Fix::Sentence(sentence.into())),
+            ..self
+        }
+    }
+
+    /// What has to be so before the command is run, or would do in its place.
+    pub(super) fn note(self, note: impl Into<String>) -> Self {
+        Self {
+            fix_note: Some(note.into()),
+            ..self
+        }
     }
 
     pub(super) fn order(self, order: u32) -> Self {

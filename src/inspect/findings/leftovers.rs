@@ -11,6 +11,7 @@ use crate::model::{Claim, Component, Evidence, Gate, Kind, Pod, Str};
 use crate::reservation::{
     GroupsKnown, PodGroups, consumers_of_entry, groups_are_known, is_reserved_for, owning_group,
 };
+use crate::script::{convert_claim, touch};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if !look.wants_any(&[Code::LeftoverGroupReservation, Code::LeftoverGroupClaim]) {
@@ -86,10 +87,7 @@ fn reservation(look: &mut Look<'_>, claim: &Claim, why: &str) {
         let fix = if pods.is_empty() && claim.status.reserved_for.len() == 1 {
             super::reservations::release(claim)
         } else {
-            format!(
-                "kubectl dra convert claim/{}/{}",
-                claim.metadata.namespace, claim.metadata.name
-            )
+            convert_claim(claim).done()
         };
         let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
         look.add(
@@ -138,16 +136,14 @@ fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: &str) {
     let message = format!("was made for podgroup/{group} and holds {holds}, but {why}: {users}");
     let fix = if entries.iter().all(crate::model::ConsumerReference::is_pod) {
         // Nothing makes the controller look at it by itself, but any write does.
-        format!(
-            "end its pods, then: kubectl label resourceclaim -n {} {} dra.kubectl.io/checked=again --overwrite",
-            claim.metadata.namespace, claim.metadata.name
-        )
+        touch(Kind::ResourceClaim, &claim.key())
     } else {
-        format!("end its pods, then: {}", super::reservations::release(claim))
+        super::reservations::release(claim)
     };
     look.add(
         Finding::new(Code::LeftoverGroupClaim, subject(claim), message)
             .fix(fix)
+            .note("end its pods first")
             .joins([claim_key(claim.key())])
             .joins(naming.into_iter().map(pod_key)),
     );

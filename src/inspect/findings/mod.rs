@@ -25,7 +25,7 @@ use serde::Serialize;
 
 pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
 pub use downgrade::{Target, TargetError};
-pub use finding::{Certainty, Finding, Subject};
+pub use finding::{Certainty, Finding, Fix, Subject};
 
 use super::{Inventory, Selection, Warnings};
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};

@@ -6,6 +6,7 @@ use super::finding::{Subject, counted, scoped_key, some};
 use super::{Code, Finding, Look};
 use crate::allocator::pool_fault;
 use crate::model::{Cluster, Component, Gate, Kind, Pool, Slice, Str};
+use crate::script::{Command, delete, describe_pool, field_selector};
 
 /// The label by which nodes are peers: machines of one type have the same devices.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
@@ -38,7 +39,7 @@ pub(super) fn look(look: &mut Look<'_>) {
 
 fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     let about = || Subject::pool(&pool.id);
-    let describe = format!("kubectl dra describe pool {}", pool.id);
+    let describe = || describe_pool(&pool.id);
     let there = pool.slices.len();
     if !pool.is_complete() {
         let message = format!(
@@ -48,7 +49,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             pool.generation,
             pool.expected_slices,
         );
-        look.add(Finding::new(Code::PoolIncomplete, about(), message).fix(describe.clone()));
+        look.add(Finding::new(Code::PoolIncomplete, about(), message).fix(describe()));
     }
     if !pool.outdated.is_empty() {
         let names: Vec<&str> = pool
@@ -64,10 +65,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             if names.len() == 1 { "it" } else { "them" },
             if names.len() == 1 { "it" } else { "them" },
         );
-        look.add(
-            Finding::new(Code::PoolOutdated, about(), message)
-                .fix(format!("kubectl delete resourceslice {}", names.join(" "))),
-        );
+        look.add(Finding::new(Code::PoolOutdated, about(), message).fix(delete(Kind::ResourceSlice, names)));
     }
     let counts: BTreeSet<i64> = pool
         .slices
@@ -79,14 +77,14 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             "its slices disagree about how many there are: {}. Which one counts depends on the node",
             counts.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
         );
-        look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe.clone()));
+        look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe()));
     }
     let environment = look.cluster.environment();
     if environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices)
         && let Some(fault) = pool_fault(pool.slices.iter().map(|slice| &***slice))
     {
         let message = format!("is invalid, and the scheduler gives out none of its devices: {fault}");
-        look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe.clone()));
+        look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe()));
     }
     let duplicates = pool.duplicate_devices();
     if !duplicates.is_empty() {
@@ -94,7 +92,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             "has more than one device of the name {}: the scheduler gives out none of its devices",
             some(duplicates)
         );
-        look.add(Finding::new(Code::DeviceDuplicate, about(), message).fix(describe));
+        look.add(Finding::new(Code::DeviceDuplicate, about(), message).fix(describe()));
     }
 }
 
@@ -137,7 +135,7 @@ fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
             Subject::of(Kind::ResourceSlice, &slice.metadata),
             message,
         )
-        .fix(format!("kubectl delete resourceslice {}", slice.metadata.name))
+        .fix(delete(Kind::ResourceSlice, [&slice.metadata.name]))
         .joins(nodes)
         .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
     );
@@ -180,9 +178,12 @@ fn nodes_without_slices(look: &mut Look<'_>) {
                         Subject::of(Kind::Node, &object.metadata),
                         message,
                     )
-                    .fix(format!(
-                        "kubectl get pods -A --field-selector spec.nodeName={node}"
-                    ))
+                    .fix(
+                        Command::kubectl("get")
+                            .args(&["pods", "-A"])
+                            .option("--field-selector", &field_selector("spec.nodeName", node))
+                            .done(),
+                    )
                     .joins([scoped_key(Kind::Node, node)]),
                 );
             }

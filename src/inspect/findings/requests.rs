@@ -13,6 +13,7 @@ use crate::model::{
     Quantity, Quota, Selector, Str,
 };
 use crate::reservation::{ClaimName, ClaimNameError, claim_name, is_done};
+use crate::script::Command;
 
 /// Evaluations of request selectors that a check may spend. Beyond it the answer for the rest is unknown.
 const MOST_EVALUATIONS: usize = 2_000_000;
@@ -94,7 +95,7 @@ fn classes(look: &mut Look<'_>) {
         found.push(
             Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
                 .severity(severity)
-                .fix(format!("kubectl get deviceclass {first}"))
+                .fix(Command::kubectl("get").object(Kind::DeviceClass, first).done())
                 .joins(classes)
                 .joins([evidence_of(kind, metadata)]),
         );
@@ -202,7 +203,9 @@ impl<'a> SelectorCheck<'a> {
         }
         for class in look.cluster.classes() {
             let about = || Subject::of(Kind::DeviceClass, &class.metadata);
-            let edit = format!("kubectl edit deviceclass {}", class.metadata.name);
+            let edit = Command::kubectl("edit")
+                .object(Kind::DeviceClass, &class.metadata.name)
+                .done();
             if let Some(error) = self.compile_error(&class.spec.selectors) {
                 let message = format!("{error}; no device can be allocated by it");
                 look.add(Finding::new(Code::SelectorInvalid, about(), message).fix(edit));
@@ -355,19 +358,21 @@ fn report(
 ) {
     let about = Subject::of(kind, metadata);
     // A claim's spec cannot be changed.
-    let fix = if kind == Kind::ResourceClaim {
-        "make the claim again with another selector".to_owned()
-    } else {
-        format!(
-            "kubectl edit resourceclaimtemplate -n {} {}",
-            metadata.namespace, metadata.name
-        )
+    let helped = |finding: Finding| {
+        if kind == Kind::ResourceClaim {
+            finding.advice("make the claim again with another selector")
+        } else {
+            let edit = Command::kubectl("edit")
+                .object(kind, &metadata.name)
+                .namespace(&metadata.namespace);
+            finding.fix(edit.done())
+        }
     };
     match verdict {
         Verdict::Good => {}
         Verdict::Invalid(error) => {
             let message = format!("{place}{error}; the scheduler ends every attempt with an error");
-            look.add(Finding::new(Code::SelectorInvalid, about, message).fix(fix));
+            look.add(helped(Finding::new(Code::SelectorInvalid, about, message)));
         }
         Verdict::Fails {
             device,
@@ -379,7 +384,7 @@ fn report(
                 "{place}{error}, on {device}{}: the scheduler ends the attempt with an error when it looks at such a device",
                 and_more(devices)
             );
-            look.add(Finding::new(Code::SelectorFails, about, message).fix(fix).joins([
+            look.add(helped(Finding::new(Code::SelectorFails, about, message)).joins([
                 evidence_of(kind, metadata),
                 scoped_key(Kind::DeviceClass, &request.device_class_name),
                 scoped_key(Kind::ResourceSlice, &slice),
@@ -451,11 +456,12 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     );
     look.add(
         Finding::new(Code::ClaimMissing, Subject::of(Kind::Pod, &pod.metadata), message)
-            .fix(format!(
-                "kubectl get {}s -n {}",
-                kind.name().to_ascii_lowercase(),
-                key.namespace
-            ))
+            .fix(
+                Command::kubectl("get")
+                    .arg(kind.plural())
+                    .namespace(&key.namespace)
+                    .done(),
+            )
             .joins([pod_key(pod.key()), object]),
     );
 }
@@ -487,10 +493,12 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, spec: &ClaimSpec, qu
                     Subject::of(Kind::Pod, &pod.metadata),
                     message,
                 )
-                .fix(format!(
-                    "kubectl describe resourcequota -n {} {}",
-                    quota.metadata.namespace, quota.metadata.name
-                ))
+                .fix(
+                    Command::kubectl("describe")
+                        .object(Kind::ResourceQuota, &quota.metadata.name)
+                        .namespace(&quota.metadata.namespace)
+                        .done(),
+                )
                 .joins([
                     pod_key(pod.key()),
                     (Kind::ResourceClaimTemplate, template.key()),

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::inspect::Consumer;
 use crate::model::{Claim, Component, ConsumerReference, Key, Kind, Pod};
-use crate::reservation::conversion::MAX_CONSUMERS;
+use crate::reservation::conversion::{MAX_CONSUMERS, kind_word};
 use crate::reservation::{
     EntryStatus, PodGroups, check_owner, claim_name, claim_names, is_done, is_reserved_for, judge, users,
 };
+use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
 
 /// From here on it is worth saying: nine tenths.
 const MANY_ENTRIES: usize = 230;
@@ -66,7 +69,9 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
         look.add(
             Finding::new(Code::ReservationLimit, subject(claim), message)
                 .severity(severity)
-                .fix("give further pods a claim of their own, by a ResourceClaimTemplate or a second claim"),
+                .advice(
+                    "give further pods a claim of their own, by a ResourceClaimTemplate or a second claim",
+                ),
         );
     }
     if claim
@@ -95,26 +100,37 @@ fn subject(claim: &Claim) -> Subject {
 }
 
 /// The command that takes the devices from a claim which nobody uses.
-pub(super) fn release(claim: &Claim) -> String {
-    let reserved = if claim.status.reserved_for.is_empty() {
-        ""
-    } else {
-        r#"{"op":"remove","path":"/status/reservedFor"},"#
-    };
-    format!(
-        "kubectl patch resourceclaim -n {} {} --subresource=status --type=json -p \
-         '[{{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\"{}\"}},{reserved}\
-         {{\"op\":\"remove\",\"path\":\"/status/allocation\"}}]'",
-        claim.metadata.namespace, claim.metadata.name, claim.metadata.resource_version,
+pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
+    let mut operations = vec![json!({
+        "op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version,
+    })];
+    if !claim.status.reserved_for.is_empty() {
+        operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+    }
+    operations.push(json!({"op": "remove", "path": "/status/allocation"}));
+    patch(
+        Kind::ResourceClaim,
+        Some(&claim.metadata.namespace),
+        &claim.metadata.name,
+        &["--subresource=status", "--type=json"],
+        &Value::Array(operations),
     )
 }
 
+/// The command that converts the entries of a kind of `entry`'s. Where it could not be told from another kind there is none.
+pub(super) fn convert_kind(claim: &Claim, entry: &ConsumerReference) -> Result<Script, NoCommand> {
+    let kind = entry.group_resource();
+    // The first dot ends the resource.
+    let is_another = entry.resource.contains('.') || kind_word(&kind).as_ref() != Ok(&kind);
+    convert_claim(claim)
+        .unless(is_another, "a kind", &kind)
+        .option("--kind", &kind)
+        .done()
+}
+
 /// The command that makes the claim controller look at the claim again: any write does.
-fn nudge(claim: &Claim) -> String {
-    format!(
-        "kubectl label resourceclaim -n {} {} dra.kubectl.io/checked=again --overwrite",
-        claim.metadata.namespace, claim.metadata.name
-    )
+fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
+    touch(Kind::ResourceClaim, &claim.key())
 }
 
 fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
@@ -168,12 +184,7 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
     let who = Consumer(entry);
     let finding = |message| {
-        Finding::new(Code::ReservationForeign, subject(claim), message).fix(format!(
-            "kubectl dra convert claim/{}/{} --kind {}",
-            claim.metadata.namespace,
-            claim.metadata.name,
-            entry.group_resource()
-        ))
+        Finding::new(Code::ReservationForeign, subject(claim), message).fix(convert_kind(claim, entry))
     };
     if look.cluster.environment().emulated_minor < 36 {
         return finding(format!(
@@ -251,11 +262,7 @@ fn flaps(claim: &Claim, pods: &[Arc<Pod>]) -> Finding {
     );
     let all: Vec<&str> = names().collect();
     Finding::new(Code::ReservationFlapping, subject(claim), message)
-        .fix(format!(
-            "kubectl delete pod -n {} {}",
-            claim.metadata.namespace,
-            all.join(" ")
-        ))
+        .fix(delete_pods(&claim.metadata.namespace, all))
         .joins([claim_key(claim.key())])
         .joins(pods.iter().map(|pod| pod_key(pod.key())))
 }
@@ -296,10 +303,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
             );
             look.add(
                 Finding::new(Code::ReservationMissing, about.clone(), message)
-                    .fix(format!(
-                        "kubectl delete pod -n {} {}",
-                        key.namespace, pod.metadata.name
-                    ))
+                    .fix(delete_pods(&key.namespace, [&pod.metadata.name]))
                     .joins(evidence.clone()),
             );
         }
@@ -311,10 +315,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
             let message = format!("is on node {node}, which does not reach the devices of claim/{key}");
             look.add(
                 Finding::new(Code::PodOnOtherNode, about, message)
-                    .fix(format!(
-                        "kubectl delete pod -n {} {}",
-                        key.namespace, pod.metadata.name
-                    ))
+                    .fix(delete_pods(&key.namespace, [&pod.metadata.name]))
                     .joins([scoped_key(Kind::Node, node)])
                     .joins(evidence),
             );
@@ -348,10 +349,7 @@ fn without_allocation(look: &Look<'_>, pod: &Pod, claim: &Claim) -> Finding {
         Subject::of(Kind::Pod, &pod.metadata),
         message,
     )
-    .fix(format!(
-        "kubectl delete pod -n {} {}",
-        pod.metadata.namespace, pod.metadata.name
-    ))
+    .fix(delete_pods(&pod.metadata.namespace, [&pod.metadata.name]))
 }
 
 /// The claim of the pod's group that was made for the same entry. A pod that lost its membership with the downgrade is told of the only

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::json;
+
 use super::finding::{Subject, counted, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::eviction::{NO_EXECUTE, NO_SCHEDULE, rule_matches};
 use crate::model::{Component, Gate, Kind, PoolId, TaintRule, TaintSelector};
+use crate::script::{Command, delete, patch};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -43,8 +46,11 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
             )
         };
         look.add(
-            Finding::new(Code::TaintEffectUnknown, subject(rule), message)
-                .fix(format!("kubectl edit devicetaintrule {}", rule.metadata.name)),
+            Finding::new(Code::TaintEffectUnknown, subject(rule), message).fix(
+                Command::kubectl("edit")
+                    .object(Kind::DeviceTaintRule, &rule.metadata.name)
+                    .done(),
+            ),
         );
     }
     match &rule.spec.device_selector {
@@ -55,9 +61,12 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
                  evicted, whatever the driver"
             );
             look.add(
-                Finding::new(Code::RuleSelectsAll, subject(rule), message).fix(format!(
-                    "kubectl patch devicetaintrule {} --type=merge -p '{{\"spec\":{{\"taint\":{{\"effect\":\"None\"}}}}}}'",
-                    rule.metadata.name
+                Finding::new(Code::RuleSelectsAll, subject(rule), message).fix(patch(
+                    Kind::DeviceTaintRule,
+                    None,
+                    &rule.metadata.name,
+                    &["--type=merge"],
+                    &json!({"spec": {"taint": {"effect": "None"}}}),
                 )),
             );
         }
@@ -83,7 +92,7 @@ fn without_selector(look: &mut Look<'_>, rule: &TaintRule) {
     look.add(
         Finding::new(Code::RuleWithoutSelector, subject(rule), message)
             .severity(severity)
-            .fix(format!("kubectl delete devicetaintrule {}", rule.metadata.name)),
+            .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name])),
     );
 }
 
@@ -112,7 +121,7 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
                 Subject::of(Kind::ResourceSlice, &slice.metadata),
                 message,
             )
-            .fix("have the driver publish NoExecute, NoSchedule or None"),
+            .advice("have the driver publish NoExecute, NoSchedule or None"),
         );
     }
 }
@@ -175,7 +184,7 @@ fn select_nothing(look: &mut Look<'_>) {
         );
         found.push(
             Finding::new(Code::RuleSelectsNothing, subject(rule), message)
-                .fix(format!("kubectl delete devicetaintrule {}", rule.metadata.name))
+                .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name]))
                 .joins([scoped_key(Kind::DeviceTaintRule, &rule.metadata.name)]),
         );
     }

@@ -6,8 +6,10 @@ use serde_json::json;
 
 use self::worlds::*;
 use super::*;
-use crate::inspect::testing::{World, holding, now};
+use crate::inspect::testing::{World, called, holding, now, with_names};
 use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState};
+use crate::script::Script;
+use crate::script::tests::{NASTY, assert_exact, assert_own_flags};
 
 /// Everything that is asked of `question`, about all objects.
 pub(super) fn ask(cluster: &Cluster, question: Question) -> FindingList {
@@ -42,7 +44,7 @@ fn question(code: Code, cluster: &Cluster) -> Question {
     match code.facts().topic {
         Topic::Now => Question::Now,
         Topic::Driver => Question::Driver {
-            driver: "d".into(),
+            driver: called("d").into(),
             node: None,
         },
         Topic::Downgrade => {
@@ -68,6 +70,76 @@ fn every_code_is_found_where_it_is_and_not_where_it_is_not() {
             );
         }
     }
+}
+
+/// The commands of all codes where every name begins and ends like this.
+fn fixes(begin: &str, end: &str) -> BTreeMap<Code, Vec<Finding>> {
+    with_names(begin, end, || {
+        let mut found: BTreeMap<Code, Vec<Finding>> = BTreeMap::new();
+        for code in Code::all() {
+            let cluster = worlds(code).0.build();
+            for finding in ask(&cluster, question(code, &cluster)).items {
+                found.entry(finding.code).or_default().push(finding);
+            }
+        }
+        found
+    })
+}
+
+fn commands(found: &BTreeMap<Code, Vec<Finding>>) -> BTreeMap<Code, Vec<Script>> {
+    found
+        .iter()
+        .map(|(code, findings)| {
+            let scripts = findings.iter().filter_map(|finding| match &finding.fix {
+                Some(Fix::Command(script)) => Some(script.clone()),
+                _ => None,
+            });
+            (*code, scripts.collect::<Vec<_>>())
+        })
+        .filter(|(_, scripts)| !scripts.is_empty())
+        .collect()
+}
+
+#[test]
+fn no_name_gets_out_of_the_command_of_any_code() {
+    let plain = commands(&fixes("", ""));
+    assert!(plain.len() > 26, "{plain:?}");
+    let mut scripts = Vec::new();
+    for (number, nasty) in NASTY.iter().enumerate() {
+        // Before, behind, or on both sides of each name.
+        for (begin, end) in [[(*nasty, ""), ("", *nasty), (*nasty, *nasty)][number % 3]] {
+            let found = fixes(begin, end);
+            let commands = commands(&found);
+            let shell_only = !nasty.contains(['/', '\n', '=', ':', '*', '.', '-']);
+            for (code, script) in commands
+                .iter()
+                .flat_map(|(code, all)| all.iter().map(move |one| (code, one)))
+            {
+                for run in script.runs() {
+                    assert_own_flags(&run.argv);
+                }
+                assert!(plain.contains_key(code), "{code}");
+                scripts.push(script.clone());
+            }
+            for (code, findings) in &found {
+                // A selector with such a driver does not compile any more.
+                for finding in findings {
+                    let fix = finding.fix.as_ref().map(ToString::to_string).unwrap_or_default();
+                    assert_eq!(
+                        matches!(finding.fix, Some(Fix::Command(_))),
+                        fix.starts_with("kubectl "),
+                        "{code}: {fix}"
+                    );
+                    assert!(
+                        !shell_only || !fix.starts_with("no command: "),
+                        "{code} {nasty:?}: {fix}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(scripts.len() > 1_000, "{}", scripts.len());
+    assert_exact(&scripts);
 }
 
 #[test]

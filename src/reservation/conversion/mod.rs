@@ -63,6 +63,25 @@ pub enum Kinds {
     All,
 }
 
+/// What a word for a kind, as `jobs.batch`, selects: the kind as kubectl writes it, in lower case. The API server takes any text for a
+/// resource, so a word that is no kind's name may still be what an entry says; it selects exactly that.
+///
+/// # Errors
+/// When it selects no kind.
+pub fn kind_word(text: &str) -> Result<String, &'static str> {
+    let lower = text.to_ascii_lowercase();
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if lower == "pods" || lower == "pod" {
+        Err("entries of pods are what others become")
+    } else if lower.split('.').all(plain) {
+        Ok(lower)
+    } else if text.is_empty() || text == "*" || text.contains('/') || text.split('.').any(str::is_empty) {
+        Err("the plural and the group are needed, as in `jobs.batch`")
+    } else {
+        Ok(text.to_owned())
+    }
+}
+
 impl Kinds {
     /// Whether entries of `reference`'s kind are converted.
     pub fn selects(&self, reference: &ConsumerReference) -> bool {

@@ -143,7 +143,7 @@ impl ReadError {
         Some(match self {
             Self::Open { file, source } => match source.kind() {
                 _ if file.starts_with("http://") || file.starts_with("https://") => {
-                    format!("addresses are not read directly: `curl -fsSL {file} | kubectl dra … --from -`")
+                    "addresses are not read directly: download it, and pass `--from -` to read it from standard input".to_owned()
                 }
                 io::ErrorKind::NotFound => "check the path; `-` stands for standard input".to_owned(),
                 io::ErrorKind::PermissionDenied => format!("make `{file}` readable for the current user"),
@@ -162,8 +162,8 @@ impl ReadError {
             }
             Self::Bomb { .. } => "unpack the file yourself if you trust it, and read the result".to_owned(),
             Self::Unsupported { remedy, .. } => (*remedy).to_owned(),
-            Self::NotUtf8 { file, .. } => {
-                format!("convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 {file}`, if it is text at all")
+            Self::NotUtf8 { .. } => {
+                "convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all".to_owned()
             }
             Self::Json { error, .. } => return json_hint(&error.kind),
             Self::Yaml { .. } => {

@@ -352,7 +352,7 @@ fn steps_are_for_whole_namespaces() {
     assert_eq!(one["groups"].as_array().map(Vec::len), Some(1));
     let commands = one["steps"].to_string();
     assert!(
-        commands.contains("convert --to-version 1.36 -n team --wait"),
+        commands.contains("convert --to-version=1.36 --namespace=team --wait"),
         "{commands}"
     );
 }

@@ -140,24 +140,24 @@ fn text_that_is_broken_is_located() {
     ## no UTF-8
     all latin1.json: 3
     error: `latin1.json` is not UTF-8: invalid byte 0xe9 at offset 13
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 latin1.json`, if it is text at all
+    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     devices latin1.json --strict: 3
     error: `latin1.json` is not UTF-8: invalid byte 0xe9 at offset 13
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 latin1.json`, if it is text at all
+    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     ## no UTF-8 in YAML
     all latin1.yaml: 3
     error: `latin1.yaml` is not UTF-8: invalid byte 0xe9 at offset 9
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 latin1.yaml`, if it is text at all
+    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     devices latin1.yaml --strict: 3
     error: `latin1.yaml` is not UTF-8: invalid byte 0xe9 at offset 9
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 latin1.yaml`, if it is text at all
+    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     ## bytes
     all bytes.yaml: 3
     error: `bytes.yaml` is not UTF-8: invalid byte 0x80 at offset 128
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 bytes.yaml`, if it is text at all
+    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     devices bytes.yaml --strict: 3
     error: `bytes.yaml` is not UTF-8: invalid byte 0x80 at offset 128
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8 bytes.yaml`, if it is text at all
+    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     ## nested JSON
     all nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep

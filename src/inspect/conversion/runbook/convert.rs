@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Book, ComponentChange, Step, quoted, words};
+use super::{Book, Commands, ComponentChange, Step, with_kind};
 use crate::inspect::conversion::groups::{Decision, GroupPlan};
 use crate::inspect::conversion::plan::PlannedAction;
-use crate::model::{Component, Gate, Str};
+use crate::model::{Component, Gate, Kind, Str};
+use crate::script::{Command, NoCommand, Resource, Script};
 
 /// How the operator tells `convert` that nobody reserves for groups any more.
-const GATES_ARE_OFF: &str = "--scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false";
+const GATES_ARE_OFF: &[&str] = &[
+    "--scheduler-feature-gates=DRAWorkloadResourceClaims=false",
+    "--kcm-feature-gates=DRAWorkloadResourceClaims=false",
+];
 
 impl Book<'_> {
     /// 1: groups that cannot go on end while the gates are on.
@@ -31,7 +35,7 @@ impl Book<'_> {
                     .to_owned(),
             );
         }
-        let mut commands = Vec::new();
+        let mut commands = Commands::default();
         let mut paused = BTreeSet::new();
         for group in &drained {
             for owner in &group.owners {
@@ -39,7 +43,7 @@ impl Book<'_> {
                     continue;
                 }
                 match owner.pause(&group.namespace) {
-                    Some(command) => commands.push(command),
+                    Some(command) => commands.add(command),
                     None => manual.push(format!(
                         "pause {owner} in namespace {}, and what owns it, so that it does not make its pods again",
                         group.namespace
@@ -48,24 +52,23 @@ impl Book<'_> {
             }
         }
         for group in &drained {
-            let namespace = quoted(&group.namespace);
             let pods: Vec<_> = group.pods.iter().chain(&group.pending).collect();
             if !pods.is_empty() {
-                commands.push(format!(
-                    "kubectl delete pods -n {namespace} {} --ignore-not-found",
-                    words(&pods)
-                ));
+                commands.add(delete(Kind::Pod.into(), &group.namespace, pods));
             }
             if group.exists {
-                commands.push(format!(
-                    "kubectl delete podgroups.scheduling.k8s.io -n {namespace} {} --ignore-not-found",
-                    quoted(&group.name)
-                ));
+                let podgroups = Resource::full(Kind::PodGroup);
+                commands.add(delete(podgroups, &group.namespace, [&group.name]));
             }
             for claim in &group.generated_claims {
-                commands.push(format!(
-                    "kubectl wait --for=delete -n {namespace} resourceclaim/{claim} --timeout=2m"
-                ));
+                commands.add(
+                    Command::kubectl("wait")
+                        .arg("--for=delete")
+                        .object(Kind::ResourceClaim, claim)
+                        .namespace(&group.namespace)
+                        .arg("--timeout=2m")
+                        .done(),
+                );
             }
         }
         if !drained.is_empty() {
@@ -77,10 +80,11 @@ impl Book<'_> {
         }
         if !commands.is_empty() {
             // Pods without an owner are gone for good.
-            commands.insert(
-                0,
-                "kubectl dra snapshot --no-redact --out before-downgrade.json".to_owned(),
-            );
+            let save = Command::dra("snapshot").args(&["--no-redact", "--out=before-downgrade.json"]);
+            let all = std::iter::once(save.done());
+            let rest = commands.scripts.drain(..).map(Ok).collect::<Vec<_>>();
+            let refused = std::mem::take(&mut commands.refused);
+            commands = all.chain(rest).chain(refused.into_iter().map(Err)).collect();
         }
         let first = Step {
             order: 1,
@@ -91,9 +95,9 @@ impl Book<'_> {
             manual,
             done: commands.is_empty(),
             confirm: !commands.is_empty(),
-            commands,
             ..Step::default()
-        };
+        }
+        .run(commands);
         if pending.is_empty() {
             return vec![first];
         }
@@ -106,13 +110,7 @@ impl Book<'_> {
                 names.join(", ")
             )
         };
-        let delete = |group: &&GroupPlan| {
-            format!(
-                "kubectl delete pods -n {} {} --ignore-not-found",
-                quoted(&group.namespace),
-                words(&group.pending.iter().collect::<Vec<_>>())
-            )
-        };
+        let end = |group: &&GroupPlan| delete(Kind::Pod.into(), &group.namespace, &group.pending);
         let second = Step {
             order: 1,
             title: "Let members that have no node yet be scheduled, or delete them".to_owned(),
@@ -123,10 +121,10 @@ impl Book<'_> {
                 .map(members)
                 .chain(["do not start, scale or restart members of groups from here to the end".to_owned()])
                 .collect(),
-            commands: pending.iter().map(delete).collect(),
             confirm: true,
             ..Step::default()
-        };
+        }
+        .run(pending.iter().map(end).collect());
         vec![first, second]
     }
 
@@ -141,14 +139,18 @@ impl Book<'_> {
             order: 2,
             title: "Convert reservations for groups into lists of pods".to_owned(),
             why: "an older claim controller never removes the entry of a group: claim, devices and namespace are never freed".to_owned(),
-            commands: vec![format!(
-                "kubectl dra convert{} --wait --timeout 10m --yes",
-                self.purpose()
-            )],
             accepted_exit_codes: self.leaves_foreign(),
             done: !to_do,
             ..Step::default()
         }
+        .run(
+            [self
+                .purposeful()
+                .args(&["--wait", "--timeout=10m", "--yes"])
+                .done()]
+            .into_iter()
+            .collect(),
+        )
     }
 
     /// 3: nobody reserves for groups any more.
@@ -178,34 +180,36 @@ impl Book<'_> {
     /// 4: what came back in between, and what other kinds left.
     pub(super) fn convert_again(&self) -> Vec<Step> {
         let foreign = self.foreign();
-        let mut steps = vec![Step {
+        let convert = self.purposeful().args(&["--final", "--settle=30s"]);
+        let convert = convert.args(GATES_ARE_OFF).arg("--yes").done();
+        let again = Step {
             order: 4,
             title: "Convert what came back in between".to_owned(),
             why: "a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager \
                   repairs none of a member of a group"
                 .to_owned(),
-            commands: vec![format!(
-                "kubectl dra convert{} --final --settle 30s {GATES_ARE_OFF} --yes",
-                self.purpose()
-            )],
             accepted_exit_codes: self.leaves_foreign(),
             done: false,
             ..Step::default()
-        }];
+        };
+        let mut steps = vec![again.run([convert].into_iter().collect())];
         let kinds: BTreeSet<String> = foreign
             .iter()
             .filter_map(|(_, entry)| Some(entry.to_string().split_once('/')?.0.to_owned()))
             .collect();
         if !kinds.is_empty() {
-            let claims: BTreeSet<String> = foreign
+            let claims: BTreeSet<_> = foreign
                 .iter()
-                .map(|(claim, _)| quoted(&format!("claim/{}/{}", claim.namespace, claim.name)))
+                .map(|(claim, _)| (&claim.namespace, &claim.name))
                 .collect();
-            let kinds: Vec<String> = kinds
-                .iter()
-                .map(|kind| format!("--kind {}", quoted(kind)))
-                .collect();
-            steps.push(Step {
+            let convert = claims
+                .into_iter()
+                .fold(Command::dra("convert"), |command, (namespace, name)| {
+                    command.claim(namespace, name)
+                });
+            let convert = kinds.iter().fold(convert, with_kind);
+            let convert = convert.args(GATES_ARE_OFF).arg("--yes").done();
+            let step = Step {
                 order: 4,
                 title: "Remove entries of other kinds whose owner is gone".to_owned(),
                 why: "no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed".to_owned(),
@@ -218,24 +222,38 @@ impl Book<'_> {
                         )
                     })
                     .collect(),
-                commands: vec![format!(
-                    "kubectl dra convert {} {} {GATES_ARE_OFF} --yes",
-                    claims.into_iter().collect::<Vec<_>>().join(" "),
-                    kinds.join(" ")
-                )],
                 accepted_exit_codes: Vec::new(),
                 confirm: true,
                 ..Step::default()
-            });
+            };
+            steps.push(step.run([convert].into_iter().collect()));
         }
-        steps.push(Step {
+        let verify = Step {
             order: 4,
             title: "Verify".to_owned(),
             why: "from here on nobody repairs a list".to_owned(),
-            commands: vec![format!("kubectl dra convert verify{}", self.scope())],
             accepted_exit_codes: self.leaves_foreign(),
             ..Step::default()
-        });
+        };
+        steps.push(verify.run([self.verify()].into_iter().collect()));
         steps
     }
+
+    /// `kubectl dra convert verify`.
+    pub(super) fn verify(&self) -> Result<Script, NoCommand> {
+        self.scoped(Command::dra("convert").arg("verify")).done()
+    }
+}
+
+/// `kubectl delete`, of what may be gone meanwhile.
+fn delete<N: AsRef<str>>(
+    resource: Resource,
+    namespace: &str,
+    names: impl IntoIterator<Item = N>,
+) -> Result<Script, NoCommand> {
+    Command::kubectl("delete")
+        .objects(resource, names)
+        .namespace(namespace)
+        .arg("--ignore-not-found")
+        .done()
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Book, ComponentChange, Step, quoted, words};
+use super::{Book, Commands, ComponentChange, Step};
 use crate::inspect::conversion::groups::Decision;
 use crate::inspect::warnings;
 use crate::model::{Component, Gate, Kind, Meta, Str};
 use crate::reservation::conversion::Target;
+use crate::script::{Command, NoCommand, Resource, Script, patch};
 
 impl Book<'_> {
     /// Objects of `kind` in the namespaces that are looked at, by namespace.
@@ -52,37 +53,34 @@ impl Book<'_> {
             }
         }
         manual.push("where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too".to_owned());
-        let delete = |kind: Kind, objects: &BTreeMap<Str, Vec<&Meta>>| -> Vec<String> {
-            objects
-                .iter()
-                .map(|(namespace, objects)| {
-                    let names: Vec<_> = objects.iter().map(|metadata| &metadata.name).collect();
-                    format!(
-                        "kubectl delete {}.{} -n {} {} --ignore-not-found --wait=false",
-                        kind.plural(),
-                        kind.group(),
-                        quoted(namespace),
-                        words(&names)
-                    )
-                })
-                .collect()
+        let delete = |kind: Kind, namespace: &Str, objects: &[&Meta]| {
+            Command::kubectl("delete")
+                .objects(
+                    Resource::full(kind),
+                    objects.iter().map(|metadata| &metadata.name),
+                )
+                .namespace(namespace)
+                .args(&["--ignore-not-found", "--wait=false"])
+                .done()
         };
-        let mut commands = Vec::new();
-        let everything: Vec<_> = [(Kind::PodGroup, &groups), (Kind::Workload, &workloads)]
-            .into_iter()
-            .filter(|(_, objects)| !objects.is_empty())
-            .map(|(kind, _)| format!("{}.{}", kind.plural(), kind.group()))
-            .collect();
-        if !everything.is_empty() {
-            commands.push(format!(
-                "kubectl get {} -A -o yaml > groups-before-downgrade.yaml",
-                everything.join(",")
-            ));
+        let mut commands = Commands::default();
+        let everything = match (groups.is_empty(), workloads.is_empty()) {
+            (false, false) => Some("podgroups.scheduling.k8s.io,workloads.scheduling.k8s.io"),
+            (false, true) => Some("podgroups.scheduling.k8s.io"),
+            (true, false) => Some("workloads.scheduling.k8s.io"),
+            (true, true) => None,
+        };
+        if let Some(everything) = everything {
+            let save = Command::kubectl("get").args(&[everything, "-A", "-o", "yaml"]);
+            commands.add(save.saved_as("groups-before-downgrade.yaml").done());
         }
-        commands.extend(delete(Kind::Workload, &workloads));
-        commands.extend(delete(Kind::PodGroup, &groups));
+        for (kind, objects) in [(Kind::Workload, &workloads), (Kind::PodGroup, &groups)] {
+            for (namespace, objects) in objects {
+                commands.add(delete(kind, namespace, objects));
+            }
+        }
         let known = self.hidden(&[Kind::PodGroup, Kind::Workload]).is_empty();
-        let mut steps = vec![Step {
+        let step = Step {
             order: 5,
             title: "Save and delete Workloads and PodGroups".to_owned(),
             why: "an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes \
@@ -90,29 +88,29 @@ impl Book<'_> {
                 .to_owned(),
             manual,
             done: commands.is_empty() && known,
-            commands,
             ..Step::default()
-        }];
-        let finalizers: Vec<String> = groups
+        };
+        let mut steps = vec![step.run(commands)];
+        let finalizers: Commands = groups
             .iter()
             .flat_map(|(namespace, groups)| groups.iter().map(move |group| (namespace, *group)))
             .filter(|(namespace, group)| self.runs_on(namespace, &group.name))
             .filter_map(|(namespace, group)| strip_finalizer(namespace, group))
             .collect();
         if !finalizers.is_empty() {
-            steps.push(Step {
+            let step = Step {
                 order: 5,
                 title: "Take the finalizer from PodGroups whose pods run on".to_owned(),
                 why: "it keeps a PodGroup as long as it has pods".to_owned(),
                 manual: vec!["only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it \
                               takes the devices from running pods while the gate is on"
                     .to_owned()],
-                commands: finalizers,
                 // Whose pods have ended meanwhile is gone already.
                 accepted_exit_codes: vec![1],
                 confirm: true,
                 ..Step::default()
-            });
+            };
+            steps.push(step.run(finalizers));
         }
         steps
     }
@@ -141,15 +139,12 @@ impl Book<'_> {
             }
         }
         let names: Vec<_> = rules.iter().map(|rule| &rule.metadata.name).collect();
-        let mut commands = Vec::new();
+        let mut commands = Commands::default();
         if !names.is_empty() {
-            commands.push(
-                "kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml".to_owned(),
-            );
-            commands.push(format!(
-                "kubectl delete devicetaintrules.resource.k8s.io {} --ignore-not-found",
-                words(&names)
-            ));
+            let save = Command::kubectl("get").args(&["devicetaintrules.resource.k8s.io", "-o", "yaml"]);
+            commands.add(save.saved_as("devicetaintrules-before-downgrade.yaml").done());
+            let delete = Command::kubectl("delete").objects(Resource::full(Kind::DeviceTaintRule), &names);
+            commands.add(delete.arg("--ignore-not-found").done());
         }
         Step {
             order: 6,
@@ -159,9 +154,9 @@ impl Book<'_> {
                 .to_owned(),
             manual,
             done: names.is_empty() && known,
-            commands,
             ..Step::default()
         }
+        .run(commands)
     }
 
     /// 7: the gates go off everywhere.
@@ -177,7 +172,7 @@ impl Book<'_> {
             feature_gates: gates.iter().map(|gate| (gate.name().to_owned(), false)).collect(),
         };
         let mut manual = Vec::new();
-        let mut commands = Vec::new();
+        let mut commands = Commands::default();
         let mut accepted_exit_codes = Vec::new();
         if self.groups_go() {
             manual.push(
@@ -193,9 +188,12 @@ impl Book<'_> {
                 "errors of `check` that remain are about something else than groups: solve them as it says"
                     .to_owned(),
             );
-            commands.push(format!(
-                "kubectl dra check --to-version 1.{minor} --fail-on error -o wide"
-            ));
+            commands.add(
+                Command::dra("check")
+                    .option("--to-version", &format!("1.{minor}"))
+                    .args(&["--fail-on=error", "-o", "wide"])
+                    .done(),
+            );
             accepted_exit_codes = vec![1, 4];
         }
         Step {
@@ -216,10 +214,10 @@ impl Book<'_> {
             ]
             .map(change)
             .into(),
-            commands,
             accepted_exit_codes,
             ..Step::default()
         }
+        .run(commands)
     }
 
     /// 8: the components, from one release to the one before.
@@ -259,14 +257,11 @@ impl Book<'_> {
 
     /// 9: nothing was lost.
     pub(super) fn prove(&self) -> Step {
+        let check = self.scoped(Command::dra("check"));
         Step {
             order: 9,
             title: "Look at what became of it".to_owned(),
             why: "what is found now can still be repaired".to_owned(),
-            commands: vec![
-                format!("kubectl dra convert verify{}", self.scope()),
-                format!("kubectl dra check{} --fail-on error", self.scope()),
-            ],
             accepted_exit_codes: if self.foreign().is_empty() {
                 vec![4]
             } else {
@@ -274,11 +269,16 @@ impl Book<'_> {
             },
             ..Step::default()
         }
+        .run(
+            [self.verify(), check.arg("--fail-on=error").done()]
+                .into_iter()
+                .collect(),
+        )
     }
 }
 
 /// The command that takes the finalizer of PodGroups away, others stay. None where there is none.
-fn strip_finalizer(namespace: &Str, group: &Meta) -> Option<String> {
+fn strip_finalizer(namespace: &Str, group: &Meta) -> Option<Result<Script, NoCommand>> {
     const PROTECTION: &str = "scheduling.k8s.io/podgroup-protection";
     let rest: Vec<&str> = group
         .finalizers
@@ -294,10 +294,11 @@ fn strip_finalizer(namespace: &Str, group: &Meta) -> Option<String> {
     } else {
         serde_json::json!([{"op": "replace", "path": "/metadata/finalizers", "value": rest}])
     };
-    Some(format!(
-        "kubectl patch podgroups.scheduling.k8s.io {} -n {} --type json -p {}",
-        quoted(&group.name),
-        quoted(namespace),
-        quoted(&change.to_string())
+    Some(patch(
+        Resource::full(Kind::PodGroup),
+        Some(namespace),
+        &group.name,
+        &["--type=json"],
+        &change,
     ))
 }

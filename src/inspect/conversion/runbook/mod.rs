@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::groups::GroupPlan;
 use super::plan::{ConversionPlan, Entry, PlannedClaim};
-use crate::model::{Cluster, Gate, Kind, Str};
-use crate::reservation::conversion::Target;
+use crate::model::{Cluster, Gate, Kind};
+use crate::reservation::conversion::{Target, kind_word};
+use crate::script::{Arguments, Command, NoCommand, Script};
 
 /// Kinds that the steps are made from, besides those of the plan.
 pub const RUNBOOK_NEEDS: [Kind; 2] = [Kind::Workload, Kind::DeviceTaintRule];
@@ -38,6 +39,9 @@ pub struct Step {
     pub components: Vec<ComponentChange>,
     /// Lines for a shell, to be run one after the other.
     pub commands: Vec<String>,
+    /// The arguments of each of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Arguments>,
     /// Exit codes other than 0 with which a command may end and the next one follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_exit_codes: Vec<u8>,
@@ -46,6 +50,49 @@ pub struct Step {
     pub confirm: bool,
     /// Whether there is nothing to do in this cluster.
     pub done: bool,
+}
+
+impl Step {
+    /// The step with these commands. What gives no command has to be done by hand.
+    fn run(mut self, commands: Commands) -> Self {
+        let Commands { scripts, refused } = commands;
+        self.commands = scripts.iter().map(Script::to_string).collect();
+        self.runs = scripts.iter().map(Script::arguments).collect();
+        self.manual.extend(refused.iter().map(NoCommand::to_string));
+        self
+    }
+}
+
+/// The commands of a step in the making.
+#[derive(Default)]
+struct Commands {
+    scripts: Vec<Script>,
+    refused: Vec<NoCommand>,
+}
+
+impl Commands {
+    fn add(&mut self, command: Result<Script, NoCommand>) {
+        match command {
+            Ok(script) => self.scripts.push(script),
+            Err(why) if self.refused.contains(&why) => {}
+            Err(why) => self.refused.push(why),
+        }
+    }
+
+    /// Whether there is nothing to do at all.
+    fn is_empty(&self) -> bool {
+        self.scripts.is_empty() && self.refused.is_empty()
+    }
+}
+
+impl FromIterator<Result<Script, NoCommand>> for Commands {
+    fn from_iter<I: IntoIterator<Item = Result<Script, NoCommand>>>(commands: I) -> Self {
+        let mut all = Self::default();
+        for command in commands {
+            all.add(command);
+        }
+        all
+    }
 }
 
 /// A component that is started again.
@@ -109,31 +156,31 @@ impl Book<'_> {
         }
     }
 
-    /// The flags of `convert` that say what it is for and where.
-    fn scope(&self) -> String {
-        let namespace = self.plan.scope.namespace.as_ref();
-        namespace.map_or_else(String::new, |namespace| format!(" -n {}", quoted(namespace)))
+    /// The command with the flag that says where.
+    fn scoped(&self, command: Command) -> Command {
+        match &self.plan.scope.namespace {
+            Some(namespace) => command.namespace(namespace),
+            None => command,
+        }
     }
 
-    /// The flags of `convert` that make it do what the plan says.
-    fn purpose(&self) -> String {
+    /// `convert` with the flags that make it do what the plan says.
+    fn purposeful(&self) -> Command {
         let options = &self.plan.options;
-        let mut flags = match self.target {
-            Target::Minor(minor) => format!(" --to-version 1.{minor}"),
-            Target::GateOff(gate) => format!(" --disable-gate {gate}"),
+        let command = Command::dra("convert");
+        let mut command = match self.target {
+            Target::Minor(minor) => command.option("--to-version", &format!("1.{minor}")),
+            Target::GateOff(gate) => command.option("--disable-gate", gate.name()),
         };
         if options.include_generated {
-            flags.push_str(" --include-generated");
+            command = command.arg("--include-generated");
         }
         if options.kinds == ["*"] {
-            flags.push_str(" --all-kinds");
+            command = command.arg("--all-kinds");
         } else if options.kinds != ["podgroups.scheduling.k8s.io"] {
-            for kind in &options.kinds {
-                flags.push_str(" --kind ");
-                flags.push_str(&quoted(kind));
-            }
+            command = options.kinds.iter().fold(command, with_kind);
         }
-        flags + &self.scope()
+        self.scoped(command)
     }
 
     /// Entries of kinds other than PodGroups, with their claims.
@@ -155,18 +202,10 @@ impl Book<'_> {
     }
 }
 
-/// The names as words of a shell.
-fn words(names: &[&Str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-    quoted.join(" ")
-}
-
-/// A word for a shell. Names of Kubernetes need no quotes; what a damaged file says may.
-pub(in crate::inspect::conversion) fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:=,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+/// `--kind=KIND`.
+fn with_kind(command: Command, kind: impl AsRef<str>) -> Command {
+    let kind = kind.as_ref();
+    command
+        .unless(kind_word(kind).as_deref() != Ok(kind), "a kind", kind)
+        .option("--kind", kind)
 }

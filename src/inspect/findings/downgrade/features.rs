@@ -10,6 +10,7 @@ use crate::inspect::findings::finding::{Subject, claim_key, pod_key, some};
 use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta};
 use crate::reservation::is_done;
+use crate::script::delete_pods;
 
 /// On claims that the scheduler makes for extended resources.
 const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
@@ -43,7 +44,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     &claim.metadata,
                     message,
                 )
-                .fix("delete pods that have ended"),
+                .advice("delete pods that have ended"),
             );
         }
     }
@@ -81,7 +82,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     &class.metadata,
                     message,
                 )
-                .fix("start the target with DRAExtendedResource=true"),
+                .advice("start the target with DRAExtendedResource=true"),
             );
         }
     }
@@ -144,7 +145,7 @@ fn alpha_fields(
     look.add(
         finding(Code::AlphaFields, kind, metadata, message)
             .severity(severity)
-            .fix("make it again without"),
+            .advice("make it again without"),
     );
 }
 
@@ -177,11 +178,6 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
         some(pods.iter().map(|pod| format!("pod/{}", pod.name))),
     );
     let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
-    let fix = format!(
-        "wait until it is bound, or: kubectl delete pod -n {} {}",
-        claim.metadata.namespace,
-        names.join(" ")
-    );
     look.add(
         finding(
             Code::BindingConditions,
@@ -189,7 +185,8 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
             &claim.metadata,
             message,
         )
-        .fix(fix)
+        .fix(delete_pods(&claim.metadata.namespace, names))
+        .note("waiting until it is bound does, too")
         .joins([claim_key(claim.key())])
         .joins(pods.into_iter().map(pod_key)),
     );
@@ -220,7 +217,7 @@ fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     );
     look.add(
         finding(Code::SharedDevices, Kind::ResourceClaim, &claim.metadata, message)
-            .fix("start the target with DRAConsumableCapacity=true"),
+            .advice("start the target with DRAConsumableCapacity=true"),
     );
 }
 

@@ -91,7 +91,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         look.add(
             Finding::new(Code::FeatureGates, Subject::gate(name), message)
                 .order(7)
-                .fix(format!("remove {name} from --feature-gates{runtime}")),
+                .advice(format!("remove {name} from --feature-gates{runtime}")),
         );
     }
     if !known.contains(&Component::ApiServer) {

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use super::Target;
 use crate::inspect::Consumer;
 use crate::inspect::findings::finding::{Subject, claim_key, counted, pod_key, some};
+use crate::inspect::findings::reservations::convert_kind;
 use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{Claim, Gate, Kind, Meta, Pod, Str};
 use crate::reservation::conversion::MAX_CONSUMERS;
 use crate::reservation::{
     ClaimName, GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
 };
+use crate::script::{Then, convert_claim, delete_in, delete_pods, save_and_delete};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
@@ -43,11 +45,9 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                 target.name()
             );
             let subject = Subject::of(Kind::Pod, &pod.metadata);
-            look.add(
-                Finding::new(Code::GroupMember, subject, message).order(1).fix(
-                    "make the pods again after a later upgrade; nothing to do if the groups are given up",
-                ),
-            );
+            look.add(Finding::new(Code::GroupMember, subject, message).order(1).advice(
+                "make the pods again after a later upgrade; nothing to do if the groups are given up",
+            ));
         }
     }
     if groups_gone {
@@ -81,17 +81,16 @@ fn generated(look: &mut Look<'_>, target: &Target, claim: &Claim, group: &Str) {
     };
     let namespace = &claim.metadata.namespace;
     let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
-    let end_pods = if names.is_empty() {
-        String::new()
+    let end_group = delete_in(namespace, Kind::PodGroup, [group]);
+    let fix = if names.is_empty() {
+        end_group
     } else {
-        format!("kubectl delete pod -n {namespace} {} && ", names.join(" "))
+        delete_pods(namespace, names).and_then(|end_pods| Ok(end_pods.then(Then::And, end_group?)))
     };
     look.add(
         Finding::new(Code::GroupGeneratedClaim, subject(claim), message)
             .order(1)
-            .fix(format!(
-                "{end_pods}kubectl delete podgroup -n {namespace} {group}"
-            )),
+            .fix(fix),
     );
 }
 
@@ -108,14 +107,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     };
     let who = some(groups.iter().map(|entry| Consumer(entry)));
     let namespace = &claim.metadata.namespace;
-    let delete_groups = format!(
-        "kubectl delete podgroup -n {namespace} {}",
-        groups
-            .iter()
-            .map(|entry| entry.name.as_str())
-            .collect::<Vec<_>>()
-            .join(" ")
-    );
+    let delete_groups = || delete_in(namespace, Kind::PodGroup, groups.iter().map(|entry| &entry.name));
     if claim.metadata.is_deleting() {
         let message = format!(
             "is reserved for {who} and is being deleted, so that no entry can be added: it cannot be converted, and is stuck afterwards"
@@ -123,7 +115,8 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         look.add(
             Finding::new(Code::GroupReservationDeleting, subject(claim), message)
                 .order(1)
-                .fix(format!("end its pods, then with the gate on: {delete_groups}")),
+                .fix(delete_groups())
+                .note("end its pods first, then delete the group while the gate is on"),
         );
         return;
     }
@@ -144,22 +137,25 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         .map(|(_, key)| pod_key(key.clone()))
         .chain([claim_key(claim.key())])
         .collect();
-    let (code, order, message, fix) = match &members {
-        Some(members) if members.is_empty() => (
+    let finding =
+        |code, order: u32, message: String| Finding::new(code, subject(claim), message).order(order);
+    let finding = match &members {
+        Some(members) if members.is_empty() => finding(
             Code::GroupReservationIdle,
             1,
             format!("is reserved for {who}, of which no member runs: it is never freed afterwards"),
-            format!("with the gate on: {delete_groups}"),
-        ),
-        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MAX_CONSUMERS => (
+        )
+        .fix(delete_groups())
+        .note("delete the group while the gate is on"),
+        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MAX_CONSUMERS => finding(
             Code::GroupReservationTooMany,
             1,
             format!(
                 "is reserved for {who}, whose {} members and the other entries are more than the {MAX_CONSUMERS} that a claim can have",
                 members.len()
             ),
-            format!("shrink podgroup/{}", first.name),
-        ),
+        )
+        .advice(format!("shrink `podgroup/{}`", first.name)),
         members => {
             let running = members.as_ref().map_or_else(
                 || "an unknown number of pods".to_owned(),
@@ -170,20 +166,19 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
             } else {
                 ""
             };
-            (
+            finding(
                 Code::GroupReservation,
                 2,
                 format!(
                     "is reserved for {who} with {running}: with {} the entry stays for ever, and the claim and its namespace are never freed{also}",
                     target.name()
                 ),
-                format!("kubectl dra convert claim/{namespace}/{}", claim.metadata.name),
             )
+            .fix(convert_claim(claim).done())
         }
     };
-    let finding = Finding::new(code, subject(claim), message).order(order).fix(fix);
     // That a claim is reserved for a group is told by the claim alone; who is a member is not.
-    look.add(if code == Code::GroupReservation {
+    look.add(if finding.code == Code::GroupReservation {
         finding
     } else {
         finding.joins(evidence)
@@ -225,12 +220,7 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         Finding::new(Code::ForeignReservation, subject(claim), message)
             .severity(severity)
             .order(4)
-            .fix(format!(
-                "kubectl dra convert claim/{}/{} --kind {}",
-                claim.metadata.namespace,
-                claim.metadata.name,
-                first.group_resource()
-            )),
+            .fix(convert_kind(claim, first)),
     );
 }
 
@@ -275,10 +265,8 @@ fn pending(
             message,
         )
         .order(1)
-        .fix(format!(
-            "let it be scheduled, or: kubectl delete pod -n {} {}",
-            pod.metadata.namespace, pod.metadata.name
-        )),
+        .fix(delete_pods(&pod.metadata.namespace, [&pod.metadata.name]))
+        .note("letting it be scheduled does, too"),
     );
 }
 
@@ -315,7 +303,6 @@ fn objects(look: &mut Look<'_>, target: &Target) {
     let objects: Vec<(Kind, &Meta)> = groups.chain(workloads).chain(composites).collect();
     let served = !objects.is_empty();
     for (kind, metadata) in objects {
-        let resource = kind.name().to_ascii_lowercase();
         let message = if kind == Kind::CompositePodGroup && target.older {
             format!(
                 "is of a kind that {} does not know: it cannot be seen or deleted there, but stays stored and comes back later",
@@ -324,15 +311,12 @@ fn objects(look: &mut Look<'_>, target: &Target) {
         } else {
             message.clone()
         };
-        let Meta { namespace, name, .. } = metadata;
         look.add(
             Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message)
                 .severity(severity)
                 .order(5)
-                .fix(format!(
-                    "after its claims were converted: kubectl get {resource} -n {namespace} {name} -o yaml > {resource}-{name}.yaml && \
-                     kubectl delete {resource} -n {namespace} {name}"
-                )),
+                .fix(save_and_delete(kind, &metadata.key()))
+                .note("only after its claims were converted"),
         );
     }
     if !look.wants(Code::PodgroupObjects) || served {

@@ -5,6 +5,7 @@ use crate::eviction::{NO_EXECUTE, NO_SCHEDULE};
 use crate::inspect::findings::finding::Subject;
 use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{Gate, Kind};
+use crate::script::{delete, save_and_delete, touch};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
@@ -15,9 +16,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         let subject = || Subject::of(Kind::DeviceTaintRule, &rule.metadata);
         let taint = &rule.spec.taint;
         let acts = [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str());
-        let save = format!(
-            "kubectl get devicetaintrule {name} -o yaml > devicetaintrule-{name}.yaml && kubectl delete devicetaintrule {name}"
-        );
+        let save = || save_and_delete(Kind::DeviceTaintRule, &rule.metadata.key());
         if off {
             let severity = if acts { Severity::Error } else { Severity::Warning };
             let effect = match taint.effect.as_str() {
@@ -33,9 +32,8 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                 Finding::new(Code::TaintRules, subject(), message)
                     .severity(severity)
                     .order(6)
-                    .fix(format!(
-                        "taint the devices in their slices or cordon the nodes, then: {save}"
-                    )),
+                    .fix(save())
+                    .note("taint the devices in their slices or cordon the nodes first"),
             );
         }
         // Releases before 1.36 store what the older ones read.
@@ -51,7 +49,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                         "may be stored as v1beta2, unless it was written on 1.36, which {} cannot decode: {when}its scheduler never starts",
                         target.name()
                     ),
-                    format!("kubectl label devicetaintrule {name} dra.kubectl.io/checked=again --overwrite"),
+                    touch(Kind::DeviceTaintRule, &rule.metadata.key()),
                 )
             } else {
                 (
@@ -59,7 +57,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                         "is stored as v1beta2, which {} cannot decode: {when}its scheduler never starts",
                         target.name()
                     ),
-                    save.clone(),
+                    save(),
                 )
             };
             look.add(
@@ -85,7 +83,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                 Finding::new(Code::TaintRulesNoSelector, subject(), message)
                     .severity(severity)
                     .order(6)
-                    .fix(format!("kubectl delete devicetaintrule {name}")),
+                    .fix(delete(Kind::DeviceTaintRule, [name])),
             );
         }
     }

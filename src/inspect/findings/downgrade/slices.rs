@@ -84,7 +84,7 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             gate_on(Gate::DRAListTypeAttributes)
         )
     };
-    look.add(finding(Code::ListAttributes, slice, message).fix(fix));
+    look.add(finding(Code::ListAttributes, slice, message).advice(fix));
 }
 
 fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -131,7 +131,7 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         dropped.join(" and "),
         target.name()
     );
-    look.add(finding(Code::AlphaFields, slice, message).fix("run the driver without it"));
+    look.add(finding(Code::AlphaFields, slice, message).advice("run the driver without it"));
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -149,7 +149,7 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             slice.spec.driver,
             target.name()
         );
-        look.add(finding(Code::TaintsIgnored, slice, message).fix(format!(
+        look.add(finding(Code::TaintsIgnored, slice, message).advice(format!(
             "{}, or have the driver not publish them",
             gate_on(Gate::DRADeviceTaints)
         )));
@@ -165,7 +165,7 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             slice.spec.driver,
             target.name()
         );
-        look.add(finding(Code::TaintsLimit, slice, message).fix("have the driver publish fewer taints"));
+        look.add(finding(Code::TaintsLimit, slice, message).advice("have the driver publish fewer taints"));
     }
 }
 
@@ -184,7 +184,7 @@ fn binding_conditions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     look.add(
         finding(Code::BindingConditions, slice, message)
             .severity(Severity::Warning)
-            .fix(gate_on(Gate::DRADeviceBindingConditions)),
+            .advice(gate_on(Gate::DRADeviceBindingConditions)),
     );
 }
 
@@ -210,7 +210,7 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         look.add(
             finding(Code::Partitions, slice, message)
                 .severity(Severity::Error)
-                .fix("have the driver publish counters and devices in one slice"),
+                .advice("have the driver publish counters and devices in one slice"),
         );
         return;
     }
@@ -224,7 +224,7 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         slice.spec.driver,
         target.name()
     );
-    look.add(finding(Code::Partitions, slice, message).fix(gate_on(Gate::DRAPartitionableDevices)));
+    look.add(finding(Code::Partitions, slice, message).advice(gate_on(Gate::DRAPartitionableDevices)));
 }
 
 fn shared_devices(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -239,5 +239,5 @@ fn shared_devices(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         slice.spec.driver,
         target.name()
     );
-    look.add(finding(Code::SharedDevices, slice, message).fix(gate_on(Gate::DRAConsumableCapacity)));
+    look.add(finding(Code::SharedDevices, slice, message).advice(gate_on(Gate::DRAConsumableCapacity)));
 }
