@@ -81,6 +81,7 @@ impl RecordError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            Self::Destination(error) => return error.hint(),
             Self::File { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the paths of the backup and of its journal, `--backup` and `--journal`".to_owned(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

@@ -58,7 +58,12 @@ impl DestinationError {
             Self::File { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("the folder has to exist: create it first".to_owned())
             }
-            Self::File { .. } => None,
+            Self::File { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    Some("make room, or name a file on another disk, and run it again".to_owned())
+                }
+                _ => None,
+            },
             Self::Temporary { .. } => Some(
                 "a file is written beside its place first, so that the old one stays until the new one is whole: \
                  name a file in a folder that you may write"
