@@ -67,28 +67,28 @@ fn a_downgrade_is_told_step_by_step() {
       Confirm:  look at it before you go on
       By hand:  see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is reserved for its group again
       Run:
-        kubectl dra snapshot --no-redact --out before-downgrade.json
-        kubectl delete pods -n default both-0 both-1 --ignore-not-found
-        kubectl delete podgroups.scheduling.k8s.io -n default both --ignore-not-found
-        kubectl wait --for=delete -n default resourceclaim/both-nic-94rpf --timeout=2m
-        kubectl delete podgroups.scheduling.k8s.io -n default ended --ignore-not-found
-        kubectl delete pods -n default gen-0 gen-1 --ignore-not-found
-        kubectl delete podgroups.scheduling.k8s.io -n default gen --ignore-not-found
-        kubectl wait --for=delete -n default resourceclaim/gen-gpu-6lrvq --timeout=2m
-        kubectl delete pods -n default sim-0 sim-1 sim-late --ignore-not-found
-        kubectl delete podgroups.scheduling.k8s.io -n default sim --ignore-not-found
-        kubectl wait --for=delete -n default resourceclaim/sim-gpu-2z6cl --timeout=2m
+        kubectl dra snapshot --no-redact --out=before-downgrade.json
+        kubectl delete pod/both-0 pod/both-1 --namespace=default --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io/both --namespace=default --ignore-not-found
+        kubectl wait --for=delete resourceclaim/both-nic-94rpf --namespace=default --timeout=2m
+        kubectl delete podgroups.scheduling.k8s.io/ended --namespace=default --ignore-not-found
+        kubectl delete pod/gen-0 pod/gen-1 --namespace=default --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io/gen --namespace=default --ignore-not-found
+        kubectl wait --for=delete resourceclaim/gen-gpu-6lrvq --namespace=default --timeout=2m
+        kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
+        kubectl wait --for=delete resourceclaim/sim-gpu-2z6cl --namespace=default --timeout=2m
     Step 1: Let members that have no node yet be scheduled, or delete them:
       Why:      the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group
       Confirm:  look at it before you go on
       By hand:  PodGroup default/raw: wait until they have a node, or delete them: raw-late
                 do not start, scale or restart members of groups from here to the end
       Run:
-        kubectl delete pods -n default raw-late --ignore-not-found
+        kubectl delete pod/raw-late --namespace=default --ignore-not-found
     Step 2: Convert reservations for groups into lists of pods:
       Why:                      an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
       Run:
-        kubectl dra convert --to-version 1.36 --wait --timeout 10m --yes
+        kubectl dra convert --to-version=1.36 --wait --timeout=10m --yes
       Goes on with exit codes:  0,1
     Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
       Why:          with the gate on, new members and members that end put the entry of the group back
@@ -99,14 +99,14 @@ fn a_downgrade_is_told_step_by_step() {
     Step 4: Convert what came back in between:
       Why:                      a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
       Run:
-        kubectl dra convert --to-version 1.36 --final --settle 30s --scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false --yes
+        kubectl dra convert --to-version=1.36 --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
       Goes on with exit codes:  0,1
     Step 4: Remove entries of other kinds whose owner is gone:
       Why:      no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed
       Confirm:  look at it before you go on
       By hand:  ask the owner of jobs.batch/sweep, which claim default/foreign is reserved for, or make sure that it is gone
       Run:
-        kubectl dra convert claim/default/foreign --kind jobs.batch --scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false --yes
+        kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4: Verify:
       Why:                      from here on nobody repairs a list
       Run:
@@ -117,19 +117,19 @@ fn a_downgrade_is_told_step_by_step() {
       By hand:  where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too
       Run:
         kubectl get podgroups.scheduling.k8s.io,workloads.scheduling.k8s.io -A -o yaml > groups-before-downgrade.yaml
-        kubectl delete workloads.scheduling.k8s.io -n default wl --ignore-not-found --wait=false
-        kubectl delete podgroups.scheduling.k8s.io -n default both conv ended gen mix pair raw sim --ignore-not-found --wait=false
-        kubectl delete podgroups.scheduling.k8s.io -n team team --ignore-not-found --wait=false
+        kubectl delete workloads.scheduling.k8s.io/wl --namespace=default --ignore-not-found --wait=false
+        kubectl delete podgroups.scheduling.k8s.io/both podgroups.scheduling.k8s.io/conv podgroups.scheduling.k8s.io/ended podgroups.scheduling.k8s.io/gen podgroups.scheduling.k8s.io/mix podgroups.scheduling.k8s.io/pair podgroups.scheduling.k8s.io/raw podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found --wait=false
+        kubectl delete podgroups.scheduling.k8s.io/team --namespace=team --ignore-not-found --wait=false
     Step 5: Take the finalizer from PodGroups whose pods run on:
       Why:                      it keeps a PodGroup as long as it has pods
       Confirm:                  look at it before you go on
       By hand:                  only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it takes the devices from running pods while the gate is on
       Run:
-        kubectl patch podgroups.scheduling.k8s.io conv -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
-        kubectl patch podgroups.scheduling.k8s.io mix -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
-        kubectl patch podgroups.scheduling.k8s.io pair -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
-        kubectl patch podgroups.scheduling.k8s.io raw -n default --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
-        kubectl patch podgroups.scheduling.k8s.io team -n team --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io/conv --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io/mix --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io/pair --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io/raw --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+        kubectl patch podgroups.scheduling.k8s.io/team --namespace=team --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
       Goes on with exit codes:  0,1
     Step 6: Save and delete DeviceTaintRules:
       Why:      1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler never starts
@@ -137,7 +137,7 @@ fn a_downgrade_is_told_step_by_step() {
                 DeviceTaintRule no-new-nic (example.com/reserved=:NoSchedule) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
       Run:
         kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml
-        kubectl delete devicetaintrules.resource.k8s.io drain-node-4 no-new-nic preview --ignore-not-found
+        kubectl delete devicetaintrules.resource.k8s.io/drain-node-4 devicetaintrules.resource.k8s.io/no-new-nic devicetaintrules.resource.k8s.io/preview --ignore-not-found
     Step 7: Switch DRAWorkloadResourceClaims and GenericWorkload off in every component:
       Why:                      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
       By hand:                  take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver
@@ -148,7 +148,7 @@ fn a_downgrade_is_told_step_by_step() {
                                 kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=false
                                 kubelet with DRAWorkloadResourceClaims=false,GenericWorkload=false
       Run:
-        kubectl dra check --to-version 1.36 --fail-on error -o wide
+        kubectl dra check --to-version=1.36 --fail-on=error -o wide
       Goes on with exit codes:  0,1,4
     Step 8: Replace the components by those of 1.36:
       Why:          everything before this can still be undone
@@ -161,7 +161,7 @@ fn a_downgrade_is_told_step_by_step() {
       Why:                      what is found now can still be repaired
       Run:
         kubectl dra convert verify
-        kubectl dra check --fail-on error
+        kubectl dra check --fail-on=error
       Goes on with exit codes:  0,1,4
 
     ----- stderr -----
@@ -192,14 +192,14 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       Confirm:  look at it before you go on
       By hand:  see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is reserved for its group again
       Run:
-        kubectl dra snapshot --no-redact --out before-downgrade.json
-        kubectl delete pods -n default sim-0 sim-1 sim-late --ignore-not-found
-        kubectl delete podgroups.scheduling.k8s.io -n default sim --ignore-not-found
-        kubectl wait --for=delete -n default resourceclaim/sim-gpu-579qp --timeout=2m
+        kubectl dra snapshot --no-redact --out=before-downgrade.json
+        kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
+        kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
+        kubectl wait --for=delete resourceclaim/sim-gpu-579qp --namespace=default --timeout=2m
     Step 2: Convert reservations for groups into lists of pods:
       Why:  an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
       Run:
-        kubectl dra convert --disable-gate DRAWorkloadResourceClaims --wait --timeout 10m --yes
+        kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --wait --timeout=10m --yes
     Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
       Why:          with the gate on, new members and members that end put the entry of the group back
       By hand:      restart every replica, and wait until the old processes have ended and their leases were taken over
@@ -209,7 +209,7 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
     Step 4: Convert what came back in between:
       Why:  a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
       Run:
-        kubectl dra convert --disable-gate DRAWorkloadResourceClaims --final --settle 30s --scheduler-feature-gates DRAWorkloadResourceClaims=false --kcm-feature-gates DRAWorkloadResourceClaims=false --yes
+        kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4: Verify:
       Why:  from here on nobody repairs a list
       Run:
@@ -224,7 +224,7 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       Why:                      what is found now can still be repaired
       Run:
         kubectl dra convert verify
-        kubectl dra check --fail-on error
+        kubectl dra check --fail-on=error
       Goes on with exit codes:  0,4
 
     ----- stderr -----

@@ -362,7 +362,7 @@ fn an_explanation_goes_down_to_each_device() {
       5:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
           (proven; nothing smaller suffices; then on gpu-node-2)
       6:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
-          kubectl delete pod fills-node-1 -n default
+          kubectl delete pod/fills-node-1 --namespace=default
           (proven; nothing smaller suffices; then on gpu-node-1)
 
     ----- stderr -----
@@ -478,13 +478,13 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
       1:  ask for 4 in claim/default/big request gpu
           (proven; nothing smaller suffices; then on gpu-node-2,gpu-node-3)
       2:  end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98
-          kubectl delete pod sweep-glg98 -n training
+          kubectl delete pod/sweep-glg98 --namespace=training
           (proven; nothing smaller suffices; then on gpu-node-2)
       3:  end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp
-          kubectl delete pod sweep-krgjp -n training
+          kubectl delete pod/sweep-krgjp --namespace=training
           (proven; nothing smaller suffices; then on gpu-node-3)
       4:  end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0
-          kubectl delete pod trainer-0 -n training
+          kubectl delete pod/trainer-0 --namespace=training
           (proven; nothing smaller suffices; then on gpu-node-3)
 
     ----- stderr -----

@@ -2,6 +2,7 @@
 
 mod account;
 mod asking;
+mod damage;
 mod downgrade;
 mod examples;
 mod faults;
