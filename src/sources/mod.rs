@@ -3,6 +3,7 @@
 //! Sources hand over objects as they were written, one by one; what is in them is decoded into the model by `model`.
 
 pub mod bundle;
+mod coverage;
 mod decode;
 mod examples;
 pub mod files;
@@ -11,10 +12,11 @@ pub mod live;
 mod load;
 mod manifests;
 mod needs;
+mod recognize;
 pub mod rewrite;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Request, load, text_of};
+pub use load::{LoadError, Request, ends_by_itself, load, text_of};
 pub use manifests::{Manifests, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

@@ -34,3 +34,4 @@ pub use json::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, Jso
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;
 pub use read::{Summary, read, text};
+pub use stream::ends_by_itself;
