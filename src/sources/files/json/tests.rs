@@ -167,7 +167,12 @@ fn the_envelope_is_read_as_json() {
     let (seen, end) =
         read(r#"{"it\u0065ms":[{}],"kin\u0064":"P\u006fdList","x":"\"items\":[","y":-1.5e3,"kind":null}"#);
     assert_eq!(end, Ok(()));
-    assert_eq!(seen, [item("{}", 1, Some(0)), list(None, None, None, 1, 1)]);
+    let Seen::List(head) = list(None, None, None, 1, 1) else {
+        panic!("a list");
+    };
+    // Which of two kinds counts, readers disagree on.
+    let odd = ListHead { is_odd: true, ..head };
+    assert_eq!(seen, [item("{}", 1, Some(0)), Seen::List(odd)]);
 }
 
 #[test]

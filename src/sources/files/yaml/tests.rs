@@ -389,7 +389,10 @@ fn documents_and_lists_follow_each_other() {
                 metadata: Some(br#"{"resourceVersion":"7"}"#.to_vec()),
                 ..list("List", 3, 9)
             }),
-            Seen::List(list("PodList", 0, 21)),
+            Seen::List(ListHead {
+                has_items: true,
+                ..list("PodList", 0, 21)
+            }),
             Seen::List(list("PodList", 0, 25)),
             item(r#"{"kind":"Pod"}"#, 27, None),
         ]
