@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) source: SourceSetting,
     /// A malformed object ends the command instead of being reported and left out.
     pub(crate) strict: bool,
+    /// Files hold everything that there is: a kind without objects has none.
+    pub(crate) complete: bool,
     pub(crate) scope: Scope,
     pub(crate) selector: LabelSelector,
     pub(crate) watch: bool,

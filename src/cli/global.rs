@@ -75,6 +75,13 @@ struct SelectionArgs {
     #[arg(long, global = true, help_heading = SELECTION)]
     strict: bool,
 
+    /// Take what --from names for the whole cluster: a kind of which it says nothing has no objects
+    ///
+    /// Without it a kind is known when a file has objects of it, is a list of that kind alone, or is a snapshot. What depends on other
+    /// kinds is unknown, as it is where a cluster may not be asked for them.
+    #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
+    complete: bool,
+
     /// The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock's
     #[arg(long, global = true, value_name = "TIME", value_parser = values::instant, help_heading = SELECTION)]
     now: Option<Time>,
@@ -332,6 +339,7 @@ impl GlobalArgs {
             selector,
             from,
             strict,
+            complete,
             now,
         } = selection;
         let OutputArgs {
@@ -357,6 +365,7 @@ impl GlobalArgs {
         Settings {
             source,
             strict,
+            complete,
             scope,
             // What is not labels here is the selector of a command that has its own.
             selector: selector.and_then(|text| text.parse().ok()).unwrap_or_default(),

@@ -8,6 +8,7 @@ use crate::output::{Color, Format};
 
 use super::*;
 
+mod damaged;
 mod mutations;
 
 fn parse_line(line: &str) -> anyhow::Result<Invocation> {

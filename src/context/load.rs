@@ -32,9 +32,10 @@ impl Ctx {
                     strict: self.settings.strict,
                     versions: &self.settings.versions,
                 };
+                let whole = needs.clone().files_are_whole();
                 sources::load(
                     &request,
-                    needs,
+                    if self.settings.complete { &whole } else { needs },
                     self.observer(&format!("reading {}", names.join(", "))),
                 )?
             }

@@ -2,7 +2,7 @@
 //!
 //! Kubernetes treats `null` like a missing field everywhere, so every list, map and text of the model does too.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,6 +13,35 @@ use super::{Interner, Str};
 
 thread_local! {
     static INTERNER: RefCell<Option<Interner>> = const { RefCell::new(None) };
+    /// Bytes of memory that the object being read has taken so far.
+    static WEIGHT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The memory that one object may take. An API server stores none of more than some mebibytes; `{},` in a list of a file takes a
+/// hundred times its text.
+const HEAVIEST: usize = 32 << 20;
+
+/// Begins to count the memory of an object.
+pub(super) fn weigh_anew() {
+    WEIGHT.set(0);
+}
+
+/// The memory that the last object read takes beside itself, in bytes: its lists and texts.
+pub(super) fn weight() -> usize {
+    WEIGHT.get()
+}
+
+/// Counts memory of the object being read.
+fn add_weight<E: serde::de::Error>(bytes: usize) -> Result<(), E> {
+    let weight = WEIGHT.get().saturating_add(bytes);
+    WEIGHT.set(weight);
+    if weight > HEAVIEST {
+        return Err(E::custom(format_args!(
+            "has so many parts that it would take more than {} MiB of memory, as no object of a cluster does",
+            HEAVIEST >> 20
+        )));
+    }
+    Ok(())
 }
 
 /// Runs `decode` with `interner` in reach of every field that is read with `interned`, and hands it back for the next
@@ -50,6 +79,7 @@ impl<'de> Deserialize<'de> for Str {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Str, E> {
+                add_weight(text.len() + OF_A_TEXT)?;
                 Ok(Str::from(text))
             }
         }
@@ -84,6 +114,16 @@ pub(super) fn shared(text: &str) -> Str {
         Some(interner) => interner.intern(text),
         None => Str::from(text),
     })
+}
+
+/// What a text takes besides its letters.
+const OF_A_TEXT: usize = 2 * size_of::<usize>();
+
+/// Counts a part of an object by its text, as what its type takes is not known where it is read.
+pub(super) fn weigh_part<E: serde::de::Error>(text: &str) -> Result<(), E> {
+    const OF_AN_ELEMENT: usize = 128;
+    let elements = text.bytes().filter(|byte| *byte == b'{').count();
+    add_weight(text.len() + elements * OF_AN_ELEMENT)
 }
 
 /// The part that was read from `text` before, or now with `read`.
@@ -159,6 +199,7 @@ where
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut list = Vec::with_capacity(map.size_hint().unwrap_or(0).min(64));
             while let Some((key, value)) = map.next_entry::<Repeating, W>()? {
+                add_weight(size_of::<(Str, T)>())?;
                 list.push((key.0, self.1(value)));
             }
             list.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -181,9 +222,37 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    let mut list = Option::<Vec<T>>::deserialize(deserializer)?.unwrap_or_default();
-    list.shrink_to_fit();
-    Ok(list)
+    let list = Option::<Weighed<T>>::deserialize(deserializer)?;
+    Ok(list.map(|list| list.0).unwrap_or_default())
+}
+
+/// A list that stops growing when its object gets too large.
+struct Weighed<T>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Weighed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Items<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a sequence")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    add_weight(size_of::<T>())?;
+                    list.push(item);
+                }
+                list.shrink_to_fit();
+                Ok(list)
+            }
+        }
+        deserializer
+            .deserialize_seq(Items(std::marker::PhantomData))
+            .map(Self)
+    }
 }
 
 /// Reads any value; `null` is the default.

@@ -324,6 +324,16 @@ pub struct Gap {
 }
 
 impl Gap {
+    /// What a look at one namespace does not tell of the others.
+    pub fn elsewhere(kind: Kind, namespace: &str) -> Self {
+        Self {
+            kind,
+            namespace: Str::default(),
+            except: namespace.into(),
+            reason: format!("the snapshot covers namespace `{namespace}` only"),
+        }
+    }
+
     /// Whether the gap hides objects of `kind` in `namespace` (empty: in any namespace).
     pub fn hides(&self, kind: Kind, namespace: &str) -> bool {
         let hidden = self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace;

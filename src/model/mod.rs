@@ -37,7 +37,7 @@ pub use class::{
     CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec, TaintRuleStatus,
     TaintSelector,
 };
-pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool};
+pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use decode::{UnknownFields, lookup, with_interner};
 pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, Stage};
 pub use kind::Kind;

@@ -94,6 +94,7 @@ impl<'de, T: Part> Deserialize<'de> for Repeated<T> {
             return Ok(Self(None));
         }
         let part = decode::repeated(text, || {
+            decode::weigh_part::<D::Error>(text)?;
             serde_json::from_str(text).map(Arc::new).map_err(D::Error::custom)
         })?;
         Ok(Self(Some(part)))

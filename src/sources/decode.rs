@@ -8,6 +8,7 @@ use super::upgrade::{UpgradeError, upgrade};
 #[derive(Default)]
 pub(crate) struct Decoder {
     interner: Interner,
+    weight: u64,
 }
 
 impl Decoder {
@@ -23,11 +24,19 @@ impl Decoder {
         json: &[u8],
     ) -> Result<Object, UpgradeError> {
         let json = upgrade(kind, group, version, json)?;
-        let object = with_interner(&mut self.interner, || Object::from_json(kind, &json))?;
+        let (object, weight) = with_interner(&mut self.interner, || Object::weighed_from_json(kind, &json))?;
+        self.weight = self.weight.saturating_add(weight as u64);
         if object.metadata().name.is_empty() {
             return Err(UpgradeError::Nameless);
         }
         Ok(object)
+    }
+}
+
+impl Decoder {
+    /// The memory of what was decoded since this was asked the last time, about, in bytes.
+    pub(crate) fn take_weight(&mut self) -> u64 {
+        std::mem::take(&mut self.weight)
     }
 }
 

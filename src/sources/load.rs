@@ -9,14 +9,18 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bundle::{SnapshotInfo, is_info};
-use super::decode::{Decoder, group_version};
+use super::bundle::SnapshotInfo;
+use super::coverage::{Coverage, advice, hole};
+use super::decode::Decoder;
 use super::destination::FileIdentity;
 use super::examples;
 use super::files;
-use super::files::{Found, ItemBatch, RawItem, ReadError, ReadOptions, Source, read_parallel};
+use super::files::{
+    Found, ItemBatch, Limits, ListHead, Origin, RawItem, ReadError, ReadOptions, Source, read_parallel,
+};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
+use super::recognize::{Recognized, listed, recognize};
 use super::upgrade::UpgradeError;
 use crate::model::{ClusterBuilder, Environment, Gap, Kind, Object, Str};
 
@@ -35,6 +39,12 @@ pub enum LoadError {
     /// A source has nothing in it that is sound.
     #[error("no object can be read: {0}")]
     Malformed(Problem),
+    /// The objects take too much memory for the size of the files.
+    #[error("the objects in the files take more than {} MiB of memory, which is the most for files of their size", limit >> 20)]
+    TooMuchMemory {
+        /// The limit.
+        limit: u64,
+    },
     /// No example has this name.
     #[error("there is no example `{0}`")]
     NoExample(String),
@@ -54,6 +64,9 @@ impl LoadError {
                     .collect();
                 Some(format!("examples that exist: {}", names.join(", ")))
             }
+            Self::TooMuchMemory { .. } => Some(
+                "no cluster packs so much into so few bytes; if you trust the files, unpack them yourself and read the result".to_owned(),
+            ),
             Self::Malformed(_) => None,
             Self::Strict(_) => {
                 Some("without --strict the object is left out and the rest is read".to_owned())
@@ -96,7 +109,7 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
         workers(),
         |batch| decode(batch, needs),
         |decoded| {
-            collected.take(decoded, request.strict)?;
+            collected.take(decoded, &options.limits, request.strict)?;
             observer.progress(collected.objects, bytes.load(Ordering::Relaxed));
             Ok::<_, LoadError>(())
         },
@@ -143,6 +156,14 @@ pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     files
 }
 
+/// Whether reading all of `names`, arguments of `--from`, neither waits for somebody nor goes on for ever. Whoever must not keep the
+/// user waiting, such as completion, asks this first.
+pub fn ends_by_itself(names: &[String]) -> bool {
+    names
+        .iter()
+        .all(|name| source(name).is_ok_and(|source| files::ends_by_itself(&source)))
+}
+
 fn source(name: &str) -> Result<Source, LoadError> {
     let Some(example) = name.strip_prefix("example:") else {
         return Ok(Source::from_argument(OsStr::new(name)));
@@ -165,13 +186,31 @@ fn workers() -> NonZeroUsize {
 #[derive(Default)]
 struct Decoded {
     objects: Vec<Object>,
-    problems: Vec<(Option<(Kind, Str)>, Problem)>,
-    infos: Vec<(String, SnapshotInfo)>,
+    problems: Vec<(Hidden, Problem)>,
+    /// Problems of objects that decide nothing.
+    harmless: Vec<Problem>,
+    infos: Vec<(Arc<str>, SnapshotInfo)>,
     control_plane: Vec<ControlPlanePod>,
     ignored: BTreeMap<String, u64>,
-    /// Objects of kinds that are known, whether they are needed or not.
-    known: u64,
+    /// Objects of kinds that are known, whether they are needed or not, by file.
+    known: BTreeMap<Kind, (Arc<str>, u64)>,
+    counted: Vec<(Arc<str>, Kind, u64)>,
+    /// Lists of a single kind, and whether they are whole.
+    lists: Vec<(Arc<str>, Kind, bool)>,
     versions: Vec<(Kind, String)>,
+    /// The memory of the objects.
+    weight: u64,
+    /// Bytes of files that had been read when the batch was full.
+    read: u64,
+}
+
+/// What may be missing because of a problem.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Hidden {
+    /// An object of any kind.
+    Anything,
+    /// An object of this kind, in this namespace if it is not empty.
+    Of(Kind, Str),
 }
 
 thread_local! {
@@ -185,44 +224,57 @@ fn decode(batch: &ItemBatch, needs: &Needs) -> Decoded {
         for found in batch.iter() {
             match found {
                 Found::Item(item) => decoded.item(&item, needs, decoder),
-                Found::List { head, .. } => {
-                    let kind = head.item_kind().and_then(|kind| {
-                        let (group, _) = group_version(head.api_version.as_deref().unwrap_or_default());
-                        Kind::find(group, kind)
-                    });
-                    decoded.versions.extend(kind.zip(head.resource_version.clone()));
+                Found::List { head, origin } => decoded.list(head, &origin),
+                Found::Problem(problem) => {
+                    // An object of a kind that does not matter may be what it likes.
+                    let of = match &problem.head {
+                        Some((version, kind)) => recognize(Some(version), Some(kind)),
+                        None => recognize(None, None),
+                    };
+                    match of {
+                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem.into()),
+                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem.into()),
+                        Recognized::Info => decoded.problem(None, problem.into()),
+                        Recognized::Other => decoded.harmless.push(problem.into()),
+                    }
                 }
-                Found::Problem(problem) => decoded.problems.push((None, problem.into())),
             }
         }
+        decoded.weight = decoder.take_weight();
     });
+    decoded.read = batch.read_so_far();
+    let known = std::mem::take(&mut decoded.known);
+    let counted = known.into_iter().map(|(kind, (file, count))| (file, kind, count));
+    decoded.counted.extend(counted);
     decoded
 }
 
 impl Decoded {
     fn item(&mut self, item: &RawItem<'_>, needs: &Needs, decoder: &mut Decoder) {
-        let (Some(api_version), Some(name)) = (item.api_version, item.kind) else {
-            let missing = if item.kind.is_none() { "kind" } else { "apiVersion" };
-            self.problems
-                .push((None, item.problem(format!("has no `{missing}`")).into()));
-            return;
-        };
-        let (group, version) = group_version(api_version);
-        let Some(kind) = Kind::find(group, name) else {
-            if is_info(api_version, name) {
+        let (kind, group, version) = match recognize(item.api_version, item.kind) {
+            Recognized::Known { kind, group, version } => (kind, group, version),
+            Recognized::Info => {
                 match serde_json::from_slice(item.json) {
-                    Ok(info) => self.infos.push((item.origin.file.to_string(), info)),
-                    Err(error) => self.problems.push((None, item.decode_problem(&error).into())),
+                    Ok(info) => self.infos.push((Arc::clone(&item.origin.file), info)),
+                    Err(error) => self.problem(None, item.decode_problem(&error).into()),
                 }
-            } else {
-                *self
-                    .ignored
-                    .entry(format!("{name} of {api_version}"))
-                    .or_default() += 1;
+                return;
             }
-            return;
+            Recognized::Other => {
+                if let Some(key) = item.repeated_head() {
+                    return self.problem(None, item.problem(format!("key `{key}` appears twice")).into());
+                }
+                let (name, api_version) = (
+                    item.kind.unwrap_or_default(),
+                    item.api_version.unwrap_or_default(),
+                );
+                let name = format!("{name} of {api_version}");
+                count_ignored(&mut self.ignored, name, 1);
+                return;
+            }
+            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why).into()),
         };
-        self.known += 1;
+        self.count(kind, &item.origin.file);
         if kind == Kind::Pod && needs.wants_gates() {
             self.control_plane.extend(ControlPlanePod::of(item.json));
         }
@@ -236,7 +288,8 @@ impl Decoded {
             }
             Err(UpgradeError::Json(error)) => item.decode_problem(&error),
             Err(UpgradeError::UnknownVersion(_)) => item.problem(format!(
-                "`{api_version}` is no version of {kind} that can be read; {} {}",
+                "`{}` is no version of {kind} that can be read; {} {}",
+                item.api_version.unwrap_or_default(),
                 if kind.versions().len() == 1 {
                     "known is"
                 } else {
@@ -246,10 +299,85 @@ impl Decoded {
             )),
             Err(error) => item.problem(error.to_string()),
         };
-        let problem = Problem::from(problem);
-        let namespace = problem.namespace().into();
-        self.problems.push((Some((kind, namespace)), problem));
+        self.problem(Some(kind), Problem::from(problem));
     }
+
+    /// A list that ended, whose items came before.
+    fn list(&mut self, head: &ListHead, origin: &Origin) {
+        let of = listed(head.api_version.as_deref(), head.kind.as_deref());
+        self.versions.extend(of.zip(head.resource_version.clone()));
+        let name = head.kind.as_deref().unwrap_or_default();
+        let problem = |why: &str| Problem {
+            place: origin.to_string(),
+            object: None,
+            message: why.to_owned(),
+        };
+        // Lists of other kinds tell nothing that matters, and may be in pages.
+        let matters = of.is_some() || matches!(name, "" | "List");
+        if !head.has_items {
+            if let Recognized::Unclear { kind, why } =
+                recognize(head.api_version.as_deref(), head.kind.as_deref())
+            {
+                self.problem(kind, problem(&why));
+            }
+        } else if name.is_empty() {
+            // kubectl writes the kind after the items: what is cut off in between has none.
+            self.problem(
+                None,
+                problem("is a list without `kind`, so that its end may be cut off"),
+            );
+        } else if head.is_odd && matters {
+            self.problem(
+                of,
+                problem("is a list whose `metadata` cannot be read, or that says twice what it is"),
+            );
+        } else if head.is_cut() && matters {
+            let rest = match head.remaining_items {
+                Some(count) if count > 0 => format!("{count} more items"),
+                _ => "more items".to_owned(),
+            };
+            self.problem(
+                of,
+                problem(&format!("is one page of a list: {rest} are on further pages")),
+            );
+        }
+        if let Some(kind) = of.filter(|_| head.has_items) {
+            let whole = !head.is_odd && !head.is_cut();
+            self.lists.push((Arc::clone(&origin.file), kind, whole));
+        }
+    }
+
+    fn problem(&mut self, kind: Option<Kind>, problem: Problem) {
+        let hidden = match kind {
+            None => Hidden::Anything,
+            Some(kind) if kind.is_namespaced() => Hidden::Of(kind, problem.namespace().into()),
+            Some(kind) => Hidden::Of(kind, Str::default()),
+        };
+        self.problems.push((hidden, problem));
+    }
+
+    /// Counts an object. Those of one batch nearly always come from one file.
+    fn count(&mut self, kind: Kind, file: &Arc<str>) {
+        let (of, count) = self.known.entry(kind).or_insert_with(|| (Arc::clone(file), 0));
+        if Arc::ptr_eq(of, file) {
+            *count += 1;
+        } else {
+            self.counted.push((Arc::clone(file), kind, 1));
+        }
+    }
+}
+
+/// Counts objects of a kind that does not matter.
+fn count_ignored(ignored: &mut BTreeMap<String, u64>, kind: String, count: u64) {
+    /// A cluster has some hundred kinds. What has more is made up, and would fill the memory with names.
+    const MOST: usize = 1000;
+    let known = ignored.len() < MOST || ignored.contains_key(&kind);
+    let name = if known {
+        kind
+    } else {
+        "of further kinds".to_owned()
+    };
+    *ignored.entry(name).or_default() += count;
 }
 
 /// All batches together.
@@ -258,40 +386,61 @@ struct Collected {
     builder: ClusterBuilder,
     loaded: Loaded,
     objects: u64,
-    known: u64,
+    /// The memory of the objects.
+    weight: u64,
     undescribed: u64,
-    /// Objects that could not be decoded, by kind and namespace.
-    broken: BTreeMap<(Kind, Str), u64>,
-    infos: Vec<(String, SnapshotInfo)>,
+    /// Problems by what may be missing because of them.
+    broken: BTreeMap<Hidden, u64>,
+    coverage: Coverage,
+    knows_any: bool,
     control_plane: Vec<ControlPlanePod>,
 }
 
 impl Collected {
-    fn take(&mut self, decoded: Decoded, strict: bool) -> Result<(), LoadError> {
+    fn take(&mut self, decoded: Decoded, limits: &Limits, strict: bool) -> Result<(), LoadError> {
         let Decoded {
             objects,
             problems,
+            harmless,
             infos,
             control_plane,
             ignored,
-            known,
+            known: _,
+            counted,
+            lists,
             versions,
+            weight,
+            read,
         } = decoded;
-        self.known += known;
-        for (of, problem) in problems {
-            if let Some(of) = of {
-                *self.broken.entry(of).or_default() += 1;
-            }
+        self.weight = self.weight.saturating_add(weight);
+        let limit = limits.memory(read);
+        if self.weight > limit {
+            return Err(LoadError::TooMuchMemory { limit });
+        }
+        for (hidden, problem) in problems {
+            *self.broken.entry(hidden).or_default() += 1;
+            self.problem(problem, strict)?;
+        }
+        for problem in harmless {
             self.problem(problem, strict)?;
         }
         self.objects += objects.len() as u64;
         for object in objects {
             self.builder.add(object);
         }
-        self.infos.extend(infos);
+        for (file, kind, count) in counted {
+            self.knows_any = true;
+            self.coverage.objects(&file, kind, count);
+        }
+        for (file, kind, whole) in lists {
+            self.coverage.list(&file, kind, whole);
+        }
+        for (file, info) in infos {
+            self.coverage.snapshot(&file, info);
+        }
         self.control_plane.extend(control_plane);
         for (kind, count) in ignored {
-            *self.loaded.ignored.entry(kind).or_default() += count;
+            count_ignored(&mut self.loaded.ignored, kind, count);
         }
         self.loaded.resource_versions.extend(versions);
         Ok(())
@@ -312,25 +461,34 @@ impl Collected {
     fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {
         let names = request.names.join(", ");
         let mut environment = self.environment(&names, request, needs);
-        for ((kind, namespace), count) in std::mem::take(&mut self.broken) {
-            let objects = if count == 1 { "object" } else { "objects" };
-            let reason = format!("{count} malformed {objects}");
-            environment.gaps.push(Gap {
-                kind,
-                namespace,
-                except: Str::default(),
-                reason,
-            });
+        let mut covered = self.coverage.verdict(needs);
+        if self.broken.contains_key(&Hidden::Anything) {
+            // What could not be understood hides every kind anyway, and says better why.
+            covered.gaps.retain(|gap| !covered.absent.contains(&gap.kind));
         }
-        environment.gaps.sort();
+        for problem in covered.damaged {
+            self.problem(problem, request.strict)?;
+        }
+        self.loaded.warnings.extend(advice(&names, &covered.absent));
+        environment.gaps.retain(|gap| !needs.contains(gap.kind));
+        environment.gaps.extend(covered.gaps);
+        environment.gaps.extend(self.forgotten(needs));
         let warnings = request.versions.apply(&mut environment);
         self.loaded.warnings.extend(warnings);
 
-        let (cluster, duplicates) = std::mem::take(&mut self.builder).build(environment);
-        for (kind, key) in duplicates {
-            self.problem(Problem::duplicate(kind, &key, &names), request.strict)?;
+        let builder = std::mem::take(&mut self.builder);
+        for (kind, one, other) in builder.with_same_uid() {
+            let reason = "there are several with one UID".to_owned();
+            environment.gaps.push(hole(kind, reason));
+            self.problem(Problem::same_uid(kind, &one, &other, &names), request.strict)?;
         }
-        if self.known == 0 && !self.loaded.ignored.is_empty() {
+        environment.gaps.sort();
+        environment.gaps.dedup();
+        let (cluster, twins) = builder.build(environment);
+        for twin in twins {
+            self.problem(Problem::duplicate(&twin, &names), request.strict)?;
+        }
+        if !self.knows_any && !self.loaded.ignored.is_empty() {
             let kinds = self.loaded.ignored.iter();
             let kinds: Vec<_> = kinds
                 .map(|(kind, count)| format!("{count} {kind}"))
@@ -353,16 +511,45 @@ impl Collected {
         })
     }
 
+    /// What may be missing because something could not be understood. A problem of an object whose kind is not known can hide an
+    /// object of each kind.
+    fn forgotten(&mut self, needs: &Needs) -> Vec<Gap> {
+        let mut gaps = Vec::new();
+        for (hidden, count) in std::mem::take(&mut self.broken) {
+            match hidden {
+                Hidden::Of(kind, namespace) => {
+                    let objects = if count == 1 { "object" } else { "objects" };
+                    let reason = format!("{count} malformed {objects}");
+                    gaps.push(Gap {
+                        namespace,
+                        ..hole(kind, reason)
+                    });
+                }
+                Hidden::Anything => {
+                    let parts = if count == 1 { "part" } else { "parts" };
+                    let reason = format!("{count} {parts} of the input may be of any kind");
+                    gaps.extend(
+                        needs
+                            .kind_set()
+                            .into_iter()
+                            .map(|kind| hole(kind, reason.clone())),
+                    );
+                }
+            }
+        }
+        gaps
+    }
+
     /// What the files tell of their cluster. A snapshot says it itself; of other files the control plane's pods may say something.
     fn environment(&mut self, names: &str, request: &Request<'_>, needs: &Needs) -> Environment {
         let source = source_name(request.names);
         // Of several snapshots, the newest is closest to the truth.
-        self.infos.sort_by_key(|(_, info)| info.recorded_at);
-        if let Some((file, info)) = self.infos.last() {
+        let told = self.coverage.snapshots().filter(|(_, info)| info.has_version());
+        let count = told.clone().count();
+        if let Some((file, info)) = told.max_by_key(|(_, info)| info.recorded_at) {
             let (environment, warnings) = info.environment(source);
             self.loaded.warnings.extend(warnings);
-            if self.infos.len() > 1 {
-                let count = self.infos.len();
+            if count > 1 {
                 self.loaded.warnings.push(format!(
                     "{names} hold {count} snapshots; versions, feature gates and time are those of `{file}`"
                 ));

@@ -3,6 +3,7 @@
 //! Sources hand over objects as they were written, one by one; what is in them is decoded into the model by `model`.
 
 pub mod bundle;
+mod coverage;
 mod decode;
 pub mod destination;
 pub(crate) mod examples;
@@ -12,10 +13,11 @@ pub mod live;
 mod load;
 mod manifests;
 mod needs;
+mod recognize;
 pub mod rewrite;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Request, files_read, load, text_of};
+pub use load::{LoadError, Request, ends_by_itself, files_read, load, text_of};
 pub use manifests::{Manifests, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, Key, Kind};
+use crate::model::{Cluster, Key, Kind, Twin};
 
 /// What a command has to know. Sources read nothing else: a list of all pods costs a large cluster seconds.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +10,7 @@ pub struct Needs {
     wants: BTreeMap<Kind, Want>,
     gates: bool,
     pods_after_claims: bool,
+    whole_files: bool,
 }
 
 /// How objects of one kind are wanted.
@@ -108,6 +109,18 @@ impl Needs {
         self
     }
 
+    /// Files that are read instead of a cluster are all there is, because the user says so: a kind of which they say nothing has no
+    /// objects.
+    #[must_use]
+    pub fn files_are_whole(mut self) -> Self {
+        self.whole_files = true;
+        self
+    }
+
+    pub(crate) fn takes_files_for_whole(&self) -> bool {
+        self.whole_files
+    }
+
     pub(crate) fn wants(&self) -> impl Iterator<Item = (Kind, &Want)> {
         self.wants.iter().map(|(kind, want)| (*kind, want))
     }
@@ -156,16 +169,27 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn duplicate(kind: Kind, key: &Key, place: &str) -> Self {
-        let object = if key.namespace.is_empty() {
-            format!("{kind}/{}", key.name)
+    pub(crate) fn duplicate(twin: &Twin, place: &str) -> Self {
+        let message = if twin.contradicts {
+            "is there more than once and says different things; the last one counts, and what depends on it is unknown"
         } else {
-            format!("{kind}/{key}")
+            "is there more than once, each time the same"
         };
         Self {
             place: place.to_owned(),
-            object: Some(object),
-            message: "is there more than once; the last one counts".to_owned(),
+            object: Some(object(twin.kind, &twin.key)),
+            message: message.to_owned(),
+        }
+    }
+
+    pub(crate) fn same_uid(kind: Kind, one: &Key, other: &Key, place: &str) -> Self {
+        Self {
+            place: place.to_owned(),
+            object: Some(object(kind, other)),
+            message: format!(
+                "has the UID of `{}`: one of them is not what it says",
+                object(kind, one)
+            ),
         }
     }
 
@@ -177,6 +201,15 @@ impl Problem {
         } else {
             ""
         }
+    }
+}
+
+/// How problems name an object.
+fn object(kind: Kind, key: &Key) -> String {
+    if key.namespace.is_empty() {
+        format!("{kind}/{}", key.name)
+    } else {
+        format!("{kind}/{key}")
     }
 }
 

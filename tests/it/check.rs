@@ -175,7 +175,12 @@ fn changed(before: &str, after: &str) -> BTreeSet<String> {
         .collect();
     objects(before)
         .iter()
-        .filter(|object| !matches!(object["kind"].as_str(), Some("Event" | "Node" | "Namespace")))
+        .filter(|object| {
+            !matches!(
+                object["kind"].as_str(),
+                Some("Event" | "Node" | "Namespace" | "SnapshotInfo")
+            )
+        })
         .filter(|object| after.get(&name_of(object)) != Some(&essence(object)))
         .map(name_of)
         .collect()

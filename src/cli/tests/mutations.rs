@@ -41,7 +41,7 @@ const SNAPSHOTS: [&str; 6] = [
 ];
 
 #[expect(clippy::disallowed_methods, reason = "tests read files")]
-fn snapshot(name: &str) -> Value {
+pub(super) fn snapshot(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/snapshots")
         .join(format!("{name}.yaml"));

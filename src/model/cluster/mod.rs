@@ -7,13 +7,14 @@ mod index;
 mod layered;
 mod pools;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use pools::Pool;
 
 use self::index::{Bulk, Entry, Indexes};
 use self::layered::Layered;
-use super::decode::alone;
+use super::decode::{alone, weigh_anew, weight};
 use super::{
     Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap, Key, Kind, Meta,
     Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Slice, Str, TaintRule,
@@ -51,8 +52,12 @@ impl Object {
                 serde::de::Error::custom(format!("no UTF-8 at byte {}", error.valid_up_to()))
             })?;
             // What is shared is read by itself; where in the object it is wrong shows when it is not.
+            weigh_anew();
             serde_json::from_str(text)
-                .or_else(|_| alone(|| serde_json::from_str(text)))
+                .or_else(|_| {
+                    weigh_anew();
+                    alone(|| serde_json::from_str(text))
+                })
                 .map(Arc::new)
         }
         Ok(match kind {
@@ -71,6 +76,15 @@ impl Object {
             Kind::ResourceQuota => Self::ResourceQuota(read(json)?),
             Kind::Event => Self::Event(read(json)?),
         })
+    }
+
+    /// The same with the memory that the object takes, about, in bytes.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`].
+    pub fn weighed_from_json(kind: Kind, json: &[u8]) -> Result<(Self, usize), serde_json::Error> {
+        let object = Self::from_json(kind, json)?;
+        Ok((object, weight() + size_of_kind(kind)))
     }
 
     /// The object's kind.
@@ -423,14 +437,43 @@ impl ClusterBuilder {
         self.objects.is_empty()
     }
 
-    /// The cluster, and the identities that more than one object had, in order.
-    pub fn build(self, environment: Environment) -> (Cluster, Vec<(Kind, Key)>) {
+    /// Objects of the same kind that have a UID in common and no name: the kind, the name of the one and of the other.
+    pub fn with_same_uid(&self) -> Vec<(Kind, Key, Key)> {
+        let mut first: HashMap<(Kind, &Str), &Object> = HashMap::with_capacity(self.objects.len());
+        let mut found = Vec::new();
+        for object in &self.objects {
+            let metadata = object.metadata();
+            if metadata.uid.is_empty() {
+                continue;
+            }
+            let known = first.entry((object.kind(), &metadata.uid)).or_insert(object);
+            if known.metadata().key() != metadata.key() {
+                found.push((object.kind(), known.metadata().key(), metadata.key()));
+            }
+        }
+        found
+    }
+
+    /// The cluster, and the identities that more than one object had, in order. What objects of one identity say differently is a gap
+    /// of the cluster.
+    pub fn build(self, environment: Environment) -> (Cluster, Vec<Twin>) {
         let mut lists = Lists::default();
         for object in self.objects {
             lists.add(object);
         }
         lists.build(environment)
     }
+}
+
+/// An identity that several objects of a source have. The last of them stays.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Twin {
+    /// Their kind.
+    pub kind: Kind,
+    /// Their namespace and name.
+    pub key: Key,
+    /// Whether they differ in something that the model reads, so that one of them is wrong.
+    pub contradicts: bool,
 }
 
 /// Objects by kind, to be sorted once.
@@ -448,8 +491,8 @@ impl Lists {
             .push((object.metadata().key(), object));
     }
 
-    fn build(mut self, environment: Environment) -> (Cluster, Vec<(Kind, Key)>) {
-        let mut duplicates = Vec::new();
+    fn build(mut self, mut environment: Environment) -> (Cluster, Vec<Twin>) {
+        let mut duplicates: Vec<Twin> = Vec::new();
         let mut bulk = Bulk::default();
         for (kind, mut list) in std::mem::take(&mut self.seen) {
             // Servers list in order, and so do files made from what they list.
@@ -457,10 +500,20 @@ impl Lists {
                 list.sort_by(|(a, _), (b, _)| a.cmp(b));
                 // Walking backwards keeps the last object of each key, as a stable sort left them in the order of the source.
                 list.reverse();
-                list.dedup_by(|(again, _), (kept, _)| {
+                list.dedup_by(|(again, other), (kept, object)| {
                     let same = again == kept;
-                    if same && duplicates.last() != Some(&(kind, kept.clone())) {
-                        duplicates.push((kind, kept.clone()));
+                    if same {
+                        let contradicts = !same_words(other, object);
+                        match duplicates.last_mut() {
+                            Some(twin) if twin.kind == kind && twin.key == *kept => {
+                                twin.contradicts |= contradicts
+                            }
+                            _ => duplicates.push(Twin {
+                                kind,
+                                key: kept.clone(),
+                                contradicts,
+                            }),
+                        }
                     }
                     same
                 });
@@ -472,10 +525,45 @@ impl Lists {
             self.cluster.objects[kind as usize] = list.into_iter().collect();
         }
         duplicates.sort();
+        for twin in duplicates.iter().filter(|twin| twin.contradicts) {
+            environment.gaps.push(Gap {
+                kind: twin.kind,
+                namespace: twin.key.namespace.clone(),
+                except: Str::default(),
+                reason: "there are several of one name that say different things".to_owned(),
+            });
+        }
+        environment.gaps.sort();
+        environment.gaps.dedup();
         self.cluster.indexes = bulk.build();
         self.cluster.environment = Arc::new(environment);
         (self.cluster, duplicates)
     }
+}
+
+/// What an object takes without its lists and texts, with its place in a cluster and its indexes.
+fn size_of_kind(kind: Kind) -> usize {
+    const OF_A_PLACE: usize = 512;
+    let object = match kind {
+        Kind::Namespace | Kind::Workload | Kind::CompositePodGroup => size_of::<Bare>(),
+        Kind::Node => size_of::<Node>(),
+        Kind::DeviceClass => size_of::<Class>(),
+        Kind::ResourceSlice => size_of::<Slice>(),
+        Kind::DeviceTaintRule => size_of::<TaintRule>(),
+        Kind::ResourceClaimTemplate => size_of::<ClaimTemplate>(),
+        Kind::ResourceClaim => size_of::<Claim>(),
+        Kind::Pod => size_of::<Pod>(),
+        Kind::PodGroup => size_of::<PodGroup>(),
+        Kind::PodDisruptionBudget => size_of::<DisruptionBudget>(),
+        Kind::ResourceQuota => size_of::<Quota>(),
+        Kind::Event => size_of::<Event>(),
+    };
+    object + OF_A_PLACE
+}
+
+/// Whether two objects say the same, as far as the model reads it.
+fn same_words(one: &Object, other: &Object) -> bool {
+    format!("{one:?}") == format!("{other:?}")
 }
 
 #[cfg(test)]

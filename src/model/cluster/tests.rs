@@ -167,7 +167,14 @@ fn the_last_of_equal_objects_stays_and_the_identity_is_told() {
     }
     builder.add(claim("once", &["d"]));
     let (cluster, duplicates) = builder.build(Environment::default());
-    assert_eq!(duplicates, [(Kind::ResourceClaim, Key::new("n", "twice"))]);
+    let twin = |contradicts| Twin {
+        kind: Kind::ResourceClaim,
+        key: Key::new("n", "twice"),
+        contradicts,
+    };
+    assert_eq!(duplicates, [twin(true)]);
+    assert!(cluster.gap(Kind::ResourceClaim, "n").is_some());
+    assert!(cluster.gap(Kind::ResourceClaim, "m").is_none());
     assert_eq!(
         cluster.claim(&Key::new("n", "twice")).unwrap().results()[0].device,
         "c"

@@ -84,6 +84,13 @@ pub struct ListInfo {
     pub count: u64,
 }
 
+impl ListInfo {
+    fn is_of(&self, kind: Kind) -> bool {
+        let (group, _) = crate::sources::decode::group_version(&self.api_version);
+        Kind::find(group, &self.kind) == Some(kind)
+    }
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GapInfo {
@@ -154,6 +161,42 @@ impl SnapshotInfo {
         }
     }
 
+    /// Whether it tells of which release the cluster is. A file made by hand may have the lists alone.
+    pub(crate) fn has_version(&self) -> bool {
+        !self.kubernetes.version.is_empty()
+    }
+
+    /// Whether it tells everything of `kind` but what its gaps hide.
+    pub(crate) fn knows(&self, kind: Kind) -> bool {
+        let listed = self.lists.iter().any(|list| list.is_of(kind));
+        listed || self.not_served.iter().any(|name| kind_of(name) == Some(kind))
+    }
+
+    /// How many objects of `kind` the file has.
+    pub(crate) fn count_of(&self, kind: Kind) -> u64 {
+        let lists = self.lists.iter().filter(|list| list.is_of(kind));
+        lists.fold(0, |count, list| count.saturating_add(list.count))
+    }
+
+    /// What the snapshot lacks of `kind`.
+    pub(crate) fn gaps_of(&self, kind: Kind) -> Vec<Gap> {
+        let named = self.gaps.iter().filter(|gap| kind_of(&gap.kind) == Some(kind));
+        let mut gaps: Vec<Gap> = named
+            .map(|gap| Gap {
+                kind,
+                namespace: Str::from(gap.namespace.as_str()),
+                except: Str::from(gap.except.as_str()),
+                reason: gap.reason.clone(),
+            })
+            .collect();
+        if let Some(namespace) = self.namespace.as_deref().filter(|_| kind.is_namespaced())
+            && !gaps.iter().any(|gap| gap.namespace.is_empty())
+        {
+            gaps.push(Gap::elsewhere(kind, namespace));
+        }
+        gaps
+    }
+
     /// What was known when the snapshot was written; `source` is where it was read from now. What is not understood, as when a
     /// newer release of this program wrote it, comes back as warnings.
     pub(crate) fn environment(&self, source: String) -> (Environment, Vec<String>) {
@@ -201,20 +244,13 @@ impl SnapshotInfo {
                 },
             ));
         }
-        for gap in &self.gaps {
-            match kind_of(&gap.kind) {
-                Some(kind) => environment.gaps.push(Gap {
-                    kind,
-                    namespace: Str::from(gap.namespace.as_str()),
-                    except: Str::from(gap.except.as_str()),
-                    reason: gap.reason.clone(),
-                }),
-                None => warnings.push(format!(
-                    "the snapshot lacks objects of unknown kind `{}`",
-                    gap.kind
-                )),
-            }
+        for gap in self.gaps.iter().filter(|gap| kind_of(&gap.kind).is_none()) {
+            warnings.push(format!(
+                "the snapshot lacks objects of unknown kind `{}`",
+                gap.kind
+            ));
         }
+        environment.gaps = Kind::all().flat_map(|kind| self.gaps_of(kind)).collect();
         environment.not_served = self.not_served.iter().filter_map(|name| kind_of(name)).collect();
         (environment, warnings)
     }

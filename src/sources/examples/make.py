@@ -18,6 +18,11 @@ import yaml
 # The kinds of the model, in the order of snapshots.
 KINDS = ["Namespace", "Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "ResourceClaimTemplate", "ResourceClaim",
          "Pod", "PodGroup", "Workload", "PodDisruptionBudget", "ResourceQuota", "Event"]
+# Where a kind without objects would be served.
+VERSIONS = {"DeviceClass": "resource.k8s.io/v1", "ResourceSlice": "resource.k8s.io/v1",
+            "DeviceTaintRule": "resource.k8s.io/v1", "ResourceClaimTemplate": "resource.k8s.io/v1",
+            "ResourceClaim": "resource.k8s.io/v1", "PodGroup": "scheduling.k8s.io/v1beta1",
+            "Workload": "scheduling.k8s.io/v1beta1", "PodDisruptionBudget": "policy/v1"}
 COMPONENTS = ["kube-apiserver", "kube-scheduler", "kube-controller-manager"]
 
 
@@ -26,8 +31,8 @@ def main():
     text = pathlib.Path(file).read_text()
     items = [item for item in yaml.safe_load(text)["items"] if item["kind"] in KINDS]
     items.sort(key=lambda item: (KINDS.index(item["kind"]), item["metadata"].get("namespace", ""), item["metadata"]["name"]))
-    served = {item["kind"] for item in items}
     groups = any(gate == "GenericWorkload=true" for gate in gates)
+    not_served = ["CompositePodGroup"] if groups else ["PodGroup", "Workload", "CompositePodGroup"]
     info = {
         "apiVersion": "dra.kubectl.io/v1", "kind": "SnapshotInfo", "metadata": {"name": "snapshot"},
         "tool": "make.py", "recordedAt": max(re.findall(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", text)),
@@ -35,11 +40,13 @@ def main():
         "kubernetes": {"version": "1.37.1", "gitVersion": "v1.37.1", "emulatedMinor": 37, "minCompatibilityMinor": 36},
         "featureGates": [{"component": component, "name": gate.split("=")[0], "enabled": gate.endswith("=true"),
                           "evidence": "Recorded"} for component in COMPONENTS for gate in gates],
-        "lists": [{"apiVersion": next(item["apiVersion"] for item in items if item["kind"] == kind), "kind": kind,
-                   "resourceVersion": "", "count": sum(item["kind"] == kind for item in items)}
-                  for kind in KINDS if kind in served],
+        # A kind that is not listed would not be known to have no objects.
+        "lists": [{"apiVersion": next((item["apiVersion"] for item in items if item["kind"] == kind),
+                                      VERSIONS.get(kind, "v1")),
+                   "kind": kind, "resourceVersion": "", "count": sum(item["kind"] == kind for item in items)}
+                  for kind in KINDS if kind not in not_served],
         "gaps": [],
-        "notServed": [] if groups else ["PodGroup", "Workload"],
+        "notServed": not_served,
     }
     lines = ",\n".join(json.dumps(item, separators=(",", ":")) for item in [info, *items])
     snapshot = '{"apiVersion":"v1","kind":"List","metadata":{},"items":[\n' + lines + "\n]}\n"

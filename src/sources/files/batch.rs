@@ -12,6 +12,8 @@ pub struct ItemBatch {
     entries: Vec<Entry>,
     /// The few texts that `apiVersion` and `kind` are.
     words: Vec<Box<str>>,
+    /// Bytes of files that had been read when the batch was full.
+    read: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -98,6 +100,16 @@ impl ItemBatch {
     /// The number of things in it.
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Bytes of files that had been read when the batch was full, as far as they are counted.
+    pub fn read_so_far(&self) -> u64 {
+        self.read
+    }
+
+    /// Notes how many bytes of files have been read.
+    pub(super) fn note_read(&mut self, bytes: u64) {
+        self.read = bytes;
     }
 
     /// Whether there is nothing in it.

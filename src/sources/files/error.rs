@@ -66,14 +66,51 @@ pub enum ReadError {
         source: io::Error,
     },
     /// A compressed file unpacks to far more than it should.
-    #[error("`{file}` unpacks from {compressed} to more than {expanded} bytes")]
+    #[error(
+        "`{file}` unpacks to more than {} MiB, which is the most that {compressed} bytes of {compression} data may unpack to",
+        expanded >> 20
+    )]
     Bomb {
         /// The file as named.
         file: Arc<str>,
+        /// How it is compressed.
+        compression: &'static str,
         /// The compressed bytes read so far.
         compressed: u64,
-        /// The bytes they unpacked to.
+        /// The bytes they may unpack to.
         expanded: u64,
+    },
+    /// The file has bytes that no text has.
+    #[error("`{file}` is not text: it has a zero byte at offset {offset}")]
+    NotText {
+        /// The file as named.
+        file: Arc<str>,
+        /// Where the byte is in the text, from 0.
+        offset: u64,
+    },
+    /// A file in a directory that has no end, or waits for a writer.
+    #[error("`{file}` is {what}, not a file")]
+    NotAFile {
+        /// The file as named.
+        file: Arc<str>,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A source in which next to nothing is an object.
+    #[error("`{file}` has more than {limit} things in it that are no objects of Kubernetes")]
+    TooManyProblems {
+        /// The file or directory as named.
+        file: Arc<str>,
+        /// The limit.
+        limit: u64,
+    },
+    /// Text without anything in it.
+    #[error("`{file}` has more than {} MiB of text with nothing in it", limit >> 20)]
+    Empty {
+        /// The file as named.
+        file: Arc<str>,
+        /// The limit.
+        limit: u64,
     },
     /// The file is in a format that is not read.
     #[error("`{file}` is {format}")]
@@ -160,7 +197,14 @@ impl ReadError {
             Self::TruncatedCompression { .. } | Self::CorruptCompression { .. } => {
                 "copy or download the file again; the part before the damage is not used".to_owned()
             }
-            Self::Bomb { .. } => "unpack the file yourself if you trust it, and read the result".to_owned(),
+            Self::Bomb { compression, .. } => format!(
+                "objects of a cluster do not repeat themselves that much; if you trust the file, unpack it yourself, with \
+                 `{compression} -d`, and read the result, for which there is no such limit"
+            ),
+            Self::NotText { .. } | Self::TooManyProblems { .. } | Self::Empty { .. } => {
+                "look what the file is: what `kubectl dra snapshot` or `kubectl get … -o yaml` saved is needed".to_owned()
+            }
+            Self::NotAFile { .. } => "name it itself if it is to be read, or take it out of the directory".to_owned(),
             Self::Unsupported { remedy, .. } => (*remedy).to_owned(),
             Self::NotUtf8 { .. } => {
                 "convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all".to_owned()

@@ -79,8 +79,17 @@ impl<'a> RawItem<'a> {
         Problem {
             origin: self.origin.clone(),
             object: self.name(),
+            head: self
+                .api_version
+                .zip(self.kind)
+                .map(|(version, kind)| (version.to_owned(), kind.to_owned())),
             message: message.into(),
         }
+    }
+
+    /// A member that says what the object is and is there twice, so that readers differ in what it is.
+    pub(crate) fn repeated_head(&self) -> Option<&'static str> {
+        json::repeated_head(self.json)
     }
 
     /// The problem that this object could not be decoded, at the line the decoder stopped.
@@ -103,6 +112,8 @@ pub struct Problem {
     pub origin: Origin,
     /// `kind/namespace/name`, as far as it is known.
     pub object: Option<String>,
+    /// `apiVersion` and `kind` of the object, where they can be told although the rest cannot be used.
+    pub head: Option<(String, String)>,
     /// What is wrong.
     pub message: String,
 }
@@ -132,6 +143,10 @@ pub struct ListHead {
     pub remaining_items: Option<i64>,
     /// The whole `metadata` as JSON.
     pub metadata: Option<Vec<u8>>,
+    /// Whether there is an `items`, be it null. Without it nothing tells that the list is empty.
+    pub has_items: bool,
+    /// `metadata` is not of the shape that it has in a list, or a member is there twice: what it says cannot be relied on.
+    pub is_odd: bool,
     /// The number of items so far.
     pub items: u64,
     /// The line the list begins in, from 1.
@@ -152,14 +167,24 @@ impl ListHead {
             remaining_item_count: Option<i64>,
         }
 
-        if let Ok(Some(metadata)) = serde_json::from_slice::<Option<Metadata<'_>>>(json) {
-            let filled =
-                |text: Option<Cow<'_, str>>| text.filter(|text| !text.is_empty()).map(Cow::into_owned);
-            self.resource_version = filled(metadata.resource_version);
-            self.continue_token = filled(metadata.r#continue);
-            self.remaining_items = metadata.remaining_item_count;
+        match serde_json::from_slice::<Option<Metadata<'_>>>(json) {
+            Ok(Some(metadata)) => {
+                let filled =
+                    |text: Option<Cow<'_, str>>| text.filter(|text| !text.is_empty()).map(Cow::into_owned);
+                self.resource_version = filled(metadata.resource_version);
+                self.continue_token = filled(metadata.r#continue);
+                self.remaining_items = metadata.remaining_item_count;
+            }
+            Ok(None) => {}
+            Err(_) => self.is_odd = true,
         }
+        self.is_odd |= self.metadata.is_some();
         self.metadata = Some(json.to_vec());
+    }
+
+    /// Whether the list says that further pages follow it.
+    pub fn is_cut(&self) -> bool {
+        self.continue_token.is_some() || self.remaining_items.is_some_and(|count| count != 0)
     }
 
     /// Whether the kind is that of a list.

@@ -35,3 +35,4 @@ pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;
 pub(super) use paths::files_of;
 pub use read::{Summary, read, text};
+pub use stream::ends_by_itself;

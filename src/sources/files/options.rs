@@ -61,33 +61,72 @@ pub struct Limits {
     pub list_depth: u32,
     /// The text that one compressed file may unpack to.
     pub expanded_bytes: u64,
-    /// How many times its size a compressed file may unpack to, beyond `expansion_allowance`.
+    /// How many times its size what a compressed file has beyond [`Limits::SMALL_FILE`] may unpack to.
     pub expansion_ratio: u64,
     /// The text that a compressed file may unpack to whatever its own size.
     pub expansion_allowance: u64,
-    /// The values of one object in YAML.
-    pub yaml_values: usize,
+    /// The values of one object.
+    pub values: usize,
+    /// Things in a source that are no objects of Kubernetes. A file that has more is something else.
+    pub problems: u64,
+    /// Text in which there is nothing at all, not even a problem: blanks, empty documents, comments.
+    pub empty_bytes: u64,
+    /// The memory that objects may take whatever the size of the files, in bytes as the decoder counts them.
+    pub memory_allowance: u64,
+    /// How many times the size of the files, beyond [`Limits::SMALL_FILE`], their objects may take besides.
+    pub memory_ratio: u64,
     /// What aliases may add to one YAML document, in bytes of JSON.
     pub alias_bytes: usize,
     /// How much of a list is held in memory while its kind is not known.
     pub held_bytes: usize,
 }
 
+impl Limits {
+    /// Files of up to this size get the allowances alone: a few bytes must not be able to cost much.
+    pub const SMALL_FILE: u64 = 1 << 20;
+
+    /// The text that a compressed file may have unpacked to after so many of its bytes.
+    pub fn expanded(&self, compressed: u64) -> u64 {
+        let more = beyond(compressed, self.expansion_ratio);
+        self.expansion_allowance
+            .saturating_add(more)
+            .min(self.expanded_bytes)
+    }
+
+    /// The memory that the objects in so many bytes of files may take.
+    pub fn memory(&self, bytes: u64) -> u64 {
+        self.memory_allowance
+            .saturating_add(beyond(bytes, self.memory_ratio))
+    }
+}
+
+fn beyond(bytes: u64, ratio: u64) -> u64 {
+    bytes.saturating_sub(Limits::SMALL_FILE).saturating_mul(ratio)
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            // An API server refuses requests beyond 3 MiB and etcd values beyond 1.5 MiB.
-            item_bytes: 64 << 20,
+            // An API server refuses requests beyond 3 MiB and etcd values beyond 1.5 MiB; kubectl indents what it prints.
+            item_bytes: 16 << 20,
             // What `serde_json` follows.
             depth: 127,
             list_depth: 8,
-            expanded_bytes: 16 << 30,
-            // Deflate reaches 1032 at most. Lists of objects made from one template reach some hundreds.
-            expansion_ratio: 1000,
-            expansion_allowance: 256 << 20,
-            yaml_values: 2_000_000,
+            // A cluster with 200,000 pods and claims has 1.1 GB of text.
+            expanded_bytes: 4 << 30,
+            // Deflate reaches 1032 at most. Lists of objects reach 20 to 100, even those that were made from one template, since each
+            // has a UID and times of its own.
+            expansion_ratio: 200,
+            expansion_allowance: 128 << 20,
+            // An object of 3 MiB has at most some ten thousands that are not nearly empty.
+            values: 250_000,
+            problems: 100_000,
+            empty_bytes: 64 << 20,
+            // Objects take about as much memory as their text.
+            memory_allowance: 128 << 20,
+            memory_ratio: 256,
             alias_bytes: 8 << 20,
-            held_bytes: 256 << 20,
+            held_bytes: 64 << 20,
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
@@ -96,8 +97,13 @@ fn read_batches(
 ) -> Result<Summary, Stop> {
     let mut number = 0;
     let mut batch: Option<ItemBatch> = None;
-    let mut send = |batch: ItemBatch| {
+    let mut send = |mut batch: ItemBatch| {
         number += 1;
+        let read = options
+            .bytes_read
+            .as_ref()
+            .map(|read| read.load(Ordering::Relaxed));
+        batch.note_read(read.unwrap_or_default());
         full.send((number - 1, batch)).map_err(|_| Stop::Abandoned)
     };
     let outcome = read(sources, options, |found: Found<'_>| {

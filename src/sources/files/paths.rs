@@ -28,6 +28,7 @@ pub(in crate::sources) fn files_of(directory: &Path, recursive: bool) -> Result<
                     waiting.push(path);
                 }
             } else if is_read(&entry.file_name()) && !(kind.is_symlink() && path.is_dir()) {
+                refuse_special(&path)?;
                 files.push(path);
             }
         }
@@ -40,6 +41,47 @@ pub(in crate::sources) fn files_of(directory: &Path, recursive: bool) -> Result<
     }
     files.sort_unstable();
     Ok(files)
+}
+
+/// Refuses what may have no end or wait for a writer for ever. Only whoever names such a file knows that somebody writes into it.
+fn refuse_special(path: &Path) -> Result<(), ReadError> {
+    let Ok(metadata) = path.metadata() else {
+        // Opening it says why.
+        return Ok(());
+    };
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(ReadError::NotAFile {
+        file: display(path),
+        what: what_it_is(metadata.file_type()),
+    })
+}
+
+#[cfg(unix)]
+fn what_it_is(kind: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn what_it_is(_: fs::FileType) -> &'static str {
+    "something special"
+}
+
+/// Whether reading `path` neither waits for somebody nor goes on for ever: it is a file, or a directory whose files are all read.
+pub(super) fn ends_by_itself(path: &Path) -> bool {
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => files_of(path, false).is_ok(),
+        Ok(metadata) => metadata.is_file(),
+        Err(_) => false,
+    }
 }
 
 /// A path as shown in messages.

@@ -38,6 +38,7 @@ pub fn read<E: From<ReadError>>(
         options,
         sink: &mut sink,
         summary: Summary::default(),
+        source: Arc::default(),
     };
     for source in sources {
         let before = reader.summary;
@@ -57,10 +58,18 @@ pub fn text(source: &Source, options: &ReadOptions) -> Result<String, ReadError>
     Input::of(source).text(options)
 }
 
+/// Whether an object may have more than `limit` values, each of which can take a hundred times its text.
+fn has_more_values(json: &[u8], limit: usize) -> bool {
+    // Two bytes are the least that a value takes.
+    json.len() / 2 > limit && memchr::memchr2_iter(b',', b'[', json).count() > limit
+}
+
 struct Reader<'a, E> {
     options: &'a ReadOptions,
     sink: &'a mut dyn FnMut(Found<'_>) -> Result<(), E>,
     summary: Summary,
+    /// The file or directory being read, for errors.
+    source: Arc<str>,
 }
 
 /// What is known of the list being read beyond what was read of it.
@@ -96,6 +105,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
 
     fn file(&mut self, input: &Input) -> Result<Arc<str>, E> {
         self.summary.files += 1;
+        self.source = Arc::clone(&input.file);
         let mut progress = Progress::default();
         let options = self.options;
         walk(input, options, &mut |event| {
@@ -115,9 +125,15 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 let origin = origin(item.line, item.index);
                 self.listed(input, progress, &item, origin, format)
             }
-            Event::Bad { line, index, message } => self.problem(Problem {
+            Event::Bad {
+                line,
+                index,
+                message,
+                head,
+            } => self.problem(Problem {
                 origin: origin(line, index),
                 object: None,
+                head,
                 message,
             }),
             Event::ListEnd(head) => {
@@ -223,6 +239,10 @@ impl<E: From<ReadError>> Reader<'_, E> {
         if is_list {
             return self.nested(&item, depth + 1);
         }
+        let limit = self.options.limits.values;
+        if has_more_values(item.json, limit) {
+            return self.problem(item.problem(format!("more than {limit} values in one object")));
+        }
         self.summary.items += 1;
         (self.sink)(Found::Item(item))
     }
@@ -268,10 +288,16 @@ impl<E: From<ReadError>> Reader<'_, E> {
                     };
                     self.item(raw.kind_from(Some(&head)), depth)?;
                 }
-                Ok(Some(JsonEvent::Bad { line, index, reason })) => {
+                Ok(Some(JsonEvent::Bad {
+                    line,
+                    index,
+                    reason,
+                    json,
+                })) => {
                     self.problem(Problem {
                         origin: origin(line, index),
                         object: None,
+                        head: json.and_then(json::certain_head),
                         message: reason.to_string(),
                     })?;
                 }
@@ -287,8 +313,19 @@ impl<E: From<ReadError>> Reader<'_, E> {
         (self.sink)(Found::List { head, origin })
     }
 
+    /// What has problems only is no file of objects, and to describe them all would take for ever.
+    fn refuse_other_things(&self) -> Result<(), E> {
+        let limit = self.options.limits.problems;
+        if self.summary.problems <= limit {
+            return Ok(());
+        }
+        let file = Arc::clone(&self.source);
+        Err(ReadError::TooManyProblems { file, limit }.into())
+    }
+
     fn problem(&mut self, problem: Problem) -> Result<(), E> {
         self.summary.problems += 1;
+        self.refuse_other_things()?;
         (self.sink)(Found::Problem(problem))
     }
 }

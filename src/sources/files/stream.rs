@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::ReadError;
 use super::item::{Format, ListHead};
-use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
+use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits, certain_head};
 use super::options::{Limits, ReadOptions, Source};
 use super::paths;
 use super::text::Text;
@@ -91,6 +91,15 @@ impl Input {
     }
 }
 
+/// Whether reading `source` neither waits for somebody nor goes on for ever: it is no standard input, FIFO, socket or device.
+pub fn ends_by_itself(source: &Source) -> bool {
+    match source {
+        Source::Stdin => false,
+        Source::Path(path) => paths::ends_by_itself(path),
+        Source::Text { .. } | Source::Bundled { .. } => true,
+    }
+}
+
 /// Something found in a file.
 pub(super) enum Event<'a> {
     Item(JsonItem<'a>, Format),
@@ -98,6 +107,8 @@ pub(super) enum Event<'a> {
         line: u64,
         index: Option<u64>,
         message: String,
+        /// `apiVersion` and `kind`, where they can be told.
+        head: Option<(String, String)>,
     },
     ListEnd(&'a ListHead),
 }
@@ -159,10 +170,16 @@ fn json<E: std::convert::From<ReadError>>(
             let event = match feed.next_event() {
                 Ok(None) => break,
                 Ok(Some(JsonEvent::Item(item))) => Event::Item(item, Format::Json),
-                Ok(Some(JsonEvent::Bad { line, index, reason })) => Event::Bad {
+                Ok(Some(JsonEvent::Bad {
+                    line,
+                    index,
+                    reason,
+                    json,
+                })) => Event::Bad {
                     line,
                     index,
                     message: reason.to_string(),
+                    head: json.and_then(certain_head),
                 },
                 Ok(Some(JsonEvent::ListEnd(list))) => Event::ListEnd(list),
                 Err(error) => {
@@ -207,7 +224,12 @@ fn yaml<E: std::convert::From<ReadError>>(
         let event = match items.next_event() {
             Ok(None) => return Ok(()),
             Ok(Some(YamlEvent::Item(item))) => Event::Item(item, Format::Yaml),
-            Ok(Some(YamlEvent::Bad { line, index, message })) => Event::Bad { line, index, message },
+            Ok(Some(YamlEvent::Bad { line, index, message })) => Event::Bad {
+                line,
+                index,
+                message,
+                head: None,
+            },
             Ok(Some(YamlEvent::ListEnd(list))) => Event::ListEnd(list),
             Err(error) => {
                 let file = Arc::clone(&input.file);

@@ -129,6 +129,7 @@ impl Text {
         let error = match String::from_utf8(bytes) {
             Ok(text) => {
                 self.piece = text;
+                self.refuse_nul()?;
                 return Ok(!self.piece.is_empty());
             }
             Err(error) => error,
@@ -145,7 +146,29 @@ impl Text {
         }
         self.ahead = bytes.split_off(valid);
         self.piece = String::from_utf8(bytes).unwrap_or_default();
+        self.refuse_nul()?;
         Ok(true)
+    }
+
+    /// The error that there is next to nothing in the text.
+    pub(super) fn empty(&self, limit: u64) -> ReadError {
+        ReadError::Empty {
+            file: Arc::clone(&self.file),
+            limit,
+        }
+    }
+
+    /// No text has a zero byte, and parsers differ in what they take it for: one would end there, and what follows be forgotten.
+    fn refuse_nul(&mut self) -> Result<(), ReadError> {
+        let Some(place) = memchr::memchr(0, self.piece.as_bytes()) else {
+            return Ok(());
+        };
+        self.piece.clear();
+        self.ended = true;
+        Err(ReadError::NotText {
+            file: Arc::clone(&self.file),
+            offset: self.offset + place as u64,
+        })
     }
 
     /// Reads until `bytes` has the given length or the file ends.
@@ -185,6 +208,7 @@ impl Text {
                 match source.downcast::<Expanded>() {
                     Ok(Expanded { compressed, expanded }) => ReadError::Bomb {
                         file,
+                        compression: self.compression.unwrap_or_default(),
                         compressed,
                         expanded,
                     },
@@ -310,10 +334,7 @@ impl Read for Guard {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         self.expanded += count as u64;
-        let by_ratio = self.compressed.get().saturating_mul(self.limits.expansion_ratio);
-        let allowed = by_ratio
-            .max(self.limits.expansion_allowance)
-            .min(self.limits.expanded_bytes);
+        let allowed = self.limits.expanded(self.compressed.get());
         if self.expanded > allowed {
             return Err(io::Error::other(Expanded {
                 compressed: self.compressed.get(),

@@ -145,12 +145,7 @@ impl Live {
 /// What a snapshot of one namespace does not tell of the others.
 fn elsewhere(namespace: &str, kinds: impl Iterator<Item = Kind>) -> impl Iterator<Item = Gap> {
     let namespaced = kinds.filter(|kind| kind.is_namespaced());
-    namespaced.map(move |kind| Gap {
-        kind,
-        namespace: Str::default(),
-        except: namespace.into(),
-        reason: format!("the snapshot covers namespace `{namespace}` only"),
-    })
+    namespaced.map(move |kind| Gap::elsewhere(kind, namespace))
 }
 
 impl Sink for Part {

@@ -38,7 +38,8 @@ fn answers(title: &str, path: &Path, more: &[&str]) -> String {
         let commands = if strict { &STRICT[..] } else { &COMMANDS };
         for command in commands {
             let mut args: Vec<_> = command.split(' ').collect();
-            args.extend(["-A", "--from", from, "--kubernetes-version", "1.37"]);
+            // That a file says nothing about a kind is another matter; see `absent`.
+            args.extend(["-A", "--from", from, "--complete", "--kubernetes-version", "1.37"]);
             args.extend(more);
             if strict {
                 args.push("--strict");

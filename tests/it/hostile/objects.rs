@@ -130,7 +130,7 @@ fn objects_that_cannot_be_are_named() {
             )])),
         ),
     ];
-    insta::assert_snapshot!(told(&inputs), @r#"
+    insta::assert_snapshot!(told(&inputs), @r"
     ## no objects
     all none.json: 0
     devices none.json --strict: 0
@@ -140,17 +140,118 @@ fn objects_that_cannot_be_are_named() {
     devices items.json --strict: 3
     error: `items.json` is not valid JSON at line 1: `items` of the list is no array
     ## items that are no objects
-    all scalars.json: 0
+    status scalars.json: 0
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
+    warning: devices are unknown: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: claims and free devices are unknown: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: the health of devices in use is unknown: pods could not be read: 4 parts of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
+    warning: nodes are known only as far as slices name them: nodes could not be read: 4 parts of the input may be of any kind
+    warning: there may be more findings: deviceclasses could not be read: 4 parts of the input may be of any kind
+    warning: there may be more findings: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
+    warning: there may be more findings: podgroups could not be read: 4 parts of the input may be of any kind
+    warning: there may be more findings: resourcequotas could not be read: 4 parts of the input may be of any kind
+    claims, reserved scalars.json: 0
+    warning: scalars.json:1 (items[0]): not an object
+    warning: scalars.json:1 (items[1]): not an object
+    warning: scalars.json:1 (items[2]): not an object
+    warning: scalars.json:1 (items[3]): not an object
+    devices scalars.json: 0
+    warning: scalars.json:1 (items[0]): not an object
+    warning: scalars.json:1 (items[1]): not an object
+    warning: scalars.json:1 (items[2]): not an object
+    warning: scalars.json:1 (items[3]): not an object
+    warning: only devices in use are listed: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: whether a device is free is unknown: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: pods that use a device, and the health they report, are unknown: pods could not be read: 4 parts of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
+    warning: classes of devices are unknown: deviceclasses could not be read: 4 parts of the input may be of any kind
+    taints scalars.json: 0
+    warning: scalars.json:1 (items[0]): not an object
+    warning: scalars.json:1 (items[1]): not an object
+    warning: scalars.json:1 (items[2]): not an object
+    warning: scalars.json:1 (items[3]): not an object
+    warning: taints of slices are unknown: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
+    warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: which pods use tainted devices is unknown: pods could not be read: 4 parts of the input may be of any kind
+    check scalars.json: 4
+    warning: scalars.json:1 (items[0]): not an object
+    warning: scalars.json:1 (items[1]): not an object
+    warning: scalars.json:1 (items[2]): not an object
+    warning: scalars.json:1 (items[3]): not an object
+    warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 3 kinds of finding between DRA023 and DRA025 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
+    warning: unknown: DRA026 may be missing: resourcequotas could not be read: 4 parts of the input may be of any kind
+    simulate eviction scalars.json: 4
+    warning: scalars.json:1 (items[0]): not an object
+    warning: scalars.json:1 (items[1]): not an object
+    warning: scalars.json:1 (items[2]): not an object
+    warning: scalars.json:1 (items[3]): not an object
+    warning: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: devicetaintrules could not be read: 4 parts of the input may be of any kind
+    warning: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: pods could not be read: 4 parts of the input may be of any kind
+    warning: podgroups could not be read: 4 parts of the input may be of any kind
+    warning: poddisruptionbudgets could not be read: 4 parts of the input may be of any kind
     devices scalars.json --strict: 3
     error: scalars.json:1 (items[0]): not an object
     hint: without --strict the object is left out and the rest is read
     ## no kind
-    all kindless.json: 0
+    status kindless.json: 0
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
+    warning: devices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: claims and free devices are unknown: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: the health of devices in use is unknown: pods could not be read: 1 part of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: nodes are known only as far as slices name them: nodes could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: resourcequotas could not be read: 1 part of the input may be of any kind
+    claims, reserved kindless.json: 0
+    warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
+    devices kindless.json: 0
+    warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
+    warning: only devices in use are listed: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: whether a device is free is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: pods that use a device, and the health they report, are unknown: pods could not be read: 1 part of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: classes of devices are unknown: deviceclasses could not be read: 1 part of the input may be of any kind
+    taints kindless.json: 0
+    warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
+    warning: taints of slices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: which pods use tainted devices is unknown: pods could not be read: 1 part of the input may be of any kind
+    check kindless.json: 4
+    warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
+    warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 1 part of the input may be of any kind
+    warning: unknown: 3 kinds of finding between DRA023 and DRA025 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
+    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 1 part of the input may be of any kind
+    warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
+    simulate eviction kindless.json: 4
+    warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
+    warning: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: pods could not be read: 1 part of the input may be of any kind
+    warning: podgroups could not be read: 1 part of the input may be of any kind
+    warning: poddisruptionbudgets could not be read: 1 part of the input may be of any kind
     devices kindless.json --strict: 3
     error: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     hint: without --strict the object is left out and the rest is read
@@ -270,13 +371,26 @@ fn objects_that_cannot_be_are_named() {
     error: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
     hint: without --strict the object is left out and the rest is read
     ## two of a name
-    status, claims, reserved, devices, taints, simulate eviction duplicates.json: 0
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once; the last one counts
+    status duplicates.json: 0
+    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    warning: claims and free devices are unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    claims, reserved duplicates.json: 0
+    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    devices duplicates.json: 0
+    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    warning: whether a device is free is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    taints duplicates.json: 0
+    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     check duplicates.json: 1
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once; the last one counts
-    1 error, 1 warning in all namespaces
+    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    1 error, 1 warning in all namespaces; not everything could be found out
+    simulate eviction duplicates.json: 4
+    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    warning: resourceclaims could not be read: there are several of one name that say different things
     devices duplicates.json --strict: 3
-    error: duplicates.json: `ResourceClaim/n/c`: is there more than once; the last one counts
+    error: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
     hint: without --strict the object is left out and the rest is read
     ## a claim that points to nothing
     status, claims, reserved, devices, taints, simulate eviction nothing.json: 0
@@ -368,5 +482,5 @@ fn objects_that_cannot_be_are_named() {
     check exponent.json: 1
     1 warning in all namespaces
     devices exponent.json --strict: 0
-    "#);
+    ");
 }

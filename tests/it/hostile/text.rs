@@ -79,7 +79,7 @@ fn text_that_is_broken_is_located() {
         ("no gzip", "plain.json.gz", whole.clone()),
         ("no zstd", "plain.json.zst", whole),
     ];
-    insta::assert_snapshot!(told(&inputs), @r#"
+    insta::assert_snapshot!(told(&inputs), @r"
     ## empty
     all empty.yaml: 3
     error: `empty.yaml` has no objects in it
@@ -159,8 +159,51 @@ fn text_that_is_broken_is_located() {
     error: `bytes.yaml` is not UTF-8: invalid byte 0x80 at offset 128
     hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
     ## nested JSON
-    all nested.json: 0
+    status nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
+    warning: devices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: claims and free devices are unknown: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: the health of devices in use is unknown: pods could not be read: 1 part of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: nodes are known only as far as slices name them: nodes could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: resourcequotas could not be read: 1 part of the input may be of any kind
+    claims, reserved nested.json: 0
+    warning: nested.json:1 (items[0]): nested more than 127 levels deep
+    devices nested.json: 0
+    warning: nested.json:1 (items[0]): nested more than 127 levels deep
+    warning: only devices in use are listed: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: whether a device is free is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: pods that use a device, and the health they report, are unknown: pods could not be read: 1 part of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: classes of devices are unknown: deviceclasses could not be read: 1 part of the input may be of any kind
+    taints nested.json: 0
+    warning: nested.json:1 (items[0]): nested more than 127 levels deep
+    warning: taints of slices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: which pods use tainted devices is unknown: pods could not be read: 1 part of the input may be of any kind
+    check nested.json: 4
+    warning: nested.json:1 (items[0]): nested more than 127 levels deep
+    warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 1 part of the input may be of any kind
+    warning: unknown: 3 kinds of finding between DRA023 and DRA025 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
+    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 1 part of the input may be of any kind
+    warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
+    simulate eviction nested.json: 4
+    warning: nested.json:1 (items[0]): nested more than 127 levels deep
+    warning: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: pods could not be read: 1 part of the input may be of any kind
+    warning: podgroups could not be read: 1 part of the input may be of any kind
+    warning: poddisruptionbudgets could not be read: 1 part of the input may be of any kind
     devices nested.json --strict: 3
     error: nested.json:1 (items[0]): nested more than 127 levels deep
     hint: without --strict the object is left out and the rest is read
@@ -200,5 +243,5 @@ fn text_that_is_broken_is_located() {
     check plain.json.zst: 1
     2 errors in all namespaces
     devices plain.json.zst --strict: 0
-    "#);
+    ");
 }

@@ -163,9 +163,13 @@ fn state(cluster: &Cluster, gates: &[&str]) -> State {
         strict: true,
         versions: &versions,
     };
-    load(&request, &Needs::everything(), Arc::new(Unobserved))
-        .expect("the dump")
-        .cluster
+    load(
+        &request,
+        &Needs::everything().files_are_whole(),
+        Arc::new(Unobserved),
+    )
+    .expect("the dump")
+    .cluster
 }
 
 /// The object of a manifest, as the API server stores it.

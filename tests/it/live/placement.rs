@@ -451,7 +451,16 @@ pub(super) fn dry_run(cluster: &Value, pod: &str, more: &[&str]) -> Value {
     let file = folder.path().join("cluster.json");
     std::fs::write(&file, cluster.to_string()).expect("the cluster is written");
     let from = file.display().to_string();
-    let args = ["simulate", "allocation", pod, "-o", "json", "--from", &from];
+    let args = [
+        "simulate",
+        "allocation",
+        pod,
+        "-o",
+        "json",
+        "--complete",
+        "--from",
+        &from,
+    ];
     let run = dra(&[&args, more].concat()).run();
     assert!(!run.stdout.is_empty(), "{pod}: {}", run.stderr);
     assert_valid(&run.stdout)

@@ -113,7 +113,7 @@ impl Stage {
         let file = folder.path().join("cluster.json");
         std::fs::write(&file, recorded.list().to_string()).expect("the objects are written");
         let from = format!("--from={}", file.display());
-        let offline = assert_valid(&dra(&args).args(&flags).args([&from]).run().stdout);
+        let offline = assert_valid(&dra(&args).args(&flags).args([&from, "--complete"]).run().stdout);
         for part in ["verdict", "reasons", "filters", "nodes", "fixes"] {
             assert_eq!(live[part], offline[part], "{part} of {name}");
         }

@@ -258,6 +258,7 @@ fn look(args: &[&str]) -> String {
         NOW,
         "--kubernetes-version",
         "1.37",
+        "--complete",
     ];
     let run = dra(&[args, &source].concat()).run();
     crate::support::command::seen(run).replace(&path, "FILE")

@@ -513,6 +513,7 @@ fn with_few_rights_the_unknown_is_named() {
     let args = [
         "explain",
         "pod/too-many",
+        "--complete",
         "--from",
         &path,
         "--now",
@@ -577,6 +578,7 @@ fn a_search_for_which_the_scheduler_times_out_is_told_so() {
             NOW,
             "--kubernetes-version",
             "1.37",
+            "--complete",
             "-o",
             "json",
         ];

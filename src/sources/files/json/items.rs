@@ -43,6 +43,8 @@ pub enum JsonEvent<'a> {
         index: Option<u64>,
         /// What is wrong.
         reason: BadItem,
+        /// Its text, where it is an object whose members can be told.
+        json: Option<&'a [u8]>,
     },
     /// The end of a list, with everything known of it.
     ListEnd(&'a ListHead),
@@ -73,12 +75,30 @@ pub enum BadItem {
         /// The limit.
         limit: usize,
     },
+    /// A member that says what the object is, twice.
+    #[error("key `{key}` appears twice")]
+    Repeated {
+        /// The member.
+        key: &'static str,
+    },
     /// More levels than [`JsonLimits::depth`].
     #[error("nested more than {limit} levels deep")]
     TooDeep {
         /// The limit.
         limit: u32,
     },
+}
+
+impl BadItem {
+    fn too_deep(limits: JsonLimits) -> Self {
+        Self::TooDeep { limit: limits.depth }
+    }
+
+    fn too_large(limits: JsonLimits) -> Self {
+        Self::TooLarge {
+            limit: limits.item_bytes,
+        }
+    }
 }
 
 /// Text that is not JSON, or ends too early. Nothing can be read after it.
@@ -169,6 +189,8 @@ pub struct JsonItems {
     is_list: bool,
     /// `items` is neither an array nor null.
     has_odd_items: bool,
+    /// `apiVersion` or `kind` is there twice, so that readers differ in what the object is.
+    repeats: Option<&'static str>,
     /// Bytes before the current piece.
     offset: u64,
     line: u64,
@@ -229,6 +251,7 @@ impl JsonItems {
             list: ListHead::default(),
             is_list: false,
             has_odd_items: false,
+            repeats: None,
             offset: 0,
             line: 1,
         }
@@ -356,6 +379,7 @@ impl Feed<'_> {
             (State::FirstKey | State::AfterValue, b'}') => {
                 self.position += 1;
                 self.items.state = State::Top;
+                self.items.list.is_odd |= self.items.repeats.is_some();
                 if self.items.has_odd_items && self.items.ends_list() {
                     return Err(self.error(JsonErrorKind::ItemsNotAnArray));
                 }
@@ -370,8 +394,7 @@ impl Feed<'_> {
             (State::Colon, b':') => self.items.state = State::Value,
             (State::Colon, _) => return Err(self.unexpected(byte, "`:`")),
             (State::Value, b'[') if self.items.member == Member::Items => {
-                self.items.is_list = true;
-                self.items.object.cancel();
+                self.items.begin_list();
                 self.items.state = State::FirstElement;
             }
             (State::Value, _) => {
@@ -408,6 +431,7 @@ impl Feed<'_> {
         };
         self.items.is_list = false;
         self.items.has_odd_items = false;
+        self.items.repeats = None;
         self.items.state = State::FirstKey;
     }
 
@@ -451,8 +475,18 @@ impl Feed<'_> {
         let value = self.items.value.finish(self.piece, self.position);
         let list = &mut self.items.list;
         match (member, value) {
-            (Member::ApiVersion, Some(value)) => list.api_version = probe::text(value).map(Into::into),
-            (Member::Kind, Some(value)) => list.kind = probe::text(value).map(Into::into),
+            (Member::ApiVersion, Some(value)) => {
+                if list.api_version.is_some() {
+                    self.items.repeats = Some("apiVersion");
+                }
+                list.api_version = probe::text(value).map(Into::into);
+            }
+            (Member::Kind, Some(value)) => {
+                if list.kind.is_some() {
+                    self.items.repeats = Some("kind");
+                }
+                list.kind = probe::text(value).map(Into::into);
+            }
             (Member::Metadata, Some(value)) if value.len() <= HEAD_LIMIT => list.set_metadata(value),
             // Of a single object any metadata is welcome; of a list, this much cannot be told from an attack.
             (Member::Metadata, _) if self.items.is_list => {
@@ -463,10 +497,7 @@ impl Feed<'_> {
                 return Err(self.error(kind));
             }
             // An empty Go slice is written as null.
-            (Member::Items, Some(b"null")) => {
-                self.items.is_list = true;
-                self.items.object.cancel();
-            }
+            (Member::Items, Some(b"null")) => self.items.begin_list(),
             (Member::Items, _) => self.items.has_odd_items = true,
             _ => {}
         }
@@ -478,65 +509,46 @@ impl Feed<'_> {
         let index = Some(items.list.items);
         items.list.items += 1;
         let line = items.value_line;
-        if items.skip.too_deep() {
-            return JsonEvent::Bad {
-                line,
-                index,
-                reason: BadItem::TooDeep {
-                    limit: items.limits.depth,
-                },
-            };
-        }
+        let too_deep = items.skip.too_deep();
+        let bad = |reason, json| JsonEvent::Bad {
+            line,
+            index,
+            reason,
+            json,
+        };
         match items.value.finish(self.piece, self.position) {
-            None => {
-                let reason = BadItem::TooLarge {
-                    limit: items.limits.item_bytes,
-                };
-                JsonEvent::Bad { line, index, reason }
-            }
+            json if too_deep => bad(BadItem::too_deep(items.limits), json),
+            None => bad(BadItem::too_large(items.limits), None),
             Some(json) if json.first() == Some(&b'{') => JsonEvent::Item(JsonItem {
                 json,
                 line,
                 index,
                 list: Some(&items.list),
             }),
-            Some(_) => JsonEvent::Bad {
-                line,
-                index,
-                reason: BadItem::NotAnObject,
-            },
+            Some(_) => bad(BadItem::NotAnObject, None),
         }
     }
 
     fn object(&mut self) -> JsonEvent<'_> {
         let items = &mut *self.items;
         let line = items.object_line;
-        if items.object_too_deep {
-            return JsonEvent::Bad {
-                line,
-                index: None,
-                reason: BadItem::TooDeep {
-                    limit: items.limits.depth,
-                },
-            };
-        }
-        match items.object.finish(self.piece, self.position) {
-            Some(json) => JsonEvent::Item(JsonItem {
+        let (too_deep, repeats) = (items.object_too_deep, items.repeats);
+        let bad = |reason, json| JsonEvent::Bad {
+            line,
+            index: None,
+            reason,
+            json,
+        };
+        match (items.object.finish(self.piece, self.position), repeats) {
+            (json, _) if too_deep => bad(BadItem::too_deep(items.limits), json),
+            (_, Some(key)) => bad(BadItem::Repeated { key }, None),
+            (Some(json), None) => JsonEvent::Item(JsonItem {
                 json,
                 line,
                 index: None,
                 list: None,
             }),
-            None => {
-                let reason = BadItem::TooLarge {
-                    limit: items.limits.item_bytes,
-                };
-                JsonEvent::Bad {
-                    line,
-                    index: None,
-                    reason,
-                }
-            }
+            (None, None) => bad(BadItem::too_large(items.limits), None),
         }
     }
 
@@ -581,6 +593,12 @@ impl Feed<'_> {
 }
 
 impl JsonItems {
+    fn begin_list(&mut self) {
+        self.is_list = true;
+        self.list.has_items = true;
+        self.object.cancel();
+    }
+
     /// Whether the top-level object that just ended is a list. One without `items` is told by its kind.
     fn ends_list(&self) -> bool {
         self.is_list || self.list.has_list_kind()

@@ -10,4 +10,6 @@ mod skip;
 mod tests;
 
 pub use items::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
-pub(crate) use probe::{Members, has_items, has_odd_items, head, leading_head, name};
+pub(crate) use probe::{
+    Members, certain_head, has_items, has_odd_items, head, leading_head, name, repeated_head,
+};

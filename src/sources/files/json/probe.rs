@@ -62,6 +62,32 @@ impl<'a> Head<'a> {
     }
 }
 
+/// The one of `apiVersion` and `kind` that the object has twice.
+pub(crate) fn repeated_head(object: &[u8]) -> Option<&'static str> {
+    let (mut versions, mut kinds) = (0, 0);
+    for (key, _) in Members::of(object) {
+        match key {
+            b"apiVersion" => versions += 1,
+            b"kind" => kinds += 1,
+            _ => {}
+        }
+    }
+    match (versions, kinds) {
+        (_, 2..) => Some("kind"),
+        (2.., _) => Some("apiVersion"),
+        _ => None,
+    }
+}
+
+/// `apiVersion` and `kind` of an object that cannot be decoded, if it says both, and each once.
+pub(crate) fn certain_head(object: &[u8]) -> Option<(String, String)> {
+    if repeated_head(object).is_some() {
+        return None;
+    }
+    let Head { api_version, kind } = head(object);
+    Some((api_version?.into_owned(), kind?.into_owned()))
+}
+
 /// Whether the object has a top-level array `items`, as a list has.
 pub(crate) fn has_items(object: &[u8]) -> bool {
     Members::of(object).any(|(key, value)| key == b"items" && matches!(value.first(), Some(b'[' | b'n')))

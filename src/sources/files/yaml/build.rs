@@ -219,9 +219,9 @@ impl Builder {
             Event::MappingEnd | Event::SequenceEnd => self.end()?,
             _ => {
                 self.values += 1;
-                if self.values > self.limits.yaml_values {
+                if self.values > self.limits.values {
                     return Err(Fault::TooManyValues {
-                        limit: self.limits.yaml_values,
+                        limit: self.limits.values,
                     });
                 }
                 match self.frames.last() {

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::sources::files::error::ReadError;
+use crate::sources::files::options::Limits;
 use crate::sources::files::text::{PIECE, Text};
 
 /// What the characters' source and the reader of events tell each other. The parser stands between them.
@@ -14,6 +15,8 @@ pub(super) struct Shared {
     pub(super) error: RefCell<Option<ReadError>>,
     /// Pieces of text that went into the parser since its last event.
     pub(super) pieces: Cell<usize>,
+    /// Text that went into the parser since something was found in it.
+    pub(super) empty: Cell<u64>,
     /// Whether the parser looks for the next document.
     pub(super) stepping_over: Cell<bool>,
 }
@@ -23,6 +26,7 @@ pub(super) struct Chars {
     text: Text,
     position: usize,
     piece_limit: usize,
+    empty_limit: u64,
     shared: Rc<Shared>,
 }
 
@@ -52,11 +56,13 @@ impl Iterator for Chars {
 
 impl Chars {
     /// The characters of `text` from the given position of its current piece on.
-    pub(super) fn new(text: Text, position: usize, value_limit: usize, shared: Rc<Shared>) -> Self {
+    pub(super) fn new(text: Text, position: usize, limits: &Limits, shared: Rc<Shared>) -> Self {
         Self {
             text,
             position,
-            piece_limit: value_limit / PIECE + 2,
+            piece_limit: limits.item_bytes / PIECE + 2,
+            // What is skipped for its size is no more than an object and comes back as a problem.
+            empty_limit: limits.empty_bytes.max(limits.item_bytes as u64 * 2),
             shared,
         }
     }
@@ -73,6 +79,13 @@ impl Chars {
             return false;
         }
         self.position = 0;
+        let empty = self.shared.empty.get() + self.text.piece().len() as u64;
+        self.shared.empty.set(empty);
+        if empty > self.empty_limit {
+            *self.shared.error.borrow_mut() = Some(self.text.empty(self.empty_limit));
+            self.shared.failed.set(true);
+            return false;
+        }
         match self.text.advance() {
             Ok(more) => more,
             Err(error) => {

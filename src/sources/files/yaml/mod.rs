@@ -141,7 +141,7 @@ impl YamlItems {
     /// Reads `text` from the given position of its current piece on, which comes after `lines_before` lines.
     pub(super) fn new(text: Text, position: usize, lines_before: u64, limits: &Limits) -> Self {
         let shared = Rc::new(Shared::default());
-        let chars = Chars::new(text, position, limits.item_bytes, Rc::clone(&shared));
+        let chars = Chars::new(text, position, limits, Rc::clone(&shared));
         // Deeper than any object may be, so that depth is the fault of an object and not of the text.
         let nesting = limits.depth as usize * 2 + 8;
         let options = options! {
@@ -236,6 +236,7 @@ impl YamlItems {
                 Some(Err(error)) => Some(self.syntax_error(&error)?),
             };
             if found.is_some() {
+                self.shared.empty.set(0);
                 return Ok(found);
             }
         }
@@ -283,6 +284,7 @@ impl YamlItems {
             Place::Document if self.begins_items(event) => {
                 self.place = Place::Items;
                 self.list.items = 0;
+                self.list.has_items = true;
                 if let Err(fault) = self.builder.begin_list() {
                     self.place = Place::Document;
                     self.fault = Some((self.last_line, fault));
@@ -357,8 +359,14 @@ impl YamlItems {
             return;
         };
         match self.builder.root_key() {
-            b"apiVersion" => self.list.api_version = serde_json::from_slice(value).ok(),
-            b"kind" => self.list.kind = serde_json::from_slice(value).ok(),
+            b"apiVersion" => {
+                self.list.is_odd |= self.list.api_version.is_some();
+                self.list.api_version = serde_json::from_slice(value).ok();
+            }
+            b"kind" => {
+                self.list.is_odd |= self.list.kind.is_some();
+                self.list.kind = serde_json::from_slice(value).ok();
+            }
             b"metadata" if self.place == Place::AfterItems || value.len() < 1 << 20 => {
                 self.list.set_metadata(value);
             }

@@ -373,6 +373,7 @@ fn documents_and_lists_follow_each_other() {
         kind: Some(kind.into()),
         items,
         line,
+        has_items: items > 0,
         ..ListHead::default()
     };
     assert_eq!(
@@ -388,7 +389,10 @@ fn documents_and_lists_follow_each_other() {
                 metadata: Some(br#"{"resourceVersion":"7"}"#.to_vec()),
                 ..list("List", 3, 9)
             }),
-            Seen::List(list("PodList", 0, 21)),
+            Seen::List(ListHead {
+                has_items: true,
+                ..list("PodList", 0, 21)
+            }),
             Seen::List(list("PodList", 0, 25)),
             item(r#"{"kind":"Pod"}"#, 27, None),
         ]
@@ -431,6 +435,7 @@ fn a_bad_item_does_not_harm_the_others() {
             Seen::List(ListHead {
                 kind: Some("List".into()),
                 items: 10,
+                has_items: true,
                 line: 1,
                 ..ListHead::default()
             }),
@@ -537,7 +542,7 @@ fn limits_on_an_object_are_problems_of_that_object() {
     let limits = Limits {
         item_bytes: 100,
         depth: 5,
-        yaml_values: 20,
+        values: 20,
         ..Limits::default()
     };
     let text = format!(
@@ -600,7 +605,7 @@ fn a_value_without_end_is_given_up() {
 fn an_object_without_end_is_given_up() {
     let limits = Limits {
         item_bytes: 1 << 10,
-        yaml_values: 100,
+        values: 100,
         ..Limits::default()
     };
     let (seen, end) = read_with(
@@ -690,7 +695,7 @@ proptest! {
 
     #[test]
     fn anything_at_all_ends(text in r#"([-a-c:#&*!|>'"{}\[\],?% \n\t~<1.ü]|items:\n|- |\n  |---\n){0,60}"#) {
-        let limits = Limits { item_bytes: 200, depth: 4, yaml_values: 50, alias_bytes: 300, ..Limits::default() };
+        let limits = Limits { item_bytes: 200, depth: 4, values: 50, alias_bytes: 300, ..Limits::default() };
         let _ = read_with(text.as_bytes(), &limits);
     }
 }

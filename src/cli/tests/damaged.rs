@@ -1,0 +1,177 @@
+//! What is lost or damaged in a file never makes a verdict good, and accuses nobody.
+
+#[path = "../../../tests/support/damage.rs"]
+mod damage;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::Value;
+
+use self::damage::Damage;
+use super::mutations::snapshot;
+use super::*;
+use crate::commands::Job;
+use crate::context::Ctx;
+use crate::error::Outcome;
+use crate::inspect::findings::{CheckRequest, check};
+use crate::inspect::{DeviceFilter, DeviceState, Selectors, devices};
+use crate::model::{Cluster, Kind, Time};
+use crate::sources::{Needs, Request, Unobserved, VersionSettings, load};
+
+const SNAPSHOTS: [&str; 10] = [
+    "bound-pods",
+    "unschedulable-pods",
+    "stale-reservations",
+    "taint-rules-noexecute",
+    "consumable-capacity",
+    "partitionable",
+    "podgroups",
+    "podgroups-gates-off",
+    "binding-conditions",
+    "shared-claims",
+];
+
+/// Verdicts on a whole cluster.
+const LINES: [&str; 7] = [
+    "check",
+    "check --to-version 1.36",
+    "check --driver gpu.example.com",
+    "convert plan",
+    "convert plan --release-unused",
+    "convert verify --all-kinds",
+    "simulate eviction --fail-on-eviction",
+];
+
+const NOW: &str = "2026-11-21T14:00:00Z";
+
+/// How a run ends: with an outcome, or with an error, which is no verdict.
+fn verdict(line: &str, file: &Path) -> Option<Outcome> {
+    let mut args: Vec<OsString> = std::iter::once("kubectl-dra")
+        .chain(line.split(' '))
+        .map(OsString::from)
+        .collect();
+    args.extend(["--now", NOW, "--kubernetes-version", "1.37", "--from"].map(OsString::from));
+    args.push(file.into());
+    let (settings, command) = match parse(args) {
+        Ok(Invocation::Run(settings, command)) => (settings, command),
+        other => panic!("{line} is no command line: {other:?}"),
+    };
+    let ctx = Arc::new(Ctx::silent(*settings, command_line));
+    let result = match command.job() {
+        Job::Here(job) => job(&ctx),
+        Job::Waiting(job) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(job(&ctx))
+        }
+    };
+    result.ok()
+}
+
+/// The lines above, and those about some of the pods and claims of the whole list.
+fn lines(list: &Value) -> Vec<String> {
+    let named = |kind: &str, verb: &str| {
+        let of_kind = list["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|item| item["kind"] == kind);
+        let lines = of_kind.map(|item| {
+            let text = |field: &str| item["metadata"][field].as_str().unwrap_or_default().to_owned();
+            format!("{verb}/{}/{}", text("namespace"), text("name"))
+        });
+        lines.take(3).collect::<Vec<_>>()
+    };
+    let mut lines: Vec<String> = LINES.map(str::to_owned).to_vec();
+    lines.extend(named("Pod", "explain pod"));
+    lines.extend(named("Pod", "simulate allocation pod"));
+    lines.extend(named("ResourceClaim", "simulate allocation claim"));
+    lines
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests write files")]
+fn written(list: &Value) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::with_suffix(".json").unwrap();
+    std::fs::write(file.path(), list.to_string()).unwrap();
+    file
+}
+
+fn cluster(file: &Path) -> Option<Cluster> {
+    let request = Request {
+        names: &[file.display().to_string()],
+        strict: false,
+        versions: &VersionSettings::default(),
+    };
+    Some(
+        load(&request, &Needs::everything(), Arc::new(Unobserved))
+            .ok()?
+            .cluster,
+    )
+}
+
+fn free(cluster: &Cluster) -> BTreeSet<String> {
+    let list = devices(cluster, &DeviceFilter::default(), &Selectors::of(cluster), None);
+    let free = list.items.iter().filter(|item| item.state == DeviceState::Free);
+    free.map(|item| format!("{}/{}/{}", item.driver, item.pool, item.device))
+        .collect()
+}
+
+fn accusations(cluster: &Cluster) -> BTreeSet<String> {
+    let now: Time = NOW.parse().unwrap();
+    let found = check(cluster, &CheckRequest::now(now)).items;
+    found
+        .iter()
+        .map(|finding| format!("{} {}", finding.code, finding.object))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
+    ))]
+
+    #[test]
+    fn nothing_lost_or_damaged_makes_a_verdict_good(
+        name in proptest::sample::select(&SNAPSHOTS[..]),
+        damage in proptest::sample::select(&Damage::ALL[..]),
+        at in any::<Index>(),
+        line in any::<Index>(),
+    ) {
+        let whole = snapshot(name);
+        let mut damaged = whole.clone();
+        let at = at.index(whole["items"].as_array().unwrap().len());
+        let Some(object) = damage.apply(&mut damaged, at) else {
+            return Ok(());
+        };
+        let (before, after) = (written(&whole), written(&damaged));
+        let lines = lines(&whole);
+        for line in [&lines[line.index(lines.len())], &lines[0]] {
+            let whole = verdict(line, before.path());
+            let left = verdict(line, after.path());
+            let what = format!("{line} on {name} with {damage:?} of {object}: {whole:?}, then {left:?}");
+            prop_assert!(left != Some(Outcome::Done) || whole == Some(Outcome::Done), "{}", what);
+            prop_assert!(left != Some(Outcome::Findings) || whole != Some(Outcome::Done), "{}", what);
+        }
+        let (Some(whole), Some(left)) = (cluster(before.path()), cluster(after.path())) else {
+            return Ok(());
+        };
+        let freed: Vec<_> = free(&left).difference(&free(&whole)).cloned().collect();
+        prop_assert!(freed.is_empty(), "{name} with {damage:?} of {object}: free are {freed:?}");
+        let known = accusations(&whole);
+        let accused: Vec<_> = accusations(&left).difference(&known).cloned().collect();
+        prop_assert!(accused.is_empty(), "{name} with {damage:?} of {object}: accused are {accused:?}");
+    }
+}
+
+#[test]
+fn a_whole_snapshot_has_no_gaps() {
+    for name in SNAPSHOTS {
+        let file = written(&snapshot(name));
+        let cluster = cluster(file.path()).unwrap();
+        assert_eq!(cluster.environment().gaps, [], "{name}");
+        assert!(Kind::all().all(|kind| cluster.gap(kind, "").is_none()), "{name}");
+    }
+}
