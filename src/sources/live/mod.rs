@@ -74,7 +74,12 @@ impl Live {
         self.target.context.as_deref()
     }
 
-    /// Address of the API server.
+    /// What to know of the connection before believing what comes through it.
+    pub fn warning(&self) -> Option<&str> {
+        self.target.warning.as_deref()
+    }
+
+    /// Address of the API server, without user, password and query.
     pub fn server(&self) -> &str {
         &self.target.server
     }
@@ -148,8 +153,7 @@ impl Live {
             discovery::discover(&self.target, &kinds),
         )
         .await?;
-        let (environment, mut warnings) = version;
-        warnings.extend(self.target.warning.clone());
+        let (environment, warnings) = version;
         Ok(Survey {
             environment,
             served,
