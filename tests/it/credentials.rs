@@ -242,7 +242,7 @@ fn what_a_credential_plugin_prints_is_not_repeated() {
             credential(&format!(r#"{{"token": ["{SECRET}"]}}"#)),
             "status.token",
         ),
-        (credential(&format!(r#"{{"token": "{SECRET}"#)), "status.token"),
+        (credential(&format!(r#"{{"token": "{SECRET}"#)), "line 1"),
         (
             credential(&format!(r#"{{"{SECRET}": "{SECRET}"}}"#)),
             "neither a token",

@@ -56,7 +56,7 @@ impl Known {
             .find(|claim| claim["metadata"]["namespace"] == namespace.as_str())
             .expect("a claim");
         let slice = cluster
-            .list("resourceslice")
+            .list("slice")
             .into_iter()
             .find(|slice| {
                 slice["spec"]["devices"]
@@ -74,7 +74,7 @@ impl Known {
             claim: format!("claim/{namespace}/{}", text(&claim["metadata"]["name"])),
             namespace,
             node: text(&cluster.list("node")[0]["metadata"]["name"]),
-            class: text(&cluster.list("deviceclass")[0]["metadata"]["name"]),
+            class: text(&cluster.list("class")[0]["metadata"]["name"]),
             device: format!("{pool}/{}", text(&slice["spec"]["devices"][0]["name"])),
             pool,
         }
