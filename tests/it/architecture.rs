@@ -115,6 +115,7 @@ const TABLE: &[Row] = &[
         &["model"],
         &[
             "anyhow",
+            "base64",
             "bytes",
             "flate2",
             "futures",
@@ -126,6 +127,7 @@ const TABLE: &[Row] = &[
             "ring",
             "rustix",
             "rustls_pki_types",
+            "secrecy",
             "serde_saphyr",
             "tempfile",
             "tokio",

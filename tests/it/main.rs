@@ -11,6 +11,7 @@ mod check;
 mod cli;
 mod commands;
 mod convert;
+mod credentials;
 mod destination;
 mod documentation;
 mod hostile;
