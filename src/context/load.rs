@@ -39,6 +39,9 @@ impl Ctx {
                 )?
             }
         };
+        if !self.settings.watch {
+            self.begin_computing();
+        }
         for problem in &loaded.problems {
             self.warn(problem.to_string());
         }

@@ -57,8 +57,8 @@ pub(super) struct PassesArgs {
     #[arg(long, help_heading = WRITING)]
     pub(super) wait: bool,
 
-    /// With `--wait`: give up after this long
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "wait", help_heading = WRITING)]
+    /// With `--wait`: stop waiting after this long, and report; else end the command after it, as Ctrl-C does
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = WRITING)]
     pub(super) timeout: Option<Duration>,
 
     /// The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known

@@ -27,7 +27,7 @@ pub(super) fn files_of(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>
                 if recursive {
                     waiting.push(path);
                 }
-            } else if is_read(&entry.file_name()) && !(kind.is_symlink() && path.is_dir()) {
+            } else if is_read(&entry.file_name()) && !is_special(&path) {
                 files.push(path);
             }
         }
@@ -40,6 +40,11 @@ pub(super) fn files_of(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>
     }
     files.sort_unstable();
     Ok(files)
+}
+
+/// Whether this is neither a file nor a link that leads nowhere, which is to be told: a folder, a pipe, a device.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
 /// A path as shown in messages.
