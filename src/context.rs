@@ -217,7 +217,9 @@ impl Ctx {
 
     /// Tells the command that its time is over; whether it then ends by itself, as after Ctrl-C.
     pub(crate) fn time_is_over(&self) -> bool {
-        self.stop("the time that `--timeout` gives is over: what is in flight is finished; Ctrl-C ends at once")
+        self.stop(
+            "the time that `--timeout` gives is over: what is in flight is finished; Ctrl-C ends at once",
+        )
     }
 
     fn stop(&self, note: &str) -> bool {

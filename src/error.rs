@@ -153,7 +153,10 @@ fn while_doing(doing: Option<&str>) -> String {
 
 impl Hints for TimedOut {
     fn hints(&self) -> Vec<String> {
-        vec!["give it more time with `--timeout`, or less to do: one namespace with `-n`, or fewer objects".to_owned()]
+        vec![
+            "give it more time with `--timeout`, or less to do: one namespace with `-n`, or fewer objects"
+                .to_owned(),
+        ]
     }
 }
 

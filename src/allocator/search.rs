@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::{Observer, PLAIN_STEPS};
 use super::candidates::{MAX_RESULTS, Problem, Verdict};
 use super::constraint::ConstraintState;
 use super::counters::Compatibility;
 use super::pools::PoolView;
 use super::request::{Amount, ClaimDemand};
+use super::{Observer, PLAIN_STEPS};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,10 +57,11 @@ impl Scheduler for DryRun {
             }
         };
         let nodes: Vec<_> = cluster.nodes().collect();
-        let verdicts: Vec<_> = scheduling::judge_all(&cycle, &nodes, &self.budget, &(), &scheduling::in_order)
-            .into_iter()
-            .map(|(node, judgment)| (node, judgment.verdict))
-            .collect();
+        let verdicts: Vec<_> =
+            scheduling::judge_all(&cycle, &nodes, &self.budget, &(), &scheduling::in_order)
+                .into_iter()
+                .map(|(node, judgment)| (node, judgment.verdict))
+                .collect();
         let nodes: Vec<_> = verdicts
             .iter()
             .filter(|(_, verdict)| verdict.fits())

@@ -216,7 +216,9 @@ mod tests {
         let expected: Vec<i64> = (0..100_000).collect();
         assert_eq!(all(&appended), expected);
         assert_eq!(all(&prepended), expected);
-        let uneven = numbers(-2, 0).followed_by(&appended).followed_by(&numbers(100_000, 100_001));
+        let uneven = numbers(-2, 0)
+            .followed_by(&appended)
+            .followed_by(&numbers(100_000, 100_001));
         assert_eq!(all(&uneven), (-2..100_001).collect::<Vec<_>>());
     }
 

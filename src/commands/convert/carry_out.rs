@@ -104,7 +104,9 @@ pub(super) async fn carry_out(
         } else {
             Phase::Before
         },
-        wait: passes.wait.then(|| passes.timeout.unwrap_or(Duration::MAX)),
+        wait: passes
+            .wait
+            .then(|| ctx.settings().timeout.unwrap_or(Duration::MAX)),
         mode: mode(writing.consent.dry_run),
         at_once: writing.concurrency.get(),
         patience: PATIENCE,

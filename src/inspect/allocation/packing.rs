@@ -13,8 +13,8 @@ use super::{Settings, Units};
 use crate::allocator::RequestExplanation;
 use crate::model::{Change, Claim, Cluster, Key, Node, Object, Pod, Str};
 use crate::scheduling::{
-    Cycle, Granted, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict, allocatable,
-    allocate, generate_claims, place, pod_requests,
+    Cycle, Granted, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict,
+    allocatable, allocate, generate_claims, place, pod_requests,
 };
 
 /// How many more there could be.
@@ -209,7 +209,9 @@ fn put(
                     return Err(format!("consumers of claim/{}", full.claim));
                 }
                 // A claim that is there already can only have so many consumers.
-                takes |= granted.iter().any(|grant| grant.existing || takes_something(grant));
+                takes |= granted
+                    .iter()
+                    .any(|grant| grant.existing || takes_something(grant));
                 let usage = Usage::of_node(cluster, &node.metadata.name);
                 takes |= most_resources(&made, node, &usage).is_some();
                 place(cluster, &made, &node.metadata.name, &granted);
@@ -238,11 +240,7 @@ fn is_full(cluster: &Cluster, claim: &Key) -> bool {
         .is_some_and(|claim| claim.status.reserved_for.len() >= MOST_CONSUMERS)
 }
 
-fn grant(
-    start: &Start<'_>,
-    node: &Node,
-    settings: &Settings<'_>,
-) -> Result<Vec<Granted>, String> {
+fn grant(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Result<Vec<Granted>, String> {
     match start {
         Start::Unknown(_) => Err("unknown".to_owned()),
         Start::Obstacle(obstacle) => Err(obstacle.text()),

@@ -17,7 +17,8 @@ fn with_selector(expression: &str, devices: usize) -> Vec<u8> {
     let devices: Vec<Value> = (0..devices)
         .map(|number| json!({"name": format!("gpu-{number}"), "attributes": {"index": {"int": number}}}))
         .collect();
-    let request = json!({"name": "r", "exactly": {"deviceClassName": "c", "allocationMode": "ExactCount", "count": 1}});
+    let request =
+        json!({"name": "r", "exactly": {"deviceClassName": "c", "allocationMode": "ExactCount", "count": 1}});
     list(&json!([
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
         {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "c"},
@@ -53,8 +54,10 @@ fn deep_texts() -> Vec<(&'static str, String)> {
         format!("{opened}x{last}==x{last}{}", ")".repeat(times))
     };
     let nested = |number: usize| {
-        let inner = number.checked_sub(1).map_or("1".to_owned(), |before| format!("x{before}"));
-        around("[", &inner, "]", 100, )
+        let inner = number
+            .checked_sub(1)
+            .map_or("1".to_owned(), |before| format!("x{before}"));
+        around("[", &inner, "]", 100)
     };
     let doubled = |number: usize| match number.checked_sub(1) {
         None => "1".to_owned(),
@@ -130,7 +133,10 @@ fn hopeless() -> Vec<u8> {
 
 #[test]
 fn a_budget_bounds_all_steps_of_a_command() {
-    for command in [&["simulate", "allocation", "claim/k"][..], &["explain", "claim/k"]] {
+    for command in [
+        &["simulate", "allocation", "claim/k"][..],
+        &["explain", "claim/k"],
+    ] {
         for budget in ["0", "1", "1000"] {
             // With ten million steps more for the question whether the scheduler times out this would be told.
             let args = [command, &["--budget", budget, "-o", "json"]].concat();
@@ -172,9 +178,14 @@ fn copies_that_take_nothing_are_unlimited_and_small_shares_are_counted_to_a_limi
     assert_eq!(found["unlimited"], true, "a share of no capacity: {found:#}");
 
     let device = &mut content["items"][2]["spec"]["devices"][0];
-    device["capacity"] = json!({"memory": {"value": "9E", "requestPolicy": {"default": "1", "validRange": {"min": "1"}}}});
+    device["capacity"] =
+        json!({"memory": {"value": "9E", "requestPolicy": {"default": "1", "validRange": {"min": "1"}}}});
     let found = packing(&content, 0);
-    assert_eq!((&found["unlimited"], &found["exact"]), (&json!(false), &json!(false)), "{found:#}");
+    assert_eq!(
+        (&found["unlimited"], &found["exact"]),
+        (&json!(false), &json!(false)),
+        "{found:#}"
+    );
     assert!(found["copies"].as_u64() >= Some(100), "{found:#}");
 }
 
@@ -195,9 +206,23 @@ fn a_simulation_with_pods_that_cannot_be_read_ends() {
         "apiVersion": "v1", "kind": "List", "items": items,
     });
     for now in ["2026-01-01T00:00:00Z", "9999-12-30T22:00:00Z"] {
-        let args = ["simulate", "eviction", "--taint", "d.example.com/n/a=x:NoExecute", "--now", now, "-o", "json"];
+        let args = [
+            "simulate",
+            "eviction",
+            "--taint",
+            "d.example.com/n/a=x:NoExecute",
+            "--now",
+            now,
+            "-o",
+            "json",
+        ];
         let run = run_on(content.to_string().as_bytes(), &args);
-        assert!(matches!(run.code, Some(0 | 4)), "{now}: {:?}\n{}", run.code, run.stderr);
+        assert!(
+            matches!(run.code, Some(0 | 4)),
+            "{now}: {:?}\n{}",
+            run.code,
+            run.stderr
+        );
     }
 }
 
@@ -215,22 +240,29 @@ fn silent_pipe(folder: &Path) -> String {
 fn a_timeout_ends_what_waits_and_what_computes_and_says_what_was_done() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let pipe = silent_pipe(folder.path());
-    for command in [&["claims"][..], &["check"], &["snapshot"], &["convert", "plan"]] {
+    for command in [&["claims"][..], &["check"], &["convert", "plan"]] {
         let args = [command, &["--from", &pipe, "--timeout", "300ms"]].concat();
         let run = dra(&args).run().exits(3);
         assert_eq!(
             run.stderr.lines().next(),
-            Some(format!("error: the time of 0.3 s that `--timeout` gives is over, while reading {pipe}").as_str()),
+            Some(
+                format!("error: the time of 0.3 s that `--timeout` gives is over, while reading {pipe}")
+                    .as_str()
+            ),
             "{command:?}"
         );
         assert_eq!(run.stdout, "");
     }
     let endless = u64::MAX.to_string();
-    for command in [&["simulate", "allocation", "claim/k"][..], &["explain", "claim/k"]] {
+    for command in [
+        &["simulate", "allocation", "claim/k"][..],
+        &["explain", "claim/k"],
+    ] {
         let args = [command, &["--budget", &endless, "--timeout=1"]].concat();
         let run = run_on(&endless_search(), &args).exits(3);
         assert!(
-            run.stderr.contains("`--timeout` gives is over, while judging nodes"),
+            run.stderr
+                .contains("`--timeout` gives is over, while judging nodes"),
             "{}",
             run.stderr
         );
@@ -288,7 +320,6 @@ fn signals_end_every_command_that_reads_a_silent_pipe() {
         &["claims"],
         &["devices"],
         &["check"],
-        &["snapshot"],
         &["explain", "pod/a"],
         &["simulate", "eviction"],
         &["simulate", "allocation", "claim/a"],
@@ -300,7 +331,11 @@ fn signals_end_every_command_that_reads_a_silent_pipe() {
             .write(true)
             .open(&pipe)
             .expect("the program reads");
-        process.signal(if number % 2 == 0 { Signal::INT } else { Signal::TERM });
+        process.signal(if number % 2 == 0 {
+            Signal::INT
+        } else {
+            Signal::TERM
+        });
         process.finish().exits(130);
     }
 }
@@ -316,5 +351,7 @@ fn completion_reads_no_pipe() {
             .run()
             .exits(0);
     }
-    dra(&["__complete", "claims", "--kubeconfig", &pipe, ""]).run().exits(0);
+    dra(&["__complete", "claims", "--kubeconfig", &pipe, ""])
+        .run()
+        .exits(0);
 }
