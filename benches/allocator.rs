@@ -24,7 +24,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kubectl_dra::allocator::{Inputs, Limits};
+use kubectl_dra::allocator::{Budget, Inputs, Limits};
 use kubectl_dra::inspect::allocation::Settings;
 use kubectl_dra::inspect::explanation::explain_pod;
 use kubectl_dra::model::{Change, Claim, Cluster, Key, Kind, Object, Pod, Time};
@@ -246,10 +246,11 @@ fn search(case: &Case) -> (u64, Duration) {
 /// Time of explaining a pod whose claim wants `count` devices.
 fn explain(case: &Case, count: u64) -> Duration {
     let (cluster, pod) = with_pod(case, count);
+    let budget = Budget::new(u64::MAX);
     let settings = Settings {
         nodes: Vec::new(),
         now: Time::from_unix_seconds(1_800_000_000),
-        limits: Limits::default(),
+        budget: &budget,
         observer: &(),
         run: &in_order,
     };

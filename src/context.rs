@@ -8,11 +8,13 @@ mod load;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::watch;
 
+use crate::allocator::Observer;
 use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use crate::sources::live::Live;
@@ -32,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) selector: LabelSelector,
     pub(crate) watch: bool,
     pub(crate) versions: VersionSettings,
+    /// After this long the command ends, whatever it does.
+    pub(crate) timeout: Option<Duration>,
     /// `--now`; the clock's time otherwise.
     pub(crate) now: Option<Time>,
     pub(crate) output: Options,
@@ -86,6 +90,8 @@ impl Environment {
 /// Ctrl-C, as a command that must not be cut off sees it.
 struct Interruption {
     awaited: AtomicBool,
+    /// Whether the command looks at `--timeout` itself.
+    keeps_time: AtomicBool,
     sender: watch::Sender<bool>,
 }
 
@@ -93,7 +99,24 @@ impl Default for Interruption {
     fn default() -> Self {
         Self {
             awaited: AtomicBool::new(false),
+            keeps_time: AtomicBool::new(false),
             sender: watch::Sender::new(false),
+        }
+    }
+}
+
+/// Counts what is computed where the user sees it.
+pub(crate) struct Counting<'c>(&'c Ctx);
+
+impl Observer for Counting<'_> {
+    /// The process ends while a search goes on, so that no search has to ask.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn begin_node(&self) {
+        if let Some(computing) = &*self.0.computing() {
+            computing.advance(1);
         }
     }
 }
@@ -114,6 +137,8 @@ pub(crate) struct Ctx {
     kept: Mutex<Vec<Cluster>>,
     /// What Ctrl-C does.
     interruption: Interruption,
+    /// Shown between loading and printing.
+    computing: Mutex<Option<Progress>>,
     /// The whole command line, for those who print it. A function, since most commands do not need it built again.
     command_line: fn() -> clap::Command,
 }
@@ -146,6 +171,7 @@ impl Ctx {
             envelope: Mutex::default(),
             kept: Mutex::default(),
             interruption: Interruption::default(),
+            computing: Mutex::default(),
             command_line,
         }
     }
@@ -189,15 +215,57 @@ impl Ctx {
 
     /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
     pub(crate) fn interrupt(&self) -> bool {
+        self.stop("interrupted: what is in flight is finished; a second time ends at once")
+    }
+
+    /// Tells the command that its time is over; whether it then ends by itself, as after Ctrl-C.
+    pub(crate) fn time_is_over(&self) -> bool {
+        self.stop(
+            "the time that `--timeout` gives is over: what is in flight is finished; Ctrl-C ends at once",
+        )
+    }
+
+    fn stop(&self, note: &str) -> bool {
         let ends_by_itself =
             self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true);
         if ends_by_itself {
             // Whoever does not know what is waited for would press the key again.
             self.printer.interrupted();
-            self.printer
-                .note("interrupted: what is in flight is finished; a second time ends at once");
+            self.printer.note(note);
         }
         ends_by_itself
+    }
+
+    /// From now on the command itself ends when the time of `--timeout` is over.
+    pub(crate) fn keep_time(&self) {
+        self.interruption.keeps_time.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it does.
+    pub(crate) fn keeps_time(&self) -> bool {
+        self.interruption.keeps_time.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is shown that the command computes, until it prints.
+    pub(crate) fn begin_computing(&self) {
+        *self.computing() = Some(self.progress("computing", None));
+    }
+
+    /// Puts another word for what is computed, and counts it: `3 nodes`.
+    pub(crate) fn counting(&self, what: &str) -> Counting<'_> {
+        if let Some(computing) = &*self.computing() {
+            computing.now(what);
+        }
+        Counting(self)
+    }
+
+    /// Takes away what shows that something is going on.
+    pub(crate) fn end_computing(&self) {
+        drop(self.computing().take());
+    }
+
+    fn computing(&self) -> MutexGuard<'_, Option<Progress>> {
+        self.computing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the user's programs keep what they remember.
@@ -217,11 +285,13 @@ impl Ctx {
 
     /// Prints `report` with what was noted about its source.
     pub(crate) fn print(&self, report: impl Report) -> Result<(), PrintError> {
+        self.end_computing();
         self.printer.report(&self.envelope(), report)
     }
 
     /// Prints `report` on stderr, since stdout is for something else.
     pub(crate) fn print_aside(&self, report: impl Report) -> Result<(), PrintError> {
+        self.end_computing();
         self.printer.report_aside(&self.envelope(), report)
     }
 

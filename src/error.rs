@@ -157,6 +157,28 @@ impl Unread {
 #[error("interrupted")]
 pub(crate) struct Interrupted;
 
+/// The time that `--timeout` gives is over.
+#[derive(Debug, Error)]
+#[error("the time of {} s that `--timeout` gives is over{}", limit.as_secs_f64(), while_doing(doing.as_deref()))]
+pub(crate) struct TimedOut {
+    pub(crate) limit: std::time::Duration,
+    /// What was being done.
+    pub(crate) doing: Option<String>,
+}
+
+fn while_doing(doing: Option<&str>) -> String {
+    doing.map_or_else(String::new, |doing| format!(", while {doing}"))
+}
+
+impl Hints for TimedOut {
+    fn hints(&self) -> Vec<String> {
+        vec![
+            "give it more time with `--timeout`, or less to do: one namespace with `-n`, or fewer objects"
+                .to_owned(),
+        ]
+    }
+}
+
 /// A way out of an error, for errors that know one: one sentence each, with the command or flag to use.
 pub(crate) trait Hints {
     fn hints(&self) -> Vec<String>;
@@ -228,6 +250,7 @@ impl Hints for DestinationError {
 /// The types asked for hints. A typed error that has some is one more line here.
 const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
+    hints_of::<TimedOut>,
     hints_of::<PrintError>,
     hints_of::<live::Error>,
     hints_of::<conversion::Error>,

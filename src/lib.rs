@@ -61,25 +61,32 @@ pub use shell::main;
 
 #[cfg(feature = "cli")]
 mod shell {
+    use std::cell::Cell;
     use std::ffi::OsString;
-    use std::future::{Future, poll_fn};
+    use std::future::{Future, pending, poll_fn};
+    use std::path::Path;
     use std::pin::pin;
     use std::process::ExitCode;
-    use std::sync::Arc;
+    use std::sync::{Arc, mpsc};
     use std::task::Poll;
     use std::time::Duration;
 
     use anyhow::Context;
-    use tokio::runtime::{Handle, Runtime};
+    use tokio::runtime::{Builder, Handle};
 
     use crate::cli::{self, Invocation};
-    use crate::commands::{Command, Job};
-    use crate::context::{Ctx, Environment, Settings};
-    use crate::error::{self, Failure, Interrupted, Outcome};
+    use crate::commands::{Command, Job, STACK};
+    use crate::context::{Ctx, Environment, Settings, SourceSetting};
+    use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
     use crate::output::{Options, Printer};
 
     /// Completion that takes longer than this is no help any more.
     const COMPLETION_TIME: Duration = Duration::from_secs(3);
+
+    /// What a command that is cut off still has to say waits so long for streams that take nothing.
+    const LAST_WORDS: Duration = Duration::from_secs(2);
+    /// The same after Ctrl-C, where there is hardly anything to say.
+    const LAST_SIGH: Duration = Duration::from_millis(100);
 
     /// Runs the command line `args`, the program's name first, and returns the process's exit code.
     pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -89,7 +96,17 @@ mod shell {
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(settings, command)) => {
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
-                let code = end(run(*command, &ctx), ctx.printer());
+                let result = run(*command, &ctx);
+                let code = match &result {
+                    Err(error) if error.is::<TimedOut>() => last_words(result, &ctx, LAST_WORDS),
+                    Err(error) if Failure::of(error) == Failure::Interrupted => {
+                        last_words(result, &ctx, LAST_SIGH)
+                    }
+                    _ => {
+                        ctx.end_computing();
+                        end(result, ctx.printer())
+                    }
+                };
                 // The process ends: what was loaded need not be taken apart before.
                 std::mem::forget(ctx);
                 code
@@ -139,34 +156,95 @@ mod shell {
         failure.into()
     }
 
+    /// The exit code of a run that was cut off. The work goes on meanwhile, and may keep a stream to itself that nobody reads.
+    fn last_words(result: anyhow::Result<Outcome>, ctx: &Arc<Ctx>, patience: Duration) -> ExitCode {
+        let code = match &result {
+            Ok(outcome) => ExitCode::from(*outcome),
+            Err(error) => Failure::of(error).into(),
+        };
+        let (said, heard) = mpsc::channel();
+        let speaking = Arc::clone(ctx);
+        std::thread::spawn(move || {
+            speaking.end_computing();
+            end(result, speaking.printer());
+            let _ = said.send(());
+        });
+        let _ = heard.recv_timeout(patience);
+        code
+    }
+
+    /// Why work is ended from outside.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Cut {
+        Interrupted,
+        TimeIsOver,
+    }
+
     fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
-        match command.job() {
-            Job::Here(job) => job(ctx),
-            Job::Waiting(job) => {
-                let working = Arc::clone(ctx);
-                on_runtime(
-                    move || Handle::current().block_on(job(&working)),
-                    || ctx.interrupt(),
-                )
+        let job = match command.job() {
+            Job::Here(job) => return job(ctx),
+            Job::Waiting(job) => job,
+        };
+        let working = Arc::clone(ctx);
+        let limit = ctx.settings().timeout;
+        let timed_out = || {
+            TimedOut {
+                limit: limit.unwrap_or_default(),
+                doing: ctx.printer().doing(),
             }
+            .into()
+        };
+        let is_over = Cell::new(false);
+        let result = on_runtime(
+            move || Handle::current().block_on(job(&working)),
+            limit,
+            |cut| match cut {
+                Cut::Interrupted if ctx.interrupt() => None,
+                Cut::Interrupted => Some(Interrupted.into()),
+                Cut::TimeIsOver if ctx.keeps_time() => None,
+                Cut::TimeIsOver => {
+                    is_over.set(true);
+                    let cut_off = timed_out();
+                    if ctx.time_is_over() { None } else { Some(cut_off) }
+                }
+            },
+        );
+        match result {
+            // The command ended by itself, and as after Ctrl-C.
+            Err(error) if is_over.get() && Failure::of(&error) == Failure::Interrupted => Err(timed_out()),
+            result => result,
         }
     }
 
-    /// Runs `work` on a runtime until it ends or the user interrupts and `tell` says that it will not end by itself then.
+    /// Runs `work` on a runtime until it ends, or until the user interrupts or `limit` is over and `cut` has an error for that:
+    /// without one the work ends by itself.
     ///
-    /// The work has a thread of its own, since a command also computes: Ctrl-C must not wait for a search to yield.
+    /// The work has a thread of its own, since a command also computes, and reads what may never deliver: neither Ctrl-C nor the
+    /// limit must wait for it.
     fn on_runtime<T: Send + 'static>(
         work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
-        tell: impl Fn() -> bool,
+        limit: Option<Duration>,
+        cut: impl Fn(Cut) -> Option<anyhow::Error>,
     ) -> anyhow::Result<T> {
-        let runtime = Runtime::new().context("cannot start the runtime")?;
+        let runtime = Builder::new_multi_thread()
+            .enable_all()
+            .thread_stack_size(STACK)
+            .build()
+            .context("cannot start the runtime")?;
         let result = runtime.block_on(async {
             let mut interrupted = pin!(interrupted());
             // Listening begins with the first poll, which must not come after the work has begun.
             poll_fn(|task| Poll::Ready(interrupted.as_mut().poll(task).is_ready())).await;
+            let mut time_is_over = pin!(async {
+                match limit {
+                    Some(limit) => tokio::time::sleep(limit).await,
+                    None => pending().await,
+                }
+            });
+            let mut is_over = false;
             let mut work = tokio::task::spawn_blocking(work);
             loop {
-                tokio::select! {
+                let why = tokio::select! {
                     done = &mut work => break match done {
                         Ok(result) => result,
                         Err(stopped) => match stopped.try_into_panic() {
@@ -175,11 +253,16 @@ mod shell {
                         },
                     },
                     () = interrupted.as_mut() => {
-                        if !tell() {
-                            break Err(Interrupted.into());
-                        }
                         interrupted.set(self::interrupted());
+                        Cut::Interrupted
                     }
+                    () = time_is_over.as_mut(), if !is_over => {
+                        is_over = true;
+                        Cut::TimeIsOver
+                    }
+                };
+                if let Some(error) = cut(why) {
+                    break Err(error);
                 }
             }
         });
@@ -223,17 +306,38 @@ mod shell {
         if let Some(lookup) = completion.lookup {
             let mut settings: Settings = cli::settings_so_far(words);
             settings.output.quiet = true;
+            if !can_be_read(&settings) {
+                return completion.to_string();
+            }
             let ctx = Ctx::new(settings, environment, cli::command_line);
+            // The work may wait for a file or a server that does not answer.
             let names = on_runtime(
-                move || {
-                    let names =
-                        Handle::current().block_on(tokio::time::timeout(COMPLETION_TIME, lookup(&ctx)));
-                    names.unwrap_or_else(|_| Ok(Vec::new()))
-                },
-                || false,
+                move || Handle::current().block_on(lookup(&ctx)),
+                Some(COMPLETION_TIME),
+                |_| Some(Interrupted.into()),
             );
             completion.add(names.unwrap_or_default());
         }
         completion.to_string()
+    }
+
+    /// Whether what the settings name are files and folders: whoever presses a key to complete a word must not make the program eat
+    /// what a pipe holds for somebody else, or wait for it.
+    fn can_be_read(settings: &Settings) -> bool {
+        let is_plain = |path: &Path| {
+            let found = std::fs::metadata(path);
+            // What does not exist is an error like any other.
+            found.map_or(true, |found| found.is_file() || found.is_dir())
+        };
+        match &settings.source {
+            SourceSetting::Files(names) => names.iter().all(|name| name != "-" && is_plain(Path::new(name))),
+            SourceSetting::Cluster(connection) => {
+                let named = connection.kubeconfig.iter().cloned();
+                let around = std::env::var_os("KUBECONFIG").unwrap_or_default();
+                named
+                    .chain(std::env::split_paths(&around))
+                    .all(|path| is_plain(&path))
+            }
+        }
     }
 }

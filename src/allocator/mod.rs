@@ -9,6 +9,7 @@
 //! the scheduler checks around the allocator, is the business of `scheduling`.
 
 mod bounds;
+mod budget;
 mod candidates;
 mod capacity;
 mod change;
@@ -40,6 +41,7 @@ use self::search::{Flow, Search, State};
 use self::selectors::{Expressions, Selectors};
 use self::state::AllocatedState;
 
+pub use self::budget::Budget;
 pub use self::counters::pool_fault;
 pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
 pub use self::features::{Features, Implementation};
@@ -99,10 +101,13 @@ impl Default for Limits {
     }
 }
 
-/// Lets the caller end a long search.
+/// Lets the caller end a long search, and see how far it is.
 pub trait Observer {
     /// Asked now and then; the search gives up once it answers true.
     fn cancelled(&self) -> bool;
+
+    /// A node is going to be judged. Called from any thread.
+    fn begin_node(&self) {}
 }
 
 /// Never cancels.
@@ -257,9 +262,9 @@ fn search(problem: &mut Problem<'_>, limits: Limits, observer: &dyn Observer) ->
         let flow = pruned.run();
         return (flow, steps + pruned.steps, pruned.state);
     }
-    let mut search = Search::new(problem, limits.steps, observer);
+    let mut search = Search::new(problem, limits.steps - first_limit, observer);
     let flow = search.run();
-    (flow, search.steps, search.state)
+    (flow, steps + search.steps, search.state)
 }
 
 impl Attempt {

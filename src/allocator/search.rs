@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::Observer;
 use super::candidates::{MAX_RESULTS, Problem, Verdict};
 use super::constraint::ConstraintState;
 use super::counters::Compatibility;
 use super::pools::PoolView;
 use super::request::{Amount, ClaimDemand};
+use super::{Observer, PLAIN_STEPS};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -365,8 +365,13 @@ pub(super) struct Search<'p, 'a> {
     /// The alternative chosen for each request of each claim, once a solution is found.
     pub(super) steps: u64,
     limit: u64,
+    /// Devices that may still be looked at. Most steps look at few; where devices abound and none can be taken, looking is the work.
+    looks: u64,
     observer: &'p dyn Observer,
 }
+
+/// Devices that may be looked at for each step.
+const LOOKS_PER_STEP: u64 = 16;
 
 impl<'p, 'a> Search<'p, 'a> {
     pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Self {
@@ -376,6 +381,12 @@ impl<'p, 'a> Search<'p, 'a> {
             state,
             steps: 0,
             limit,
+            looks: if limit > PLAIN_STEPS {
+                limit.saturating_mul(LOOKS_PER_STEP)
+            } else {
+                // Another search takes over, which knows what of the devices can be taken.
+                u64::MAX
+            },
             observer,
         }
     }
@@ -436,6 +447,11 @@ impl<'p, 'a> Search<'p, 'a> {
             return self.try_device(alternative, index, device);
         }
         for device in start..self.problem.devices.len() as u32 {
+            let Some(looks) = self.looks.checked_sub(1) else {
+                self.steps = self.steps.max(self.limit.saturating_add(1));
+                return Flow::GaveUp;
+            };
+            self.looks = looks;
             if self.state.in_use(self.problem, alternative, device) {
                 continue;
             }

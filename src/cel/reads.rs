@@ -4,6 +4,9 @@
 //! asks about thousands of devices needs few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
 //! for each device.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
@@ -78,8 +81,8 @@ enum KeptReading {
 impl Reads {
     /// What the plan with that root reads, if that can be listed.
     pub(super) fn of(root: &Node) -> Option<Self> {
-        let mut reads = Self(Vec::new());
-        (reads.add_node(root) && reads.0.len() <= MOST).then_some(reads)
+        let mut collector = Collector::default();
+        (collector.add_node(root) && collector.reads.len() <= MOST).then_some(Self(collector.reads))
     }
 
     /// Reads `device`, a device of `driver`. Nothing where an attribute is of a type that fails evaluation in some versions of
@@ -117,10 +120,21 @@ impl Reads {
             has_versions,
         })
     }
+}
 
+/// Collects what a plan reads.
+#[derive(Default)]
+struct Collector {
+    reads: Vec<Read>,
+    /// The initial values of accumulators that were looked at, by address. Each use of a name that `cel.bind` gives has the value
+    /// in it, which can have uses of others in it.
+    initial: HashSet<usize>,
+}
+
+impl Collector {
     fn add(&mut self, read: Read) -> bool {
-        if !self.0.contains(&read) {
-            self.0.push(read);
+        if !self.reads.contains(&read) {
+            self.reads.push(read);
         }
         true
     }
@@ -164,7 +178,9 @@ impl Reads {
         let root = match &attribute.root {
             Root::Device => self.add_path(&attribute.qualifiers),
             Root::Variable(_) => true,
-            Root::Accumulator(_, node) => self.add_node(node),
+            Root::Accumulator(_, node) => {
+                !self.initial.insert(Arc::as_ptr(node) as usize) || self.add_node(node)
+            }
             Root::Operand(node) => self.add_node(node),
             Root::Conditional(conditional) => {
                 self.add_node(&conditional.condition)
@@ -179,7 +195,7 @@ impl Reads {
     }
 
     /// Adds what begins at the device itself. Every domain is found, so that only what is in it matters.
-    fn add_path(&mut self, path: &[std::sync::Arc<Qualifier>]) -> bool {
+    fn add_path(&mut self, path: &[Arc<Qualifier>]) -> bool {
         let name = |place: usize| match path.get(place).map(|qualifier| &qualifier.key) {
             Some(QualifierKey::Name(key)) => Some(&key.name),
             _ => None,

@@ -33,6 +33,16 @@ pub(crate) struct GlobalArgs {
     connection: ConnectionArgs,
     #[command(flatten)]
     versions: VersionArgs,
+
+    /// End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never
+    #[arg(
+        long,
+        global = true,
+        value_name = "DURATION",
+        value_parser = values::request_timeout,
+        help_heading = OUTPUT,
+    )]
+    timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -339,6 +349,7 @@ impl GlobalArgs {
             output,
             connection,
             versions,
+            timeout,
         } = self;
         let SelectionArgs {
             namespace,
@@ -379,6 +390,7 @@ impl GlobalArgs {
             watch,
             versions: versions.resolve(),
             now,
+            timeout: timeout.filter(|timeout| !timeout.is_zero()),
             output: Options {
                 format,
                 no_headers,

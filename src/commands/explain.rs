@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Steps of the search after which an attempt on a node gives up
+    /// Steps that all searches of the command may take together; what is undecided then is given up
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
 }
@@ -60,11 +60,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let mut cluster = ctx.load(needs).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &files)?;
+    let budget = judging::budget(budget);
     let settings = Settings {
         nodes: Vec::new(),
         now: ctx.now(),
-        limits: judging::limits(budget),
-        observer: &(),
+        budget: &budget,
+        observer: &ctx.counting("judging nodes"),
         run: &threads::each_node,
     };
     let report = match &target {

@@ -1,14 +1,17 @@
-//! What the commands that ask the scheduler's rules have in common: manifests, limits.
+//! What the commands that ask the scheduler's rules have in common: manifests, budgets.
 
-use crate::allocator::Limits;
+use crate::allocator::Budget;
 use crate::context::Ctx;
 use crate::model::{Change, Claim, Cluster, Object};
 use crate::scheduling::with_defaults;
 use crate::sources::manifests;
 
-/// The limits of one attempt.
-pub(super) fn limits(steps: Option<u64>) -> Limits {
-    steps.map_or_else(Limits::default, Limits::steps)
+/// Steps that the searches of a command may take together unless `--budget` says otherwise: what kube-scheduler does in its ten seconds for two nodes.
+pub(super) const STEPS: u64 = 20_000_000;
+
+/// The budget of a command.
+pub(super) fn budget(steps: Option<u64>) -> Budget {
+    Budget::new(steps.unwrap_or(STEPS))
 }
 
 /// Puts the objects of the manifests `files` into `cluster`, and returns them as they are then.

@@ -33,6 +33,7 @@ use crate::inspect::findings::Counts;
 use crate::output::Format;
 
 pub(crate) use completion::{Lookup, lookup};
+pub(crate) use threads::STACK;
 
 /// Declares the commands. `here` runs at once; `waiting` is `async` and gets a runtime.
 macro_rules! commands {

@@ -5,6 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::scheduling::in_order;
 
+/// The stack of a thread that computes. Texts and values from outside are read, checked, evaluated and let go of by recursion whose
+/// depth is bounded, at some thousand levels; only what is used of a stack takes memory.
+pub(crate) const STACK: usize = 256 << 20;
+
 /// Below this many nodes threads cost more than they save.
 const FEW: usize = 64;
 
@@ -35,7 +39,10 @@ pub(super) fn on_all(count: usize, work: &(dyn Fn(usize) + Sync)) {
     };
     std::thread::scope(|scope| {
         for _ in 1..cores {
-            scope.spawn(run);
+            // Without a further thread the others do its work.
+            let _ = std::thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, run);
         }
         run();
     });

@@ -40,6 +40,9 @@ impl Ctx {
                 )?
             }
         };
+        if !self.settings.watch {
+            self.begin_computing();
+        }
         for problem in &loaded.problems {
             self.warn(problem.to_string());
         }

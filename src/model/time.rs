@@ -59,8 +59,19 @@ impl std::str::FromStr for Time {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        text.parse().map(Self)
+        match text.parse() {
+            Ok(instant) => Ok(Self(instant)),
+            // Kubernetes takes the last hours of the last year that can be written, which the calendar here does not have.
+            Err(_) if text.starts_with("9999-12-3") && is_time(&text.replacen("9999", "9998", 1)) => {
+                Ok(Self(jiff::Timestamp::MAX))
+            }
+            Err(error) => Err(error),
+        }
     }
+}
+
+fn is_time(text: &str) -> bool {
+    text.parse::<jiff::Timestamp>().is_ok()
 }
 
 impl From<jiff::Timestamp> for Time {
@@ -122,6 +133,10 @@ mod tests {
         assert_eq!(time.to_string(), "2026-11-21T10:13:12Z");
         assert_eq!(time.unix_seconds(), 1_795_255_992);
         assert!(time.add_nanoseconds(i64::MAX) > time);
+        // What Go reads and the calendar does not have.
+        let last: Time = "9999-12-31T23:59:59Z".parse().unwrap();
+        assert_eq!(last, time.after(Duration::MAX));
+        assert!("9999-12-32T00:00:00Z".parse::<Time>().is_err());
         assert_eq!(time.since(time.add_nanoseconds(5)), Duration::ZERO);
         assert_eq!(
             time.after(Duration::from_secs(3)).since(time),

@@ -268,6 +268,11 @@ impl Printer {
         self.lines.start(what, total)
     }
 
+    /// What is being done, as far as it is shown.
+    pub(crate) fn doing(&self) -> Option<String> {
+        self.lines.doing()
+    }
+
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }

@@ -4,10 +4,11 @@
 //! on a terminal, not with `-q`, and not with `-v`, whose lines would tear it apart.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::sanitize;
 
@@ -20,7 +21,12 @@ const REDRAW: Duration = Duration::from_millis(100);
 pub(super) struct Lines {
     lines: MultiProgress,
     visible: bool,
+    /// What is being done, the last of it last.
+    doing: Doing,
 }
+
+/// What is being done, each with a number that tells it from others of the same name.
+type Doing = Arc<Mutex<Vec<(u64, String)>>>;
 
 impl Lines {
     pub(super) fn new(visible: bool) -> Self {
@@ -32,6 +38,7 @@ impl Lines {
         Self {
             lines: MultiProgress::with_draw_target(target),
             visible,
+            doing: Doing::default(),
         }
     }
 
@@ -40,21 +47,44 @@ impl Lines {
         self.lines.suspend(write)
     }
 
+    /// What has been begun last of what is being done.
+    pub(super) fn doing(&self) -> Option<String> {
+        let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        doing.last().map(|(_, what)| what.clone())
+    }
+
     pub(super) fn start(&self, what: &str, total: Option<u64>) -> Progress {
         let bar = ProgressBar::hidden();
+        let number = {
+            let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = doing.last().map_or(0, |(number, _)| number + 1);
+            doing.push((number, what.to_owned()));
+            number
+        };
+        let doing = (number, Arc::clone(&self.doing));
         if !self.visible {
-            return Progress { bar, waiting: None };
+            return Progress {
+                bar,
+                doing,
+                waiting: None,
+            };
         }
         let template = match total {
             Some(total) => {
                 bar.set_length(total);
                 "{msg} [{bar:30}] {human_pos}/{human_len}, {per_sec}, {eta} left"
             }
-            None => "{spinner} {msg} {human_pos}",
+            None => "{spinner} {msg}{count}",
         };
         // A template that did not parse would be a mistake in this file; the default one does then.
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
+            let count = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                // What is not counted has no number.
+                if state.pos() > 0 {
+                    let _ = write!(out, " {}", HumanCount(state.pos()));
+                }
+            };
+            bar.set_style(style.progress_chars("=> ").with_key("count", count));
         }
         bar.set_message(line(what));
         let (sender, ended) = mpsc::channel::<()>();
@@ -67,6 +97,7 @@ impl Lines {
         });
         Progress {
             bar,
+            doing,
             waiting: Some((sender, thread)),
         }
     }
@@ -81,6 +112,7 @@ fn line(what: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    doing: (u64, Doing),
     /// Ends the wait of the thread that will show the line, and the thread.
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -94,11 +126,21 @@ impl Progress {
     /// What is being done now.
     pub(crate) fn now(&self, what: &str) {
         self.bar.set_message(line(what));
+        let (number, doing) = &self.doing;
+        let mut doing = doing.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, known) in doing.iter_mut().filter(|(other, _)| other == number) {
+            what.clone_into(known);
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        let (number, doing) = &self.doing;
+        doing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|(other, _)| other != number);
         if let Some((sender, thread)) = self.waiting.take() {
             drop(sender);
             // It does nothing that can panic; if it did, the work would not care.

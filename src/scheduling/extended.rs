@@ -172,7 +172,7 @@ fn requests_for(pod: &Pod, resource: &Str, class: &Str) -> Vec<Request> {
     for place in (0..containers.len()).filter(|place| short_lived(*place)) {
         let reusable = (place..containers.len()).filter(|other| !short_lived(*other));
         let reused = reusable.fold(0_i64, |sum, other| sum.saturating_add(amounts[other]));
-        let more = amounts[place] - reused;
+        let more = amounts[place].saturating_sub(reused);
         if amounts[place] != 0 && more > 0 && largest.is_none_or(|(_, most)| most < more) {
             largest = Some((place, more));
         }

@@ -39,7 +39,8 @@ pub fn pod_requests(pod: &Pod) -> Amounts {
         }
     }
     for (name, quantity) in &pod.spec.overhead {
-        *total.entry(name.clone()).or_default() += amount(name, quantity);
+        let sum = total.entry(name.clone()).or_default();
+        *sum = sum.saturating_add(amount(name, quantity));
     }
     total
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::world::{Placement, Scheduler};
-use crate::allocator::Limits;
+use crate::allocator::Budget;
 use crate::model::{Cluster, Kind, Pod, Time};
 use crate::scheduling::{self, IN_MEMORY_CLAIM, Start, Verdict, message, message_of_obstacle};
 
@@ -14,12 +14,17 @@ use crate::scheduling::{self, IN_MEMORY_CLAIM, Start, Verdict, message, message_
 pub struct DryRun {
     /// How many objects may still be looked at: every question looks at all that there are.
     objects: usize,
+    budget: Budget,
 }
 
 impl DryRun {
-    /// One that answers until it has looked at so many objects; what is asked then is unknown.
-    pub fn new(objects: usize) -> Self {
-        Self { objects }
+    /// One that answers until it has looked at so many objects, and its searches have taken so many steps; what is asked then is
+    /// unknown.
+    pub fn new(objects: usize, steps: u64) -> Self {
+        Self {
+            objects,
+            budget: Budget::new(steps),
+        }
     }
 }
 
@@ -51,10 +56,12 @@ impl Scheduler for DryRun {
                 };
             }
         };
-        let verdicts: Vec<_> = cluster
-            .nodes()
-            .map(|node| (node, cycle.judge(node, Limits::default(), &()).verdict))
-            .collect();
+        let nodes: Vec<_> = cluster.nodes().collect();
+        let verdicts: Vec<_> =
+            scheduling::judge_all(&cycle, &nodes, &self.budget, &(), &scheduling::in_order)
+                .into_iter()
+                .map(|(node, judgment)| (node, judgment.verdict))
+                .collect();
         let nodes: Vec<_> = verdicts
             .iter()
             .filter(|(_, verdict)| verdict.fits())

@@ -12,7 +12,9 @@ use crate::controllers::{
     Answer, ClaimTask, Features, Observed, Owner, PodRef, ResourceClaims, TaintEviction,
 };
 use crate::eviction::Release;
-use crate::model::{Allocation, Change, Cluster, ConsumerReference, Key, Object, Pod, Str, TaintRule, Time};
+use crate::model::{
+    Allocation, Change, Cluster, ConsumerReference, Key, Kind, Object, Pod, Str, TaintRule, Time,
+};
 
 /// The finalizer of an allocated claim.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -23,6 +25,11 @@ const WRITES_OF_A_LOOP: usize = 20;
 
 /// So many writes a claim that loops may still have at each further instant, for what else happens to it.
 const FURTHER_WRITES: usize = 4;
+
+/// Tasks of controllers that a simulation carries out for each object that is there at its beginning, and besides. What goes on for
+/// longer goes in circles.
+const TASKS_PER_OBJECT: u64 = 100;
+const FURTHER_TASKS: u64 = 100_000;
 
 /// So often what failed is tried again while nothing else happens.
 const IDLE_RETRIES: u32 = 5;
@@ -90,6 +97,9 @@ pub struct World<'s> {
     told: BTreeSet<(Str, String)>,
     idle_retries: u32,
     numbers: usize,
+    /// Tasks that may still be carried out.
+    tasks: u64,
+    gave_up: bool,
 }
 
 impl<'s> World<'s> {
@@ -100,6 +110,16 @@ impl<'s> World<'s> {
         let release = Release::of(cluster.environment());
         let eviction = TaintEviction::resume(&cluster, release, now);
         let claims = ResourceClaims::idle(Features::of(cluster.environment()));
+        let kinds = [
+            Kind::Pod,
+            Kind::PodGroup,
+            Kind::ResourceClaim,
+            Kind::DeviceTaintRule,
+        ];
+        let objects: usize = kinds.into_iter().map(|kind| cluster.count(kind)).sum();
+        let tasks = TASKS_PER_OBJECT
+            .saturating_mul(objects as u64)
+            .saturating_add(FURTHER_TASKS);
         let ending = cluster
             .pods()
             .filter(|pod| !is_lost(&cluster, pod))
@@ -123,6 +143,8 @@ impl<'s> World<'s> {
             told: BTreeSet::new(),
             idle_retries: 0,
             numbers: 0,
+            tasks,
+            gave_up: false,
         }
     }
 
@@ -134,6 +156,11 @@ impl<'s> World<'s> {
     /// What has happened so far, in order.
     pub fn happenings(&self) -> &[Happening] {
         &self.happenings
+    }
+
+    /// Whether the simulation ended before nothing was left to happen, as too much did.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up
     }
 
     /// Claims that a controller writes without end.
@@ -173,6 +200,9 @@ impl<'s> World<'s> {
     fn run_to(&mut self, end: Option<Time>) {
         loop {
             self.settle();
+            if self.gave_up {
+                return;
+            }
             let Some(next) = self.next_due().filter(|next| end.is_none_or(|end| *next <= end)) else {
                 return;
             };
@@ -212,6 +242,11 @@ impl<'s> World<'s> {
     /// Everything that is due now.
     fn settle(&mut self) {
         loop {
+            let Some(tasks) = self.tasks.checked_sub(1) else {
+                self.gave_up = true;
+                return;
+            };
+            self.tasks = tasks;
             if let Some(task) = self.eviction.next(&self.cluster, self.now) {
                 let result = self.carry_out(&task.action);
                 self.eviction.finish(task, result, self.now);
@@ -233,7 +268,11 @@ impl<'s> World<'s> {
             Some(ClaimTask::Look(lookup)) => {
                 // What the cluster does not have does not exist, unless it could not be read.
                 let answer = match self.cluster.gap(lookup.kind, &lookup.key.namespace) {
-                    Some(gap) => Answer::Failed(gap.reason.clone()),
+                    Some(gap) => {
+                        // It will not be readable next time either.
+                        self.idle_retries = retries + 1;
+                        Answer::Failed(gap.reason.clone())
+                    }
                     None => Answer::Absent,
                 };
                 self.claims.answer(lookup, answer);

@@ -6,7 +6,7 @@
 use crate::cel::types::{Param, Type};
 
 /// Steps that checking one expression may take.
-const MAX_STEPS: u32 = 5_000_000;
+const MAX_STEPS: u32 = 2_000_000;
 
 /// The state of the type variables.
 #[derive(Debug, Default)]

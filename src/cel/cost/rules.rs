@@ -5,9 +5,13 @@
 //! `costCall`). The order and all weights are those of cel-go v0.29 and apiserver v0.37.1. Arguments that are errors
 //! have size one.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::{LIST_BASE, REGEX_FACTOR, STRING_FACTOR, STRUCT_BASE};
 use crate::cel::ast::operators;
 use crate::cel::eval::Context;
+use crate::cel::value::list::List;
 use crate::cel::value::map::Map;
 use crate::cel::value::{Fault, Value};
 
@@ -290,30 +294,51 @@ pub(crate) fn not_a_list(value: Seen<'_, '_>) -> Fault {
 
 /// Mirrors `traversalCost`, which counts bytes and rounds each string down.
 fn traversal<'a>(ctx: &mut Context<'a>, value: &Value<'a>) -> Result<u64, Fault> {
+    traverse(ctx, value, &mut Joined::default())
+}
+
+/// The costs of lists made by `+`, by address.
+type Joined = HashMap<usize, u64>;
+
+fn traverse<'a>(ctx: &mut Context<'a>, value: &Value<'a>, joined: &mut Joined) -> Result<u64, Fault> {
     ctx.work(1)?;
     Ok(match value {
         Value::String(text) => (text.len() as f64 * STRING_FACTOR) as u64,
         Value::Bytes(bytes) => (bytes.len() as f64 * STRING_FACTOR) as u64,
-        Value::List(list) => ctx.nested(|ctx| {
-            let mut cost = 0_u64;
-            for index in 0..ctx.list_len(list) {
-                if let Some(element) = ctx.list_get(list, index) {
-                    cost = cost.wrapping_add(traversal(ctx, &element)?);
-                }
-            }
-            Ok(cost)
-        })?,
-        Value::Map(map) => ctx.nested(|ctx| traverse_map(ctx, map))?,
+        Value::List(list) => ctx.nested(|ctx| traverse_list(ctx, list, joined))?,
+        Value::Map(map) => ctx.nested(|ctx| traverse_map(ctx, map, joined))?,
         _ => 1,
     })
 }
 
-fn traverse_map<'a>(ctx: &mut Context<'a>, map: &Map<'a>) -> Result<u64, Fault> {
+/// A list made by `+` can hold another one very often, which is gone through once.
+fn traverse_list<'a>(ctx: &mut Context<'a>, list: &List<'a>, joined: &mut Joined) -> Result<u64, Fault> {
+    let mut cost = 0_u64;
+    if let List::Concat(concat) = list {
+        let address = Arc::as_ptr(concat) as usize;
+        if let Some(known) = joined.get(&address) {
+            return Ok(*known);
+        }
+        for part in concat.parts() {
+            cost = cost.wrapping_add(traverse_list(ctx, part, joined)?);
+        }
+        joined.insert(address, cost);
+        return Ok(cost);
+    }
+    for index in 0..ctx.list_len(list) {
+        if let Some(element) = ctx.list_get(list, index) {
+            cost = cost.wrapping_add(traverse(ctx, &element, joined)?);
+        }
+    }
+    Ok(cost)
+}
+
+fn traverse_map<'a>(ctx: &mut Context<'a>, map: &Map<'a>, joined: &mut Joined) -> Result<u64, Fault> {
     let mut cost = 0_u64;
     for (key, value) in map.looked_up() {
-        cost = cost.wrapping_add(traversal(ctx, &key)?);
+        cost = cost.wrapping_add(traverse(ctx, &key, joined)?);
         cost = cost.wrapping_add(match value {
-            Some(value) => traversal(ctx, &value)?,
+            Some(value) => traverse(ctx, &value, joined)?,
             // Upstream goes on with the error that the key is not there.
             None => 1,
         });

@@ -3,7 +3,7 @@
 //! Each step into a value costs one, and the variable itself costs one at the end. An optional on the way makes the
 //! whole optional, and a missing step then ends it without a cost.
 
-use super::{Context, Slot, observe};
+use super::{Context, Slot, countable, observe};
 use crate::cel::device::{Key, find_domain};
 use crate::cel::plan::node::{Attribute, Lookup, Qualifier, QualifierKey, Root};
 use crate::cel::value::map::{Map, attribute_value};
@@ -156,6 +156,7 @@ impl<'a> Context<'a> {
         let found = match value {
             Value::Map(map) => map.look_up(key)?,
             Value::List(list) => {
+                countable(value)?;
                 let index = list_index(key)?;
                 let element = usize::try_from(index)
                     .ok()

@@ -10,13 +10,12 @@ use crate::cel::value::list::List;
 use crate::cel::value::map::{Entries, Map};
 use crate::cel::value::{Fault, Value};
 use crate::model::Quantity;
-use std::sync::Arc;
 
 /// Elementary steps of an evaluation that CEL's cost does not bound.
-const MAX_WORK: u64 = 100_000_000;
+const MAX_WORK: u64 = 20_000_000;
 /// Bytes that an evaluation may allocate altogether.
-const MAX_MEMORY: u64 = 256 << 20;
-/// Nesting of values that functions follow.
+const MAX_MEMORY: u64 = 64 << 20;
+/// Lists, maps and optionals inside of each other.
 const MAX_NESTING: u32 = 400;
 
 /// The state of one evaluation.
@@ -97,6 +96,15 @@ impl<'a> Context<'a> {
         self.charge(u64::MAX)
     }
 
+    /// Stops before a step that will cost `cost` once it is done, if that passes the limit.
+    pub(crate) fn afford(&mut self, cost: u64) -> Result<(), Fault> {
+        if self.cost.wrapping_add(cost) > self.limit {
+            self.charge(cost)
+        } else {
+            Ok(())
+        }
+    }
+
     /// Accounts for work that CEL's cost does not bound.
     #[inline]
     pub(crate) fn work(&mut self, steps: u64) -> Result<(), Fault> {
@@ -121,10 +129,22 @@ impl<'a> Context<'a> {
         self.allocate(length.saturating_mul(size_of::<Value<'_>>()))
     }
 
-    /// Runs `walk` one level deeper into a value.
+    /// Refuses to put into a list, map or optional what is nested too deeply already: values are walked and let go of by recursion.
+    pub(crate) fn bound_nesting(value: &Value<'a>) -> Result<(), Fault> {
+        if value.nesting() >= MAX_NESTING {
+            return Err(Self::over_nesting());
+        }
+        Ok(())
+    }
+
+    fn over_nesting() -> Fault {
+        Fault::abort("operation cancelled: value nesting limit exceeded")
+    }
+
+    /// Runs `walk` one level deeper into a value, which can hold itself while it is being built.
     pub(crate) fn nested<T>(&mut self, walk: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.nesting >= MAX_NESTING {
-            return Err(Fault::abort("operation cancelled: value nesting limit exceeded"));
+            return Err(Self::over_nesting());
         }
         self.nesting += 1;
         let result = walk(self);
@@ -206,9 +226,13 @@ impl<'a> Context<'a> {
         if right_length == 0 {
             return Ok(left.clone());
         }
-        let mut items = self.list_items(left)?;
-        items.extend(self.list_items(right)?);
-        Ok(List::Concat(Arc::new(items)))
+        self.allocate_list(2)?;
+        // What is in the place of a list that is being built stays as it is now.
+        let right = match right {
+            List::Mutable(_) => List::items(self.list_items(right)?),
+            complete => complete.clone(),
+        };
+        Ok(left.followed_by(&right))
     }
 
     /// Adds an entry to a map that is being built.
@@ -219,6 +243,9 @@ impl<'a> Context<'a> {
         value: Option<Value<'a>>,
     ) -> Result<(), Fault> {
         self.allocate_list(4)?;
+        if let Some(value) = &value {
+            Self::bound_nesting(value)?;
+        }
         let Some(entries) = self.building_map(map) else {
             return Ok(());
         };
@@ -235,7 +262,7 @@ impl<'a> Context<'a> {
         match value {
             Value::List(List::Mutable(number)) => {
                 let items = self.building_list(number).map(std::mem::take).unwrap_or_default();
-                Value::List(List::Items(Arc::new(items)))
+                Value::list(items)
             }
             Value::Map(Map::Mutable(number)) => {
                 let entries = self.building_map(number).map(std::mem::take).unwrap_or_default();

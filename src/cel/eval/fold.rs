@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Context, Slot, observe};
+use super::{Context, Slot, countable, observe};
 use crate::cel::plan::node::{Fold, Node};
 use crate::cel::value::list::List;
 use crate::cel::value::map::Map;
@@ -34,6 +34,7 @@ impl<'a> Context<'a> {
 
     pub(super) fn eval_fold(&mut self, fold: &'a Fold) -> Outcome<'a> {
         let range = self.eval(&fold.range)?;
+        countable(&range)?;
         self.set(fold.accumulator, Slot::Empty);
         match (&range, fold.variable2) {
             (Value::List(list), Some(second)) => self.fold_list(fold, list, Some(second))?,

@@ -26,6 +26,7 @@ impl<'a> Context<'a> {
         let mut items = Vec::with_capacity(list.elements.len());
         for (element, optional) in list.elements.iter().zip(&list.optional) {
             let value = placed(self.eval(element)?);
+            Self::bound_nesting(&value)?;
             if !optional {
                 items.push(value);
                 continue;
@@ -56,6 +57,8 @@ impl<'a> Context<'a> {
         for entry in &map.entries {
             let key = self.eval(&entry.key)?;
             let mut value = placed(self.eval(&entry.value)?);
+            Self::bound_nesting(&key)?;
+            Self::bound_nesting(&value)?;
             if entry.optional {
                 match value {
                     Value::Optional(None) => {

@@ -14,6 +14,7 @@ pub(crate) use context::Context;
 use super::cost::Rule;
 use super::library::dispatch_several;
 use super::plan::node::{Call, Callee, Node, OtherOperand, RegexCall, RegexFunction};
+use super::value::list::List;
 use super::value::{Fault, Outcome, Value, equality};
 
 /// A local variable.
@@ -22,6 +23,20 @@ pub(crate) enum Slot<'a> {
     Empty,
     Value(Value<'a>),
     Fault(Fault),
+}
+
+fn is_concat(value: &Value<'_>) -> bool {
+    matches!(value, Value::List(List::Concat(_)))
+}
+
+/// Refuses a list that is too long for Go to count.
+fn countable(value: &Value<'_>) -> Result<(), Fault> {
+    match value {
+        Value::List(list) if !list.is_countable() => Err(Fault::panic(
+            "interface conversion: ref.Val is *types.Err, not types.Int",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Passes a fault that ends everything on, and leaves errors to be looked at.
@@ -120,7 +135,10 @@ impl<'a> Context<'a> {
             }
         };
         let outcome = match (&left, right) {
-            (Ok(left), Ok(right)) => observe!(equality::equal(self, left, right)).map(Value::Bool),
+            (Ok(left), Ok(right)) => {
+                self.foresee_comparison(Rule::Equals, left, right)?;
+                observe!(equality::equal(self, left, right)).map(Value::Bool)
+            }
             (Err(fault), _) | (_, Err(fault)) => Err(fault.clone()),
         };
         let cost = Rule::Equals.cost(self, &[left.as_ref().ok(), right.ok()], None)?;
@@ -134,6 +152,7 @@ impl<'a> Context<'a> {
         let outcome = match (&left, &right) {
             // What cannot be compared is not equal.
             (Ok(left), Ok(right)) => {
+                self.foresee_comparison(Rule::LesserSize, left, right)?;
                 let equal = observe!(equality::equal(self, left, right)).unwrap_or(false);
                 Ok(Value::Bool(!equal))
             }
@@ -146,10 +165,42 @@ impl<'a> Context<'a> {
 
     #[inline]
     fn apply(&mut self, call: &'a Call, args: &[Value<'a>]) -> Outcome<'a> {
+        if args.iter().any(is_concat) {
+            self.foresee(call, args)?;
+        }
         match &call.callee {
             Callee::One(overload) => overload.call(self, args),
             Callee::Several(overloads) => dispatch_several(self, overloads, args),
         }
+    }
+
+    /// Stops a call on a list made by `+` that will be stopped in any case, and only after it: such a list takes nothing to make
+    /// and can have any length.
+    fn foresee(&mut self, call: &Call, args: &[Value<'a>]) -> Result<(), Fault> {
+        if !matches!(call.callee.function(), "size" | "type" | "dyn" | "optional.of") {
+            args.iter().try_for_each(countable)?;
+        }
+        let mut seen = [None; 4];
+        let count = args.len().min(seen.len());
+        for (place, arg) in seen.iter_mut().zip(args) {
+            *place = Some(arg);
+        }
+        match call.rule.cost(self, &seen[..count], None) {
+            Ok(cost) => self.afford(cost),
+            // The call may have something to say before.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The same for a comparison.
+    fn foresee_comparison(&mut self, rule: Rule, left: &Value<'a>, right: &Value<'a>) -> Result<(), Fault> {
+        if is_concat(left) || is_concat(right) {
+            countable(left)?;
+            countable(right)?;
+            let cost = rule.cost(self, &[Some(left), Some(right)], None)?;
+            self.afford(cost)?;
+        }
+        Ok(())
     }
 
     fn eval_call(&mut self, call: &'a Call) -> Outcome<'a> {

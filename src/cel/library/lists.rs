@@ -184,6 +184,7 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
             "list(T)",
             |ctx, args| match args {
                 [Value::List(list)] => {
+                    afford_list(ctx, ctx.list_len(list))?;
                     let mut items = ctx.list_items(list)?;
                     items.reverse();
                     Ok(Value::list(items))
@@ -252,6 +253,7 @@ fn slice<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     if length < to {
         return refused(&format!("list is length {length}"));
     }
+    afford_list(ctx, to - from)?;
     ctx.allocate_list(to - from)?;
     Ok(Value::list(
         (from..to).filter_map(|index| ctx.list_get(list, index)).collect(),
@@ -334,15 +336,18 @@ fn range<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::list((0..*size).map(Value::Int).collect()))
 }
 
-/// cel-go before v0.29 has no limit. A list that costs too much is not made here.
+/// Stops before a list is made that costs too much.
+fn afford_list(ctx: &mut Context<'_>, length: usize) -> Result<(), Fault> {
+    ctx.afford((length as u64).saturating_add(1 + LIST_BASE))
+}
+
+/// cel-go before v0.29 has no limit.
 fn range_of_any_size<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [Value::Int(size)] = args else {
         return Err(Fault::no_such_overload());
     };
     let size = (*size).max(0);
-    if size > MAX_RANGE {
-        ctx.charge((size as u64).saturating_add(1 + LIST_BASE))?;
-    }
+    afford_list(ctx, size as usize)?;
     ctx.allocate_list(size as usize)?;
     Ok(Value::list((0..size).map(Value::Int).collect()))
 }
@@ -411,6 +416,7 @@ fn is_sorted<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         let Some(item) = ctx.list_get(list, index) else {
             break;
         };
+        ctx.work(1)?;
         if !has_trait(&item, Trait::Comparer) {
             return Err(Fault::no_such_overload());
         }
@@ -433,6 +439,7 @@ fn sum<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], zero: Value<'a>) -> Outcom
         let Some(item) = ctx.list_get(list, index) else {
             break;
         };
+        ctx.work(1)?;
         if !has_trait(&item, Trait::Adder) {
             return Err(Fault::no_such_overload());
         }
@@ -451,6 +458,7 @@ fn extreme<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], name: &str, worse: Ord
         let Some(item) = ctx.list_get(list, index) else {
             break;
         };
+        ctx.work(1)?;
         if !has_trait(&item, Trait::Comparer) {
             return Err(Fault::no_such_overload());
         }

@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "V",
         "optional(V)",
         |_, args| match args {
-            [value] => Ok(Value::some(value.clone())),
+            [value] => some(value),
             _ => Err(Fault::no_such_overload()),
         },
     ),
@@ -39,7 +39,7 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "optional(V)",
         |ctx, args| match args {
             [value] if is_zero(ctx, value) => Ok(Value::Optional(None)),
-            [value] => Ok(Value::some(value.clone())),
+            [value] => some(value),
             _ => Err(Fault::no_such_overload()),
         },
     ),
@@ -163,6 +163,11 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         unwrap,
     ),
 ];
+
+fn some<'a>(value: &Value<'a>) -> Outcome<'a> {
+    Context::bound_nesting(value)?;
+    Ok(Value::some(value.clone()))
+}
 
 fn unwrap<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [Value::List(list)] = args else {

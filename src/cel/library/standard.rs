@@ -276,7 +276,9 @@ pub(super) const OPERATORS: &[&[Declaration]] = &[
 
 const fn size_of(id: &'static str, args: &'static str, member: bool) -> Declaration {
     let binding = Binding::Shared(Some(Trait::Sizer), |ctx, args| {
-        Ok(Value::Int(ctx.size(&args[0]) as i64))
+        i64::try_from(ctx.size(&args[0]))
+            .map(Value::Int)
+            .map_err(|_| numbers::int_overflow())
     });
     Declaration {
         member,

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::string_format::format;
 use super::{Binding, Declaration, global, member};
+use crate::cel::cost::STRING_FACTOR;
 use crate::cel::eval::Context;
 use crate::cel::value::{Fault, Outcome, Value, text};
 
@@ -325,6 +326,7 @@ fn join<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         let Some(element) = ctx.list_get(list, index) else {
             break;
         };
+        ctx.work(1)?;
         let Value::String(part) = &element else {
             return Err(Fault::error(format!(
                 "join: invalid input: {}",
@@ -332,6 +334,8 @@ fn join<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
             )));
         };
         ctx.allocate(separator.len() + part.len())?;
+        // Each character of the result costs, and has four bytes at most.
+        ctx.afford(((joined.len() / 4) as f64 * 2.0 * STRING_FACTOR) as u64)?;
         if index > 0 {
             joined.push_str(separator);
         }

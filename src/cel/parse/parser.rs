@@ -55,6 +55,18 @@ impl Level {
 /// A node and how many counted contexts are nested in it.
 type Parsed = (Expr, u32);
 
+/// A node above others of this height.
+///
+/// A tree that is too deep is refused whatever is in it, once the text has been read to its end. It is let go of by recursion, so
+/// what is too deep is cut off before more is put on top.
+fn above(expr: Expr, height: u32) -> Parsed {
+    if height < MAX_DEPTH {
+        return (expr, height + 1);
+    }
+    let kind = ExprKind::Unspecified;
+    (Expr { id: expr.id, kind }, MAX_DEPTH + 1)
+}
+
 pub(super) struct Parser<'b, 's> {
     builder: &'b mut Builder<'s>,
     lexemes: &'b [Lexeme],
@@ -151,12 +163,10 @@ impl<'s> Parser<'_, 's> {
         let (if_true, true_height) = self.binary(Level::Or)?;
         self.expect(Token::Colon)?;
         let (if_false, false_height) = self.expr()?;
-        let height = 1 + condition.1.max(true_height).max(false_height);
+        let height = condition.1.max(true_height).max(false_height);
         let operands = vec![condition.0, if_true, if_false];
-        Ok((
-            self.builder.operator(question, operators::CONDITIONAL, operands),
-            height,
-        ))
+        let expr = self.builder.operator(question, operators::CONDITIONAL, operands);
+        Ok(above(expr, height))
     }
 
     /// Operands and the operators between them that bind at least as tightly as `level`.
@@ -198,8 +208,8 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn join(&mut self, op: usize, function: &str, left: Parsed, right: Parsed) -> Parsed {
-        let height = 1 + left.1.max(right.1);
-        (self.builder.operator(op, function, vec![left.0, right.0]), height)
+        let expr = self.builder.operator(op, function, vec![left.0, right.0]);
+        above(expr, left.1.max(right.1))
     }
 
     fn relation(&self) -> Option<&'static str> {
@@ -304,17 +314,13 @@ impl<'s> Parser<'_, 's> {
         let escaped = self.peek() == Token::EscapedIdentifier;
         self.position += 1;
         if escaped || optional || self.peek() != Token::LeftParen {
-            return Ok((
-                self.builder.select(operand, dot, name, field_at, optional),
-                height + 1,
-            ));
+            let expr = self.builder.select(operand, dot, name, field_at, optional);
+            return Ok(above(expr, height));
         }
         let open = self.advance();
         let (args, args_height) = self.arguments()?;
-        Ok((
-            self.builder.member_call(operand, name, open, args),
-            1 + height.max(args_height),
-        ))
+        let expr = self.builder.member_call(operand, name, open, args);
+        Ok(above(expr, height.max(args_height)))
     }
 
     fn index(&mut self, (operand, height): Parsed) -> Result<Parsed, Stop> {
@@ -328,7 +334,7 @@ impl<'s> Parser<'_, 's> {
             operators::INDEX
         };
         let expr = self.builder.operator(bracket, function, vec![operand, index]);
-        Ok((expr, 1 + height.max(index_height)))
+        Ok(above(expr, height.max(index_height)))
     }
 
     /// Arguments up to and with the closing parenthesis.

@@ -98,9 +98,10 @@ pub(super) fn fold_map(map: MapNode) -> Result<Node, String> {
 }
 
 pub(super) fn fold_call(call: Call) -> Result<Node, String> {
-    let (function, id) = match &call.callee {
-        Callee::One(overload) => (overload.function, Some(overload.id)),
-        Callee::Several(overloads) => (overloads.first().map_or("", |overload| overload.function), None),
+    let function = call.callee.function();
+    let id = match &call.callee {
+        Callee::One(overload) => Some(overload.id),
+        Callee::Several(_) => None,
     };
     if CONVERSIONS.contains(&function) {
         return match call.args.as_slice() {

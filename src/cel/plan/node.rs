@@ -108,6 +108,16 @@ pub(crate) enum Callee {
     Several(Vec<&'static Overload>),
 }
 
+impl Callee {
+    /// The name of the function.
+    pub(crate) fn function(&self) -> &'static str {
+        match self {
+            Self::One(overload) => overload.function,
+            Self::Several(overloads) => overloads.first().map_or("", |overload| overload.function),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) callee: Callee,

@@ -11,11 +11,11 @@ use crate::cel::eval::Context;
 
 /// Whether two values are equal. Mirrors `types.Equal`.
 pub(crate) fn equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
-    match (left, right) {
-        (Value::Null, Value::Null) => Ok(true),
-        (Value::Null, _) | (_, Value::Null) => Ok(false),
-        _ => method(ctx, left, right),
+    if let (Value::Null, _) | (_, Value::Null) = (left, right) {
+        ctx.work(1)?;
+        return Ok(matches!((left, right), (Value::Null, Value::Null)));
     }
+    method(ctx, left, right)
 }
 
 /// Whether the left value finds the right one equal. Mirrors the `Equal` methods.
@@ -35,11 +35,11 @@ pub(crate) fn method<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<
         (Value::Duration(left), Value::Duration(right)) => left == right,
         (Value::Timestamp(left), Value::Timestamp(right)) => left.instant() == right.instant(),
         (Value::Type(left), Value::Type(right)) => left == right,
-        (Value::List(left), Value::List(right)) => return lists(ctx, left, right),
-        (Value::Map(left), Value::Map(right)) => return maps(ctx, left, right),
+        (Value::List(left), Value::List(right)) => return ctx.nested(|ctx| lists(ctx, left, right)),
+        (Value::Map(left), Value::Map(right)) => return ctx.nested(|ctx| maps(ctx, left, right)),
         (Value::Optional(left), Value::Optional(right)) => match (left, right) {
             (None, None) => true,
-            (Some(left), Some(right)) => return method(ctx, left, right),
+            (Some(left), Some(right)) => return ctx.nested(|ctx| method(ctx, left, right)),
             _ => false,
         },
         (Value::Quantity(left), Value::Quantity(Amount::Borrowed(right))) => **left == **right,

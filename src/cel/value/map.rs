@@ -36,6 +36,8 @@ pub(crate) struct Entries<'a> {
     entries: Vec<(Value<'a>, Option<Value<'a>>)>,
     /// Positions by key, once there are enough entries.
     index: Option<HashMap<MapKey, usize>>,
+    /// How many lists, maps and optionals are at most inside of each other in a key or value that was ever added.
+    nesting: u32,
 }
 
 /// A key as Go's maps compare it: by type and value.
@@ -89,9 +91,8 @@ impl MapKey {
             Value::Timestamp(value) => Self::Timestamp(value.seconds, value.nanos, value.zone),
             Value::Type(name) => Self::Type(name),
             Value::Ip(address) => Self::Ip(**address),
-            Value::List(List::Items(items) | List::Concat(items)) => {
-                Self::Address(Arc::as_ptr(items) as usize)
-            }
+            Value::List(List::Items(items)) => Self::Address(Arc::as_ptr(items) as usize),
+            Value::List(List::Concat(concat)) => Self::Address(Arc::as_ptr(concat) as usize),
             Value::Map(Map::Entries(entries)) => Self::Address(Arc::as_ptr(entries) as usize),
             Value::Quantity(amount) => Self::Address(std::ptr::from_ref::<Quantity>(amount) as usize),
             Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
@@ -169,6 +170,8 @@ impl<'a> Entries<'a> {
 
     /// Sets what there is for a key: no value is one that Go lost when it copied the entry.
     pub(crate) fn set(&mut self, key: Value<'a>, value: Option<Value<'a>>) {
+        let nesting = key.nesting().max(value.as_ref().map_or(0, Value::nesting));
+        self.nesting = self.nesting.max(nesting);
         if let Some(position) = self.position(&key) {
             self.entries[position].1 = value;
             return;
@@ -245,6 +248,17 @@ const DEVICE_FIELDS: [&str; 4] = ["allowMultipleAllocations", "attributes", "cap
 impl<'a> Map<'a> {
     pub(crate) fn of_entries(entries: Entries<'a>) -> Self {
         Self::Entries(Arc::new(entries))
+    }
+
+    /// How many lists, maps and optionals an entry is at most inside of, this map not counted.
+    pub(crate) fn nesting(&self) -> u32 {
+        match self {
+            Self::Entries(entries) => entries.nesting,
+            // The attributes by domain, the domains, and lists of values.
+            Self::Device(_) | Self::Attributes(_) | Self::Capacities(_) => 3,
+            Self::AttributeDomain(_) | Self::CapacityDomain(_) => 1,
+            Self::Mutable(_) => 0,
+        }
     }
 
     /// The number of entries of a map that is complete.

@@ -195,11 +195,26 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn list(items: Vec<Self>) -> Self {
-        Self::List(List::Items(Arc::new(items)))
+        Self::List(List::items(items))
     }
 
     pub(crate) fn some(value: Self) -> Self {
         Self::Optional(Some(Arc::new(value)))
+    }
+
+    /// How many lists, maps and optionals are at most inside of each other here, this value included.
+    pub(crate) fn nesting(&self) -> u32 {
+        let (mut value, mut around) = (self, 0);
+        while let Self::Optional(Some(inner)) = value {
+            value = inner;
+            around += 1;
+        }
+        around
+            + match value {
+                Self::List(list) => 1 + list.nesting(),
+                Self::Map(map) => 1 + map.nesting(),
+                _ => 0,
+            }
     }
 
     /// The value of a constant of the program.

@@ -46,7 +46,7 @@ pub(crate) fn has_trait(value: &Value<'_>, wanted: Trait) -> bool {
     }
 }
 
-fn int_overflow() -> Fault {
+pub(crate) fn int_overflow() -> Fault {
     Fault::error("integer overflow")
 }
 

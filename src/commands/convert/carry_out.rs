@@ -120,11 +120,16 @@ pub(super) async fn carry_out(
         } else {
             Phase::Before
         },
-        wait: passes.wait.then(|| passes.timeout.unwrap_or(Duration::MAX)),
+        wait: passes
+            .wait
+            .then(|| ctx.settings().timeout.unwrap_or(Duration::MAX)),
         mode: mode(writing.consent.dry_run),
         at_once: writing.concurrency.get(),
         patience: PATIENCE,
     };
+    if passes.wait {
+        ctx.keep_time();
+    }
     let stop = Stop::when(ctx.told_of_interruption());
     let shown = Shown {
         ctx,
@@ -132,6 +137,7 @@ pub(super) async fn carry_out(
     };
     let executor = Executor::new(live, &order, stop, &shown);
     let survey = executor.plan(cluster);
+    ctx.end_computing();
     if !survey.plan.unknown.is_empty() {
         for gap in &survey.plan.unknown {
             ctx.warn(format!(
@@ -229,6 +235,7 @@ fn one_namespace(selection: &Selection) -> Option<String> {
 
 /// Asks whether to go on.
 pub(super) fn agreed(ctx: &Ctx) -> anyhow::Result<bool> {
+    ctx.end_computing();
     match ctx.printer().confirm("Write?") {
         Ok(Some(answer)) => Ok(answer),
         Ok(None) => Err(UsageError::new("there is no terminal to ask whether to write").into()),

@@ -53,13 +53,9 @@ pub(super) struct WritingArgs {
 /// How passes follow each other.
 #[derive(Debug, clap::Args)]
 pub(super) struct PassesArgs {
-    /// Wait for members that have no node yet, and convert again what the scheduler puts back
+    /// Wait for members that have no node yet, and convert again what the scheduler puts back; for as long as `--timeout` says
     #[arg(long, help_heading = WRITING)]
     pub(super) wait: bool,
-
-    /// With `--wait`: give up after this long
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "wait", help_heading = WRITING)]
-    pub(super) timeout: Option<Duration>,
 
     /// The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known
     #[arg(long = "final", help_heading = WRITING)]

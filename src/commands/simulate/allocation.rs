@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE", help_heading = WHAT_IF)]
     remove_node: Vec<String>,
 
-    /// Steps of the search after which an attempt on a node gives up
+    /// Steps that all searches of the command may take together; what is undecided then is given up
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
 }
@@ -96,11 +96,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         );
     }
     ctx.printer().note("simulated; nothing is changed");
+    let budget = judging::budget(args.budget);
     let settings = Settings {
         nodes: args.node.iter().map(|name| name.as_str().into()).collect(),
         now: ctx.now(),
-        limits: judging::limits(args.budget),
-        observer: &(),
+        budget: &budget,
+        observer: &ctx.counting("judging nodes"),
         run: &threads::each_node,
     };
     let mut report = allocation::allocation(&cluster, &units, &settings);
@@ -297,8 +298,12 @@ impl Report for AllocationReport {
             layout.list("Note", &self.notes);
         }
         if let Some(packing) = &self.packing {
-            let least = if packing.exact { "" } else { "at least " };
-            layout.field("Copies", format!("{least}{}", packing.copies));
+            let copies = match (packing.unlimited, packing.exact) {
+                (true, _) => "unlimited: they take nothing that runs out".to_owned(),
+                (false, true) => packing.copies.to_string(),
+                (false, false) => format!("at least {}", packing.copies),
+            };
+            layout.field("Copies", copies);
             layout.list(
                 "Runs Out First",
                 packing

@@ -16,7 +16,7 @@ use crate::simulation::{
 };
 use crate::sources::{self, Needs, Unobserved};
 
-use super::super::objects;
+use super::super::{judging, objects};
 
 /// Simulate which pods the taints of devices drive away, when, and what follows
 ///
@@ -124,7 +124,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
-    let mut dry_run = DryRun::new(OBJECTS_TO_PLACE);
+    let mut dry_run = DryRun::new(OBJECTS_TO_PLACE, judging::STEPS);
     let mut world = World::new(cluster.clone(), now, Some(&mut dry_run));
     for change in changes {
         world.apply(change);
@@ -249,7 +249,7 @@ fn outcome(
     report: &EvictionReport,
     fail_on_eviction: bool,
 ) -> Outcome {
-    let mut unknown = false;
+    let mut unknown = report.gave_up;
     for kind in DECIDING.into_iter().chain([Kind::PodDisruptionBudget]) {
         let scope = if kind.is_namespaced() { namespace } else { None };
         if let Some(gap) = cluster.gap(kind, scope.map_or("", Str::as_str)) {

@@ -9,7 +9,7 @@ mod report;
 
 use std::sync::Arc;
 
-use crate::allocator::{Limits, Observer};
+use crate::allocator::{Budget, Limits, Observer};
 use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str, Time};
 use crate::scheduling::{
     Cycle, GenerateError, Granted, Judgment, MOST_CONSUMERS, Obstacle, Run, Scheduler, Stage, Start, Verdict,
@@ -34,8 +34,8 @@ pub struct Settings<'s> {
     pub nodes: Vec<Str>,
     /// Time of the simulation.
     pub now: Time,
-    /// Work that one attempt on a node may take.
-    pub limits: Limits,
+    /// Steps that all searches may take together.
+    pub budget: &'s Budget,
     /// Asked whether to go on.
     pub observer: &'s (dyn Observer + Sync),
     /// Runs the judging of nodes.
@@ -64,7 +64,10 @@ const HARD_STEPS: u64 = 256;
 const TIMED_NODES: usize = 2;
 
 /// What is said of a pod for which kube-scheduler times out.
-pub(super) const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: the pod is tried again and again";
+const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: the pod is tried again and again";
+
+/// What is said where the budget did not suffice to find out.
+const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
 
 /// Judges `units` on `cluster`.
 pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> AllocationReport {
@@ -155,13 +158,13 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
     let is_asked =
         |node: &&Arc<Node>| settings.nodes.is_empty() || settings.nodes.contains(&node.metadata.name);
     let nodes: Vec<&Arc<Node>> = all.filter(is_asked).collect();
-    let answers = judge_all(cycle, &nodes, settings.limits, settings.observer, settings.run);
+    let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
     let timeouts = timeouts(cycle, &answers, settings);
     judged.nodes = answers
         .iter()
         .map(|(node, judgment)| NodeResult::new(&node.metadata.name, &judgment.verdict))
         .collect();
-    for (place, slow) in timeouts {
+    for (place, slow) in timeouts.nodes {
         judged.nodes[place].times_out = slow;
     }
     let fits = answers
@@ -196,9 +199,7 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
             claim.key()
         ));
     }
-    if judged.nodes.iter().any(|node| node.times_out) {
-        judged.notes.push(TIMES_OUT.to_owned());
-    }
+    judged.notes.extend(timeouts.note);
 }
 
 /// What the verdicts come to. An error on one node ends the attempt for all that the scheduler looks at; it stops looking once it has
@@ -231,25 +232,42 @@ fn enough_nodes(all: usize) -> usize {
     (all * percentage / 100).max(LEAST)
 }
 
-/// Nodes, by place, for which kube-scheduler's search was tried, and whether it takes too long.
+/// Whether kube-scheduler times out.
+#[derive(Default)]
+pub(super) struct Timeouts {
+    /// Nodes, by place, for which its search was tried, and whether it takes too long.
+    nodes: Vec<(usize, bool)>,
+    /// What there is to say of it.
+    pub(super) note: Option<String>,
+}
+
+/// Tries kube-scheduler's own search on nodes that were hard to decide, as far as the budget goes.
 pub(super) fn timeouts(
     cycle: &Cycle<'_>,
     answers: &[(&Arc<Node>, Judgment)],
     settings: &Settings<'_>,
-) -> Vec<(usize, bool)> {
+) -> Timeouts {
+    let mut timeouts = Timeouts::default();
     let hard = answers
         .iter()
         .enumerate()
         .filter(|(_, (_, judgment))| judgment.steps > HARD_STEPS);
-    hard.take(TIMED_NODES)
-        .map(|(place, (node, _))| {
-            let tried = cycle.judge(node, Limits::plain(TIMEOUT_STEPS), settings.observer);
-            (
-                place,
-                matches!(tried.verdict, Verdict::GaveUp) && !settings.observer.cancelled(),
-            )
-        })
-        .collect()
+    for (place, (node, _)) in hard.take(TIMED_NODES) {
+        let steps = settings.budget.left().min(TIMEOUT_STEPS);
+        let tried = cycle.judge(node, Limits::plain(steps), settings.observer);
+        settings.budget.spend(tried.steps);
+        let gave_up = matches!(tried.verdict, Verdict::GaveUp);
+        if gave_up && (steps < TIMEOUT_STEPS || settings.observer.cancelled()) {
+            let untold = || UNTOLD_TIMEOUT.to_owned();
+            timeouts.note.get_or_insert_with(untold);
+            break;
+        }
+        timeouts.nodes.push((place, gave_up));
+    }
+    if timeouts.nodes.iter().any(|(_, times_out)| *times_out) {
+        timeouts.note = Some(TIMES_OUT.to_owned());
+    }
+    timeouts
 }
 
 /// Judges pods one after the other.

@@ -13,8 +13,8 @@ use super::{Settings, Units};
 use crate::allocator::RequestExplanation;
 use crate::model::{Change, Claim, Cluster, Key, Node, Object, Pod, Str};
 use crate::scheduling::{
-    Cycle, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict, allocatable,
-    allocate, generate_claims, place, pod_requests,
+    Cycle, Granted, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict,
+    allocatable, allocate, generate_claims, place, pod_requests,
 };
 
 /// How many more there could be.
@@ -25,6 +25,9 @@ pub struct Packing {
     pub copies: u64,
     /// Whether no arrangement has more.
     pub exact: bool,
+    /// Whether copies take nothing that could run out, so that there can be any number of them; then `copies` are those that were
+    /// tried.
+    pub unlimited: bool,
     /// Where they go, by node.
     pub nodes: Vec<Placed>,
     /// What keeps the next copy from fitting, with the number of nodes, most first.
@@ -51,8 +54,14 @@ pub struct Exhausted {
     pub nodes: u64,
 }
 
-/// Most copies that are packed: an absurd request should not take for ever.
+/// Most copies that are packed: more are no plan for a cluster.
 const MOST_COPIES: u64 = 100_000;
+
+/// Most copies on one node, which nothing but small shares of a device get to: each copy is looked at for the next one.
+const MOST_ON_NODE: u64 = 1_000;
+
+/// So many copies that take nothing show that any number fits. The first may take a device that the others share.
+const FREE_COPIES: u64 = 2;
 
 /// Packs copies of `units` on `cluster`; of several pods, which are mostly replicas of each other, of the first.
 pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packing {
@@ -70,6 +79,7 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
     let mut packing = Packing {
         copies: 0,
         exact: true,
+        unlimited: false,
         nodes: Vec::new(),
         runs_out: Vec::new(),
     };
@@ -87,11 +97,13 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
         let mut local = localities.around(&cluster, &node, claims, pods);
         let scheduler = whole.beside(&local);
         let most = most_on(&mut local.clone(), &scheduler, units, &node, settings);
-        let (copies, reason) = fill(&mut local, scheduler, units, &node, packing.copies, settings);
+        let filled = fill(&mut local, scheduler, units, &node, packing.copies, settings);
+        let copies = filled.copies;
+        packing.unlimited |= filled.is_unlimited;
         for claim in local.claims().filter(|claim| claim.status.allocation.is_some()) {
             cluster.apply(Change::Put(Object::ResourceClaim(Arc::clone(claim))));
         }
-        packing.exact &= most.is_some_and(|most| copies >= most);
+        packing.exact &= !filled.is_unlimited && most.is_some_and(|most| copies >= most);
         packing.copies += copies;
         if copies > 0 {
             packing.nodes.push(Placed {
@@ -99,7 +111,12 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
                 copies,
             });
         }
-        *reasons.entry(reason).or_default() += 1;
+        if let Some(reason) = filled.reason {
+            *reasons.entry(reason).or_default() += 1;
+        }
+        if packing.unlimited {
+            break;
+        }
     }
     packing.runs_out = reasons
         .into_iter()
@@ -111,7 +128,15 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
     packing
 }
 
-/// Puts copies on `node` until none fits. `scheduler` is that of the cluster as it is. Returns their number and what stops the next one.
+/// What came of putting copies on a node.
+struct Filled {
+    copies: u64,
+    is_unlimited: bool,
+    /// What stops the next copy.
+    reason: Option<String>,
+}
+
+/// Puts copies on `node` until none fits. `scheduler` is that of the cluster as it is.
 fn fill(
     cluster: &mut Cluster,
     mut scheduler: Scheduler,
@@ -119,22 +144,41 @@ fn fill(
     node: &Arc<Node>,
     before: u64,
     settings: &Settings<'_>,
-) -> (u64, String) {
-    let mut copies = 0;
+) -> Filled {
+    let (mut copies, mut free) = (0, 0);
+    let stopped = |copies, reason| Filled {
+        copies,
+        is_unlimited: false,
+        reason: Some(reason),
+    };
     loop {
-        if settings.observer.cancelled() || before + copies >= MOST_COPIES {
-            return (copies, "the limit of the simulation".to_owned());
+        if settings.observer.cancelled() || before + copies >= MOST_COPIES || copies >= MOST_ON_NODE {
+            return stopped(copies, "the limit of the simulation".to_owned());
         }
+        if settings.budget.is_spent() {
+            return stopped(copies, "the budget of the search".to_owned());
+        }
+        settings.observer.begin_node();
         let mut next = cluster.clone();
         match put(&mut next, &mut scheduler, units, node, before + copies, settings) {
-            Ok(()) => *cluster = next,
-            Err(reason) => return (copies, reason),
+            Ok(takes) => {
+                *cluster = next;
+                free = if takes { 0 } else { free + 1 };
+            }
+            Err(reason) => return stopped(copies, reason),
         }
         copies += 1;
+        if free >= FREE_COPIES {
+            return Filled {
+                copies,
+                is_unlimited: true,
+                reason: None,
+            };
+        }
     }
 }
 
-/// Puts one copy of all units on `node`. `scheduler` follows what changes.
+/// Puts one copy of all units on `node`, and says whether it takes anything. `scheduler` follows what changes.
 fn put(
     cluster: &mut Cluster,
     scheduler: &mut Scheduler,
@@ -142,7 +186,8 @@ fn put(
     node: &Arc<Node>,
     number: u64,
     settings: &Settings<'_>,
-) -> Result<(), String> {
+) -> Result<bool, String> {
+    let mut takes = false;
     match units {
         Units::Claims(claims) => {
             let claims: Vec<_> = claims
@@ -151,6 +196,7 @@ fn put(
                 .collect();
             *scheduler = scheduler.fork(cluster);
             let granted = grant(&scheduler.claims(&claims), node, settings)?;
+            takes |= granted.iter().any(takes_something);
             allocate(cluster, &granted);
         }
         Units::Pods(pods) => {
@@ -162,11 +208,29 @@ fn put(
                 if let Some(full) = granted.iter().find(|grant| is_full(cluster, &grant.claim)) {
                     return Err(format!("consumers of claim/{}", full.claim));
                 }
+                // A claim that is there already can only have so many consumers.
+                takes |= granted
+                    .iter()
+                    .any(|grant| grant.existing || takes_something(grant));
+                let usage = Usage::of_node(cluster, &node.metadata.name);
+                takes |= most_resources(&made, node, &usage).is_some();
                 place(cluster, &made, &node.metadata.name, &granted);
             }
         }
     }
-    Ok(())
+    Ok(takes)
+}
+
+/// Whether others get less because of what is granted: neither access for administrators nor a share of no amount takes anything.
+fn takes_something(granted: &Granted) -> bool {
+    granted.allocation.devices.results.iter().any(|result| {
+        let is_empty_share = result.share_id.is_some()
+            && result
+                .consumed_capacity
+                .iter()
+                .all(|(_, amount)| amount.is_zero());
+        !result.admin_access && !is_empty_share
+    })
 }
 
 /// Whether nobody else can be added to the claim's `status.reservedFor`.
@@ -176,19 +240,21 @@ fn is_full(cluster: &Cluster, claim: &Key) -> bool {
         .is_some_and(|claim| claim.status.reserved_for.len() >= MOST_CONSUMERS)
 }
 
-fn grant(
-    start: &Start<'_>,
-    node: &Node,
-    settings: &Settings<'_>,
-) -> Result<Vec<crate::scheduling::Granted>, String> {
+fn grant(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Result<Vec<Granted>, String> {
     match start {
         Start::Unknown(_) => Err("unknown".to_owned()),
         Start::Obstacle(obstacle) => Err(obstacle.text()),
-        Start::Cycle(cycle) => match cycle.judge(node, settings.limits, settings.observer).verdict {
+        Start::Cycle(cycle) => match judge(cycle, node, settings) {
             Verdict::Fits(granted) => Ok(granted),
             verdict => Err(reason(cycle, node, &verdict)),
         },
     }
+}
+
+fn judge(cycle: &Cycle<'_>, node: &Node, settings: &Settings<'_>) -> Verdict {
+    let judgment = cycle.judge(node, settings.budget.limits(u64::MAX), settings.observer);
+    settings.budget.spend(judgment.steps);
+    judgment.verdict
 }
 
 /// What stops a copy, in few words.
@@ -269,7 +335,7 @@ fn most_devices(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Opti
     let Start::Cycle(cycle) = start else {
         return Some(0);
     };
-    match cycle.judge(node, settings.limits, settings.observer).verdict {
+    match judge(cycle, node, settings) {
         Verdict::Fits(_) => {}
         Verdict::GaveUp => return None,
         _ => return Some(0),

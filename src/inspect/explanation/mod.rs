@@ -7,8 +7,7 @@ mod report;
 use std::sync::Arc;
 
 use super::Selectors;
-use super::allocation::{Settings, TIMES_OUT, Target, timeouts};
-use crate::allocator::Limits;
+use super::allocation::{Settings, Target, timeouts};
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
@@ -259,7 +258,7 @@ impl<'e> Explained<'e> {
         let answers = judge_all(
             &cycle,
             &nodes,
-            self.settings.limits,
+            self.settings.budget,
             self.settings.observer,
             self.settings.run,
         );
@@ -295,11 +294,8 @@ impl<'e> Explained<'e> {
     fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>) {
         let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
         let settings = self.settings;
-        let answers = judge_all(cycle, &nodes, settings.limits, settings.observer, settings.run);
-        let timeouts = timeouts(cycle, &answers, settings);
-        if timeouts.iter().any(|(_, times_out)| *times_out) {
-            report.notes.push(TIMES_OUT.to_owned());
-        }
+        let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
+        report.notes.extend(timeouts(cycle, &answers, settings).note);
         let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
             .into_iter()
             .map(|(node, judgment)| (node, judgment.verdict))
@@ -372,7 +368,7 @@ impl<'e> Explained<'e> {
             trials: TRIALS,
             most_changes: MOST_CHANGES,
             most_found: MOST_FOUND,
-            limits: Limits::steps(200_000),
+            budget: self.settings.budget,
             observer: self.settings.observer,
             run: self.settings.run,
         }

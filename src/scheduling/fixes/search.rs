@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use super::candidates::{all, rank};
 use super::change::Fix;
-use crate::allocator::{Limits, Observer};
+use crate::allocator::{Budget, Observer};
 use crate::model::{Claim, Cluster, Key, Node, Pod, Str};
 use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
 use crate::scheduling::verdict::Verdict;
+
+/// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
+const MOST_STEPS: u64 = 200_000;
 
 /// What is to be made fit.
 #[derive(Clone, Debug)]
@@ -32,8 +35,8 @@ pub struct Effort<'e> {
     pub most_changes: usize,
     /// Sets that are told.
     pub most_found: usize,
-    /// Limits of one attempt.
-    pub limits: Limits,
+    /// Steps that all searches may take together.
+    pub budget: &'e Budget,
     /// Asked whether to go on.
     pub observer: &'e (dyn Observer + Sync),
     /// Runs the judging of all nodes.
@@ -129,7 +132,13 @@ struct Around {
 
 impl Search<'_> {
     fn is_spent(&self) -> bool {
-        self.trials >= self.effort.trials || self.effort.observer.cancelled()
+        let Effort {
+            trials,
+            budget,
+            observer,
+            ..
+        } = self.effort;
+        self.trials >= *trials || budget.is_spent() || observer.cancelled()
     }
 
     fn own_claims(&self) -> Vec<Arc<Claim>> {
@@ -234,10 +243,12 @@ impl Search<'_> {
             return false;
         };
         match &Self::start(&scheduler, &subject) {
-            Start::Cycle(cycle) => cycle
-                .judge(&node, self.effort.limits, self.effort.observer)
-                .verdict
-                .fits(),
+            Start::Cycle(cycle) => {
+                let Effort { budget, observer, .. } = self.effort;
+                let judgment = cycle.judge(&node, budget.limits(MOST_STEPS), *observer);
+                budget.spend(judgment.steps);
+                judgment.verdict.fits()
+            }
             _ => false,
         }
     }
@@ -255,7 +266,7 @@ impl Search<'_> {
         let answers = judge_all(
             cycle,
             &nodes,
-            self.effort.limits,
+            self.effort.budget,
             self.effort.observer,
             self.effort.run,
         );
@@ -300,7 +311,7 @@ impl Search<'_> {
     /// Makes every change that can be made together, and takes back one after the other what is not needed.
     fn greedy(&mut self, nodes: &[Around]) {
         for node in nodes {
-            if self.effort.observer.cancelled() {
+            if self.effort.observer.cancelled() || self.effort.budget.is_spent() {
                 return;
             }
             let mut set: Vec<Fix> = Vec::new();

@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::allocator::Limits;
+use crate::allocator::{Budget, Limits};
 use crate::model::{Cluster, ClusterBuilder, Environment, Key, Kind, Object, Pod, PoolId, Str, Time};
 use crate::scheduling::{Scheduler, Start, Verdict, in_order};
 
@@ -371,12 +371,14 @@ fn fits(base: &Scheduler, changes: &[&Fix]) -> bool {
             .any(|verdict| matches!(verdict, Verdict::Error(_)))
 }
 
+static ENOUGH: Budget = Budget::new(u64::MAX);
+
 fn effort() -> Effort<'static> {
     Effort {
         trials: 1_000_000,
         most_changes: 2,
         most_found: 4,
-        limits: Limits::default(),
+        budget: &ENOUGH,
         observer: &(),
         run: &in_order,
     }

@@ -30,6 +30,8 @@ pub struct EvictionReport {
     pub disruption_budgets: Vec<BudgetItem>,
     /// Rules with their conditions, by name.
     pub rules: Vec<RuleItem>,
+    /// Whether the simulation ended before nothing was left to happen, so that events are missing.
+    pub gave_up: bool,
     /// What a reader should know besides.
     #[serde(skip)]
     pub warnings: Vec<String>,

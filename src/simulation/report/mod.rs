@@ -44,6 +44,7 @@ pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
         claims: claims(world.happenings()),
         disruption_budgets: Vec::new(),
         rules: rules(&world, &before, start),
+        gave_up: world.gave_up(),
         warnings: Vec::new(),
     };
     report.add_budgets(&before, &evicted);
@@ -405,6 +406,13 @@ impl EvictionReport {
                     format!("all {} pods of {of} have to go", owner.pods)
                 });
             }
+        }
+        if world.gave_up() {
+            self.warnings.push(format!(
+                "the simulation gave up at {}: more happened than controllers do with as many objects, so what is told may be the \
+                 beginning only",
+                world.now
+            ));
         }
         for key in world.looping() {
             self.warnings.push(format!(

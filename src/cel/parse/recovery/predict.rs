@@ -74,7 +74,7 @@ pub(super) struct Predictor {
 }
 
 /// Steps that predictions for one text may take.
-const BUDGET: usize = 4_000_000;
+const BUDGET: usize = 500_000;
 
 impl Predictor {
     pub(super) fn new(grammar: &'static Grammar) -> Self {
