@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{RecordError, file};
 use crate::model::Str;
-use crate::sources::destination::Destination;
+use crate::sources::destination::{Destination, Readers};
 
 /// The claims of a backup.
 ///
@@ -48,7 +48,7 @@ pub(super) fn save(path: &Path, backup: &Backup) -> Result<(), RecordError> {
             path: path.to_owned(),
         });
     }
-    file.write(|out| {
+    file.write(Readers::Owner, |out| {
         serde_json::to_writer(&mut *out, backup)?;
         out.write_all(b"\n")
     })?;
