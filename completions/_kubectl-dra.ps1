@@ -490,7 +490,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated')
             [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'The release that the control plane goes back to')
             [CompletionResult]::new('--disable-gate', '--disable-gate', [CompletionResultType]::ParameterName, 'The feature gate that is turned off; may be repeated')
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'With `--wait`: give up after this long')
             [CompletionResult]::new('--settle', '--settle', [CompletionResultType]::ParameterName, 'Time between two passes')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing: only print (`client`), or let the API server check every patch (`server`)')
@@ -538,6 +538,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--all-kinds', '--all-kinds', [CompletionResultType]::ParameterName, 'Entries of every kind')
             [CompletionResult]::new('--include-generated', '--include-generated', [CompletionResultType]::ParameterName, 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them')
             [CompletionResult]::new('--release-unused', '--release-unused', [CompletionResultType]::ParameterName, 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'With `--out`: also over the file of `--from`, of which no other copy may exist')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait for members that have no node yet, and convert again what the scheduler puts back')
             [CompletionResult]::new('--final', '--final', [CompletionResultType]::ParameterName, 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask before writing; needed without a terminal')
@@ -1206,7 +1207,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;snapshot' {
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'The file to write; compressed if its name ends in .gz or .zst. Without it, standard output')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format of the output')

@@ -449,7 +449,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l to-version -d 'The release that the control plane goes back to' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l disable-gate -d 'The feature gate that is turned off; may be repeated' -r -f -a "DRAWorkloadResourceClaims\t'Claims of PodGroups; PodGroups stay'
 GenericWorkload\t'PodGroups altogether'"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l out -d 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l out -d 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l timeout -d 'With `--wait`: give up after this long' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l settle -d 'Time between two passes' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l dry-run -d 'Write nothing: only print (`client`), or let the API server check every patch (`server`)' -r -f -a "none\t'Write'
@@ -500,6 +500,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l all-kinds -d 'Entries of every kind'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l include-generated -d 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l release-unused -d 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l force -d 'With `--out`: also over the file of `--from`, of which no other copy may exist'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l final -d 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
@@ -1070,7 +1071,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s q -l qui
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l out -d 'The file to write; compressed if its name ends in .gz or .zst. Without it, standard output' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l out -d 'The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
 wide\t'The table with more columns'

@@ -23,8 +23,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 ///
 /// What may be secret and answers nothing is left out: opaque configuration of drivers (only a hash stays, to tell whether two are
 /// equal), environment, commands and probes of containers, annotations other than those of `resource.kubernetes.io`. Names, labels
-/// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too. Only you may read a new
-/// one; one that is replaced keeps its permissions.
+/// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too, and only you may read it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output

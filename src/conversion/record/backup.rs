@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{RecordError, file, foreign, regular};
 use crate::model::Str;
-use crate::sources::destination::Destination;
+use crate::sources::destination::{Destination, Readers};
 
 /// The claims of a backup. An empty file has none.
 ///
@@ -58,7 +58,7 @@ pub(super) fn save(path: &Path, backup: &Backup) -> Result<(), RecordError> {
     if !file.is_regular() {
         regular(path)?;
     }
-    file.write(|out| {
+    file.write(Readers::Owner, |out| {
         serde_json::to_writer(&mut *out, backup)?;
         out.write_all(b"\n")
     })?;

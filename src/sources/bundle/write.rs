@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use super::info::{ListInfo, SnapshotInfo};
 use super::redact::Redaction;
 use crate::model::Kind;
-use crate::sources::destination::{DestinationError, NamedFile};
+use crate::sources::destination::{DestinationError, NamedFile, Readers};
 
 /// How a snapshot is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,12 +242,12 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Writes the snapshot into `file`.
+    /// Writes the snapshot into `file`, which nobody but its owner may read then.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn save(mut self, file: &NamedFile) -> Result<(), SnapshotError> {
-        Ok(file.write(|out| self.copy_to(out))?)
+        Ok(file.write(Readers::Owner, |out| self.copy_to(out))?)
     }
 }
 
@@ -256,7 +256,7 @@ impl Snapshot {
 /// # Errors
 /// When the file cannot be written.
 pub fn save_text(file: &NamedFile, text: &str) -> Result<(), SnapshotError> {
-    Ok(file.write(|out| {
+    Ok(file.write(Readers::AsBefore, |out| {
         let mut encoder = Encoder::new(out, Compression::of_file(file))?;
         encoder.write_all(text.as_bytes())?;
         encoder.finish()?;
@@ -315,6 +315,22 @@ mod tests {
             std::fs::read_dir(directory.path()).unwrap().count(),
             3,
             "no temporary file is left"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_user_may_read_it_also_when_the_old_file_was_open_to_all() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.json");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        write(&path, Redaction::Off);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
         );
     }
 

@@ -102,6 +102,15 @@ enum Place {
     Descriptor,
 }
 
+/// Who may read what is written into a regular file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner, whoever could read an old file of that name: it may hold secrets.
+    Owner,
+    /// Those who could read the old file; of a new one its owner.
+    AsBefore,
+}
+
 /// What stands at the end of all links.
 enum End {
     /// A file descriptor of this process or of another one.
@@ -213,13 +222,13 @@ impl NamedFile {
         matches!(self.place, Place::Regular { .. })
     }
 
-    /// Writes the file. A regular one is there afterwards as a whole, or as it was; only its owner may read it if it is new, and an
-    /// old one keeps its permissions.
+    /// Writes the file. A regular one is there afterwards as a whole, or as it was.
     ///
     /// # Errors
     /// When `write` fails, or the file cannot be written.
     pub fn write(
         &self,
+        readers: Readers,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), DestinationError> {
         let failed = |source| DestinationError::File {
@@ -235,6 +244,7 @@ impl NamedFile {
                         folder: folder.clone(),
                         source,
                     })?;
+                let old = old.as_ref().map(|old| old.for_readers(readers));
                 replace(file, &self.path, old.as_ref(), write).map_err(failed)
             }
             Place::Through => write_through(&self.path, false, write).map_err(failed),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use super::{folder_of, sync_folder};
+use super::{Readers, folder_of, sync_folder};
 
 /// What a new file keeps of the one that it replaces.
 #[derive(Debug)]
@@ -30,6 +30,24 @@ impl Existing {
 
     #[cfg(not(unix))]
     pub(super) fn of(_: &Metadata) -> Self {
+        Self {}
+    }
+
+    /// What a file for these readers keeps.
+    #[cfg(unix)]
+    pub(super) fn for_readers(&self, readers: Readers) -> Self {
+        Self {
+            mode: match readers {
+                Readers::Owner => self.mode & 0o700,
+                Readers::AsBefore => self.mode,
+            },
+            owner: self.owner,
+        }
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "as where files have modes")]
+    pub(super) fn for_readers(&self, _: Readers) -> Self {
         Self {}
     }
 

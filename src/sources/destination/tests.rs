@@ -7,7 +7,7 @@ use super::*;
 
 fn save(path: &Path, text: &str) -> Result<(), DestinationError> {
     match Destination::of(path)? {
-        Destination::File(file) => file.write(|out| out.write_all(text.as_bytes())),
+        Destination::File(file) => file.write(Readers::AsBefore, |out| out.write_all(text.as_bytes())),
         Destination::Stdout => panic!("{} is standard output", path.display()),
     }
 }
@@ -74,7 +74,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
     let Destination::File(file) = Destination::of(&path).expect("a file") else {
         panic!("a file is no stream")
     };
-    file.write(|out| {
+    file.write(Readers::AsBefore, |out| {
         out.write_all(b"half")?;
         Err(io::ErrorKind::StorageFull.into())
     })
