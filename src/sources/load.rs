@@ -102,6 +102,7 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
         bytes_read: Some(Arc::clone(&bytes)),
         ..ReadOptions::default()
     };
+    let size = sources.iter().map(Source::size).sum();
     let mut collected = Collected::default();
     let read = read_parallel(
         &sources,
@@ -109,7 +110,8 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
         workers(),
         |batch| decode(batch, needs),
         |decoded| {
-            collected.take(decoded, &options.limits, request.strict)?;
+            collected.take(decoded, (&options.limits, size), request.strict)?;
+            collected.refuse_other_things(request.names, options.limits.problems)?;
             observer.progress(collected.objects, bytes.load(Ordering::Relaxed));
             Ok::<_, LoadError>(())
         },
@@ -397,7 +399,12 @@ struct Collected {
 }
 
 impl Collected {
-    fn take(&mut self, decoded: Decoded, limits: &Limits, strict: bool) -> Result<(), LoadError> {
+    fn take(
+        &mut self,
+        decoded: Decoded,
+        (limits, size): (&Limits, u64),
+        strict: bool,
+    ) -> Result<(), LoadError> {
         let Decoded {
             objects,
             problems,
@@ -413,7 +420,7 @@ impl Collected {
             read,
         } = decoded;
         self.weight = self.weight.saturating_add(weight);
-        let limit = limits.memory(read);
+        let limit = limits.memory(read.max(size));
         if self.weight > limit {
             return Err(LoadError::TooMuchMemory { limit });
         }
@@ -456,6 +463,15 @@ impl Collected {
             self.undescribed += 1;
         }
         Ok(())
+    }
+
+    /// What has next to nothing but problems is no file of objects, and to look at them all would take for ever.
+    fn refuse_other_things(&self, names: &[String], limit: u64) -> Result<(), LoadError> {
+        if self.undescribed <= limit {
+            return Ok(());
+        }
+        let file = names.join(", ").into();
+        Err(ReadError::TooManyProblems { file, limit }.into())
     }
 
     fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {

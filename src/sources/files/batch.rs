@@ -122,6 +122,11 @@ impl ItemBatch {
         self.buffer.len()
     }
 
+    /// The memory that it takes: small items take more than their bytes.
+    pub fn memory(&self) -> usize {
+        self.bytes() + self.len() * size_of::<Entry>()
+    }
+
     /// Empties it and keeps its memory, unless one large object has made that much.
     pub fn clear(&mut self) {
         self.buffer.clear();

@@ -104,8 +104,8 @@ pub enum ReadError {
         /// The limit.
         limit: u64,
     },
-    /// Text without anything in it.
-    #[error("`{file}` has more than {} MiB of text with nothing in it", limit >> 20)]
+    /// Documents without anything in them.
+    #[error("`{file}` has more than {limit} documents with nothing in them")]
     Empty {
         /// The file as named.
         file: Arc<str>,

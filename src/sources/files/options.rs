@@ -1,7 +1,7 @@
 //! What reading accepts and how far it goes.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -39,6 +39,26 @@ impl Source {
     }
 }
 
+impl Source {
+    /// The size of what is read from files, as far as it is known before.
+    pub fn size(&self) -> u64 {
+        let of_file = |path: &Path| match path.metadata() {
+            Ok(metadata) if metadata.is_file() => metadata.len(),
+            _ => 0,
+        };
+        match self {
+            Self::Stdin => 0,
+            Self::Path(path) if path.is_dir() => {
+                let files = super::paths::files_of(path, false).unwrap_or_default();
+                files.iter().map(|file| of_file(file)).sum()
+            }
+            Self::Path(path) => of_file(path),
+            Self::Text { text, .. } => text.len() as u64,
+            Self::Bundled { bytes, .. } => bytes.len() as u64,
+        }
+    }
+}
+
 /// How to read.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
@@ -69,8 +89,8 @@ pub struct Limits {
     pub values: usize,
     /// Things in a source that are no objects of Kubernetes. A file that has more is something else.
     pub problems: u64,
-    /// Text in which there is nothing at all, not even a problem: blanks, empty documents, comments.
-    pub empty_bytes: u64,
+    /// Documents in a row that have nothing in them.
+    pub empty_documents: u64,
     /// The memory that objects may take whatever the size of the files, in bytes as the decoder counts them.
     pub memory_allowance: u64,
     /// How many times the size of the files, beyond [`Limits::SMALL_FILE`], their objects may take besides.
@@ -117,11 +137,11 @@ impl Default for Limits {
             // Deflate reaches 1032 at most. Lists of objects reach 20 to 100, even those that were made from one template, since each
             // has a UID and times of its own.
             expansion_ratio: 200,
-            expansion_allowance: 128 << 20,
+            expansion_allowance: 64 << 20,
             // An object of 3 MiB has at most some ten thousands that are not nearly empty.
             values: 250_000,
             problems: 100_000,
-            empty_bytes: 64 << 20,
+            empty_documents: 1_000_000,
             // Objects take about as much memory as their text.
             memory_allowance: 128 << 20,
             memory_ratio: 256,

@@ -176,7 +176,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
             progress.ahead = Some(self.read_ahead(input, progress.lists)?);
         } else if progress.ahead.is_none() && (unknown || !progress.held.is_empty()) {
             let limit = self.options.limits.held_bytes;
-            if progress.held.bytes() + raw.json.len() > limit {
+            if progress.held.memory() + raw.json.len() > limit {
                 return Err(ReadError::KindTooLate {
                     file: Arc::clone(&input.file),
                     limit,

@@ -66,17 +66,34 @@ impl Input {
     fn open(&self, options: &ReadOptions) -> Result<Text, ReadError> {
         let file = Arc::clone(&self.file);
         let counter = options.bytes_read.clone();
+        let size = self.size();
         match &self.from {
-            From::Stdin => Text::open(file, io::stdin(), &options.limits, counter),
+            From::Stdin => Text::open(file, io::stdin(), size, &options.limits, counter),
             From::File(path) => {
                 let opened = File::open(path).map_err(|source| ReadError::Open {
                     file: Arc::clone(&file),
                     source,
                 })?;
-                Text::open(file, opened, &options.limits, counter)
+                Text::open(file, opened, size, &options.limits, counter)
             }
-            From::Memory(bytes) => Text::open(file, Cursor::new(*bytes), &options.limits, counter),
-            From::Text(bytes) => Text::open(file, Cursor::new(Arc::clone(bytes)), &options.limits, counter),
+            From::Memory(bytes) => Text::open(file, Cursor::new(*bytes), size, &options.limits, counter),
+            From::Text(bytes) => Text::open(
+                file,
+                Cursor::new(Arc::clone(bytes)),
+                size,
+                &options.limits,
+                counter,
+            ),
+        }
+    }
+
+    /// The size of the file, if it is known before it was read.
+    fn size(&self) -> u64 {
+        match &self.from {
+            From::Stdin => 0,
+            From::File(path) => path.metadata().map_or(0, |metadata| metadata.len()),
+            From::Memory(bytes) => bytes.len() as u64,
+            From::Text(bytes) => bytes.len() as u64,
         }
     }
 
@@ -245,6 +262,7 @@ fn yaml<E: std::convert::From<ReadError>>(
                         column,
                         message,
                     },
+                    YamlError::Empty { limit } => ReadError::Empty { file, limit },
                     YamlError::ValueTooLarge { line } => ReadError::ValueTooLarge {
                         file,
                         line,

@@ -36,10 +36,11 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Opens the text in `raw`, which may be compressed.
+    /// Opens the text in `raw`, which may be compressed. `size` is how much of it there is, as far as that is known.
     pub(super) fn open(
         file: Arc<str>,
         raw: impl Read + 'static,
+        size: u64,
         limits: &Limits,
         bytes_read: Option<Arc<AtomicU64>>,
     ) -> Result<Self, ReadError> {
@@ -71,6 +72,7 @@ impl Text {
                 Box::new(Guard {
                     reader: decoder,
                     compressed,
+                    size,
                     expanded: 0,
                     limits: limits.clone(),
                 })
@@ -148,14 +150,6 @@ impl Text {
         self.piece = String::from_utf8(bytes).unwrap_or_default();
         self.refuse_nul()?;
         Ok(true)
-    }
-
-    /// The error that there is next to nothing in the text.
-    pub(super) fn empty(&self, limit: u64) -> ReadError {
-        ReadError::Empty {
-            file: Arc::clone(&self.file),
-            limit,
-        }
     }
 
     /// No text has a zero byte, and parsers differ in what they take it for: one would end there, and what follows be forgotten.
@@ -319,6 +313,7 @@ impl<R: Read> Read for Counting<R> {
 struct Guard {
     reader: Box<dyn Read>,
     compressed: Rc<Cell<u64>>,
+    size: u64,
     expanded: u64,
     limits: Limits,
 }
@@ -334,7 +329,8 @@ impl Read for Guard {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         self.expanded += count as u64;
-        let allowed = self.limits.expanded(self.compressed.get());
+        // What compresses best often stands at the beginning.
+        let allowed = self.limits.expanded(self.compressed.get().max(self.size));
         if self.expanded > allowed {
             return Err(io::Error::other(Expanded {
                 compressed: self.compressed.get(),
@@ -352,7 +348,7 @@ mod tests {
     use super::*;
 
     fn open(bytes: &[u8], limits: &Limits) -> Result<Text, ReadError> {
-        Text::open("file".into(), Cursor::new(bytes.to_vec()), limits, None)
+        Text::open("file".into(), Cursor::new(bytes.to_vec()), 0, limits, None)
     }
 
     fn text(bytes: &[u8]) -> Result<String, ReadError> {
@@ -409,7 +405,7 @@ mod tests {
     fn characters_survive_any_division() {
         let expected = "aü日😀".repeat(1000);
         let reader = Trickle(Cursor::new(expected.clone().into_bytes()));
-        let mut text = Text::open("file".into(), reader, &Limits::default(), None).expect("text");
+        let mut text = Text::open("file".into(), reader, 0, &Limits::default(), None).expect("text");
         let mut all = String::new();
         while text.advance().expect("text") {
             all.push_str(text.piece());
@@ -548,6 +544,7 @@ mod tests {
         let mut text = Text::open(
             "file".into(),
             Cursor::new(bytes.clone()),
+            0,
             &Limits::default(),
             Some(Arc::clone(&counter)),
         )

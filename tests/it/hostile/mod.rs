@@ -2,6 +2,7 @@
 //!
 //! Every command that looks gets every input. It may answer, say what is missing, or give up; it may not panic, hang or stay silent.
 
+mod absent;
 mod computing;
 mod objects;
 mod terminal;

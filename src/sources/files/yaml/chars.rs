@@ -15,8 +15,6 @@ pub(super) struct Shared {
     pub(super) error: RefCell<Option<ReadError>>,
     /// Pieces of text that went into the parser since its last event.
     pub(super) pieces: Cell<usize>,
-    /// Text that went into the parser since something was found in it.
-    pub(super) empty: Cell<u64>,
     /// Whether the parser looks for the next document.
     pub(super) stepping_over: Cell<bool>,
 }
@@ -26,7 +24,6 @@ pub(super) struct Chars {
     text: Text,
     position: usize,
     piece_limit: usize,
-    empty_limit: u64,
     shared: Rc<Shared>,
 }
 
@@ -61,8 +58,6 @@ impl Chars {
             text,
             position,
             piece_limit: limits.item_bytes / PIECE + 2,
-            // What is skipped for its size is no more than an object and comes back as a problem.
-            empty_limit: limits.empty_bytes.max(limits.item_bytes as u64 * 2),
             shared,
         }
     }
@@ -79,13 +74,6 @@ impl Chars {
             return false;
         }
         self.position = 0;
-        let empty = self.shared.empty.get() + self.text.piece().len() as u64;
-        self.shared.empty.set(empty);
-        if empty > self.empty_limit {
-            *self.shared.error.borrow_mut() = Some(self.text.empty(self.empty_limit));
-            self.shared.failed.set(true);
-            return false;
-        }
         match self.text.advance() {
             Ok(more) => more,
             Err(error) => {

@@ -49,6 +49,8 @@ pub(super) enum YamlError {
     Source(ReadError),
     /// A list is malformed.
     Syntax { line: u64, column: u64, message: String },
+    /// Nothing but empty documents.
+    Empty { limit: u64 },
     /// A single value is larger than an object may be.
     ValueTooLarge { line: u64 },
 }
@@ -109,6 +111,9 @@ pub(super) struct YamlItems {
     list: ListHead,
     /// The line of the last event.
     last_line: u64,
+    /// Documents since something was found.
+    empty_documents: u64,
+    most_empty_documents: u64,
 }
 
 /// Where the next event is.
@@ -161,6 +166,8 @@ impl YamlItems {
             line: 0,
             list: ListHead::default(),
             last_line: 0,
+            empty_documents: 0,
+            most_empty_documents: limits.empty_documents,
         }
     }
 
@@ -223,6 +230,10 @@ impl YamlItems {
             if self.shared.failed.get() {
                 return Err(self.source_error());
             }
+            if self.empty_documents > self.most_empty_documents {
+                let limit = self.most_empty_documents;
+                return Err(YamlError::Empty { limit });
+            }
             // What is being stepped over may be as large as an object, and no larger.
             if self.fault.is_none() {
                 self.shared.pieces.set(0);
@@ -236,7 +247,7 @@ impl YamlItems {
                 Some(Err(error)) => Some(self.syntax_error(&error)?),
             };
             if found.is_some() {
-                self.shared.empty.set(0);
+                self.empty_documents = 0;
                 return Ok(found);
             }
         }
@@ -246,6 +257,7 @@ impl YamlItems {
         match event {
             Event::DocumentStart(..) => {
                 self.builder.begin_document();
+                self.empty_documents += 1;
                 self.place = Place::Document;
                 self.depth = 0;
                 self.fault = None;
