@@ -14,7 +14,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::allocator::Observer;
 use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use crate::sources::live::Live;
@@ -101,22 +100,6 @@ impl Default for Interruption {
             awaited: AtomicBool::new(false),
             keeps_time: AtomicBool::new(false),
             sender: watch::Sender::new(false),
-        }
-    }
-}
-
-/// Counts what is computed where the user sees it.
-pub(crate) struct Counting<'c>(&'c Ctx);
-
-impl Observer for Counting<'_> {
-    /// The process ends while a search goes on, so that no search has to ask.
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    fn begin_node(&self) {
-        if let Some(computing) = &*self.0.computing() {
-            computing.advance(1);
         }
     }
 }
@@ -251,12 +234,18 @@ impl Ctx {
         *self.computing() = Some(self.progress("computing", None));
     }
 
-    /// Puts another word for what is computed, and counts it: `3 nodes`.
-    pub(crate) fn counting(&self, what: &str) -> Counting<'_> {
+    /// Says more exactly what is computed.
+    pub(crate) fn now_computing(&self, what: &str) {
         if let Some(computing) = &*self.computing() {
             computing.now(what);
         }
-        Counting(self)
+    }
+
+    /// One more of what is computed is begun.
+    pub(crate) fn count_computed(&self) {
+        if let Some(computing) = &*self.computing() {
+            computing.advance(1);
+        }
     }
 
     /// Takes away what shows that something is going on.

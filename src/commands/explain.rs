@@ -65,7 +65,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         nodes: Vec::new(),
         now: ctx.now(),
         budget: &budget,
-        observer: &ctx.counting("judging nodes"),
+        observer: &judging::counting(ctx),
         run: &threads::each_node,
     };
     let report = match &target {

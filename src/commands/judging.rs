@@ -1,6 +1,6 @@
 //! What the commands that ask the scheduler's rules have in common: manifests, budgets.
 
-use crate::allocator::Budget;
+use crate::allocator::{Budget, Observer};
 use crate::context::Ctx;
 use crate::model::{Change, Claim, Cluster, Object};
 use crate::scheduling::with_defaults;
@@ -12,6 +12,26 @@ pub(super) const STEPS: u64 = 20_000_000;
 /// The budget of a command.
 pub(super) fn budget(steps: Option<u64>) -> Budget {
     Budget::new(steps.unwrap_or(STEPS))
+}
+
+/// Counts the nodes that are judged where the user sees it.
+pub(super) struct Counting<'c>(&'c Ctx);
+
+/// What counts the nodes that are judged from now on.
+pub(super) fn counting(ctx: &Ctx) -> Counting<'_> {
+    ctx.now_computing("judging nodes");
+    Counting(ctx)
+}
+
+impl Observer for Counting<'_> {
+    /// The process ends while a search goes on, so that no search has to ask.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn begin_node(&self) {
+        self.0.count_computed();
+    }
 }
 
 /// Puts the objects of the manifests `files` into `cluster`, and returns them as they are then.

@@ -7,7 +7,7 @@ use crate::scheduling::in_order;
 
 /// The stack of a thread that computes. Texts and values from outside are read, checked, evaluated and let go of by recursion whose
 /// depth is bounded, at some thousand levels; only what is used of a stack takes memory.
-pub(crate) const STACK: usize = 256 << 20;
+pub(crate) const STACK: usize = 64 << 20;
 
 /// Below this many nodes threads cost more than they save.
 const FEW: usize = 64;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::model::{
-    Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Kind, Object, Time,
-    Version,
+    Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gap, Gate, GateState, Kind, Object,
+    Str, Time, Version,
 };
 
 const START: &str = "2026-11-21T10:00:00Z";
@@ -529,4 +529,46 @@ fn what_was_being_deleted_on_a_silent_node_stays_too() {
     };
     assert_eq!(play_on("True"), ["10 PodGone x", "10 ClaimReleased c"]);
     assert!(play_on("Unknown").is_empty());
+}
+
+/// Somebody touches a claim whose consumer cannot be read: the claim controller asks for it, and fails.
+fn with_an_unreadable_consumer(at: Time) -> World<'static> {
+    let mut scene = Scene::new().claim("c", "a", &json!([]), &["hidden"]);
+    scene.environment.gaps.push(Gap {
+        kind: Kind::Pod,
+        namespace: Str::default(),
+        except: Str::default(),
+        reason: "forbidden".to_owned(),
+    });
+    let mut world = World::new(scene.build(), at, None);
+    let touched = object(Kind::ResourceClaim, &claim("c", "a", &json!([]), &["hidden"]));
+    world.apply(Change::Put(touched));
+    world
+}
+
+#[test]
+fn what_cannot_be_read_is_not_asked_for_without_end() {
+    for at in [now(), Time::from_unix_seconds(i64::MAX)] {
+        let mut world = with_an_unreadable_consumer(at);
+        world.run();
+        // An hour is over long before the retries of a controller, which come less and less often, would be.
+        assert!(world.now.since(at) < std::time::Duration::from_secs(3_600));
+    }
+}
+
+#[test]
+fn a_simulation_that_goes_in_circles_gives_up_and_says_so() {
+    let cluster = Scene::new()
+        .claim("c", "a", &json!([]), &["p"])
+        .pod("p", &["c"], &json!({}))
+        .build();
+    let mut world = World::new(cluster, now(), None);
+    world.tasks = 2;
+    world.apply(Change::Put(object(
+        Kind::ResourceSlice,
+        &slice(1, &[("a", Some("k"))]),
+    )));
+    let report = super::report(world, false);
+    assert!(report.gave_up);
+    assert!(report.warnings.iter().any(|warning| warning.contains("gave up")));
 }

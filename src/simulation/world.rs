@@ -98,7 +98,7 @@ pub struct World<'s> {
     idle_retries: u32,
     numbers: usize,
     /// Tasks that may still be carried out.
-    tasks: u64,
+    pub(super) tasks: u64,
     gave_up: bool,
 }
 

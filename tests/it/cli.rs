@@ -114,9 +114,11 @@ fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
                                    `2026-08-01T12:00:00Z`, instead of the clock's
 
     Output:
-          --color <WHEN>  When to use color [default: auto] [possible values: auto, always, never]
-      -q, --quiet         Print nothing but the result and errors
-      -v, --v <LEVEL>     How much to log on stderr; 6 shows the requests [default: 0]
+          --color <WHEN>        When to use color [default: auto] [possible values: auto, always, never]
+      -q, --quiet               Print nothing but the result and errors
+      -v, --v <LEVEL>           How much to log on stderr; 6 shows the requests [default: 0]
+          --timeout <DURATION>  End after this long, whatever is being read or computed: seconds, or as
+                                in `1m30s`; 0 is never
 
     Cluster connection:
           --context <CONTEXT>  The context of the kubeconfig to use

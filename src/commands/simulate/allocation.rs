@@ -101,7 +101,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         nodes: args.node.iter().map(|name| name.as_str().into()).collect(),
         now: ctx.now(),
         budget: &budget,
-        observer: &ctx.counting("judging nodes"),
+        observer: &judging::counting(ctx),
         run: &threads::each_node,
     };
     let mut report = allocation::allocation(&cluster, &units, &settings);
