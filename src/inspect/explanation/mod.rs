@@ -132,7 +132,9 @@ impl<'e> Explained<'e> {
     }
 
     fn unknown(&self, report: &mut Explanation, gaps: &[Gap]) {
-        gaps.iter().for_each(|gap| report.tell_unknown(gap));
+        for gap in gaps {
+            report.tell_unknown(gap);
+        }
         let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
         report.conclude(
             ClusterVerdict::Unknown,

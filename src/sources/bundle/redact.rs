@@ -125,14 +125,13 @@ fn write_value(rule: &Rule, value: &RawValue, out: &mut Vec<u8>) -> Result<(), s
             write_members(rule, members(value)?.into_iter(), true, out)?;
             out.push(b'}');
         }
-        (Rule::Present, Some(b'{')) => out.extend_from_slice(b"{}"),
-        (Rule::Keep, Some(b'{')) => out.extend_from_slice(b"{}"),
+        (Rule::Present | Rule::Keep, Some(b'{')) => out.extend_from_slice(b"{}"),
         (Rule::Keep, Some(_)) | (_, Some(b't' | b'f' | b'-' | b'0'..=b'9')) => {
             out.extend_from_slice(text.as_bytes());
         }
         // Not of the field's shape. It stays of the wrong shape, so that it is malformed in the copy as well, without its text.
         (Rule::Members(_) | Rule::Conditions(..) | Rule::Present, Some(_)) => {
-            out.extend_from_slice(br#""redacted""#)
+            out.extend_from_slice(br#""redacted""#);
         }
     }
     Ok(())

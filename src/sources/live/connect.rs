@@ -144,7 +144,7 @@ impl Connection {
                 message: format!("its namespace {wrong}"),
             });
         }
-        let config = self.to_server(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
+        let config = to_server(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
         Ok((self.ready(config)?, name))
     }
 
@@ -194,7 +194,8 @@ impl Connection {
             _ => return Err(files.no_cluster(chosen)),
         };
         override_credentials(self, &mut config.auth_info)?;
-        config.default_namespace = config.default_namespace.trim().to_owned();
+        let namespace = config.default_namespace.trim().to_owned();
+        config.default_namespace = namespace;
         self.ready(config)
     }
 
@@ -393,64 +394,6 @@ impl Connection {
         Ok(cluster)
     }
 
-    fn to_server(
-        &self,
-        cluster: &Cluster,
-        mut user: AuthInfo,
-        namespace: &str,
-    ) -> Result<kube::Config, Error> {
-        let address = cluster.server.as_deref().and_then(|server| given(Some(server)));
-        let Some(address) = address else {
-            return Err(Error::Server {
-                server: String::new(),
-                message: "the kubeconfig names no server for the cluster".to_owned(),
-            });
-        };
-        let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
-        let authority = pem(
-            cluster.certificate_authority_data.as_deref(),
-            cluster.certificate_authority.as_deref(),
-            "certificate-authority",
-        )
-        .map_err(|message| Error::Certificates { message })?;
-        let identity = user.client_certificate.is_some() || user.client_certificate_data.is_some();
-        let address = Address::read(address, authority.is_some() || identity || insecure)?;
-        // As Go's HTTP client does with the user of an address, where nothing else says who asks.
-        if let Some((name, password)) = address.user.as_ref().filter(|_| !has_credentials(&user)) {
-            user.username = Some(name.clone());
-            user.password = secret_of("password", password).password;
-        }
-        let server = || address.url.to_string().trim_end_matches('/').to_owned();
-        let mut config = kube::Config::new(address.url.clone());
-        namespace.clone_into(&mut config.default_namespace);
-        config.accept_invalid_certs = insecure;
-        if let Some(name) = &cluster.tls_server_name {
-            if ServerName::try_from(name.as_str()).is_err() {
-                return Err(Error::Server {
-                    server: server(),
-                    message: "`tls-server-name` is neither a host's name nor its IP address".to_owned(),
-                });
-            }
-            config.tls_server_name = Some(name.clone());
-        }
-        if let Some(pem) = authority {
-            let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
-                .filter_map(Result::ok)
-                .map(|der| der.to_vec())
-                .collect();
-            if certificates.is_empty() {
-                return Err(Error::Server {
-                    server: server(),
-                    message: "the certificate authority holds no PEM certificate".to_owned(),
-                });
-            }
-            config.root_cert = Some(certificates);
-        }
-        config.proxy_url = proxy::for_server(cluster.proxy_url.as_deref(), &config.cluster_url)?;
-        config.auth_info = user;
-        Ok(config)
-    }
-
     fn user(
         &self,
         merged: &Kubeconfig,
@@ -556,6 +499,60 @@ fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> Result<(), E
         });
     }
     Ok(())
+}
+
+/// The configuration for requests to `cluster`, by `user`.
+fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<kube::Config, Error> {
+    let address = cluster.server.as_deref().and_then(|server| given(Some(server)));
+    let Some(address) = address else {
+        return Err(Error::Server {
+            server: String::new(),
+            message: "the kubeconfig names no server for the cluster".to_owned(),
+        });
+    };
+    let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
+    let authority = pem(
+        cluster.certificate_authority_data.as_deref(),
+        cluster.certificate_authority.as_deref(),
+        "certificate-authority",
+    )
+    .map_err(|message| Error::Certificates { message })?;
+    let identity = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    let address = Address::read(address, authority.is_some() || identity || insecure)?;
+    // As Go's HTTP client does with the user of an address, where nothing else says who asks.
+    if let Some((name, password)) = address.user.as_ref().filter(|_| !has_credentials(&user)) {
+        user.username = Some(name.clone());
+        user.password = secret_of("password", password).password;
+    }
+    let server = || address.url.to_string().trim_end_matches('/').to_owned();
+    let mut config = kube::Config::new(address.url.clone());
+    namespace.clone_into(&mut config.default_namespace);
+    config.accept_invalid_certs = insecure;
+    if let Some(name) = &cluster.tls_server_name {
+        if ServerName::try_from(name.as_str()).is_err() {
+            return Err(Error::Server {
+                server: server(),
+                message: "`tls-server-name` is neither a host's name nor its IP address".to_owned(),
+            });
+        }
+        config.tls_server_name = Some(name.clone());
+    }
+    if let Some(pem) = authority {
+        let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+            .filter_map(Result::ok)
+            .map(|der| der.to_vec())
+            .collect();
+        if certificates.is_empty() {
+            return Err(Error::Server {
+                server: server(),
+                message: "the certificate authority holds no PEM certificate".to_owned(),
+            });
+        }
+        config.root_cert = Some(certificates);
+    }
+    config.proxy_url = proxy::for_server(cluster.proxy_url.as_deref(), &config.cluster_url)?;
+    config.auth_info = user;
+    Ok(config)
 }
 
 /// Whether a user has something that would say who asks.

@@ -84,7 +84,9 @@ impl Known {
     fn arguments(&self, command: &str) -> Vec<Vec<String>> {
         let lines: Vec<String> = match command {
             "status" | "devices" | "taints" | "simulate eviction" | "version" => vec![command.to_owned()],
-            "claims" | "claims -o wide" | "reserved" => vec![format!("{command} -A")],
+            "claims" | "claims -o wide" | "reserved" | "convert plan" | "convert verify" => {
+                vec![format!("{command} -A")]
+            }
             "describe claim" => vec![format!("describe {}", self.claim)],
             "describe pod" => vec![format!("describe {}", self.pod)],
             "describe device" => vec![format!("describe device/{}", self.device)],
@@ -94,11 +96,14 @@ impl Known {
             "explain" => vec![format!("explain {}", self.claim)],
             "simulate allocation" => vec![format!("simulate allocation {}", self.claim)],
             "cel" => vec!["cel true".to_owned()],
-            "convert plan" | "convert verify" => vec![format!("{command} -A")],
             "snapshot" => vec!["snapshot".to_owned()],
             other => panic!("`{other}` of docs/security.md is not tried"),
         };
-        let words = |line: String| line.split(' ').map(str::to_owned).collect();
+        // Answers are compared, so they are of one instant.
+        let words = |line: String| {
+            let words = line.split(' ').chain(["--now=2099-01-01T00:00:00Z"]);
+            words.map(str::to_owned).collect()
+        };
         lines.into_iter().map(words).collect()
     }
 }
@@ -125,6 +130,11 @@ fn lies(run: &Run) -> Option<&'static str> {
     ["not found", "does not exist", "Missing", "no such", "Fits on"]
         .into_iter()
         .find(|words| run.stdout.contains(words) || run.stderr.contains(words))
+}
+
+/// Whether somebody with fewer rights got the same answer.
+fn same(run: &Run, all: &Run) -> bool {
+    run.code == all.code && run.stdout == all.stdout
 }
 
 fn names_the_gap(run: &Run, resource: &str) -> bool {
@@ -172,19 +182,14 @@ fn the_documented_rights_are_enough_and_each_of_them_is_needed() {
             let less = user(&rest);
             for arguments in known.arguments(&command) {
                 let run = less.kubectl_dra(&arguments).run();
-                assert!(
-                    names_the_gap(&run, left_out),
-                    "{command} without {left_out}: {}{}",
-                    run.stdout,
-                    run.stderr
-                );
-                assert_eq!(
-                    lies(&run),
-                    None,
-                    "{command} without {left_out}: {}{}",
-                    run.stdout,
-                    run.stderr
-                );
+                // What nothing in this cluster depends on is not missed.
+                let all = enough.kubectl_dra(&arguments).run();
+                if same(&run, &all) {
+                    continue;
+                }
+                let what = format!("{command} without {left_out}: {}{}", run.stdout, run.stderr);
+                assert!(names_the_gap(&run, left_out), "{what}");
+                assert_eq!(lies(&run), None, "{what}");
             }
         }
     }
@@ -225,6 +230,9 @@ fn nobody_is_told_that_what_may_not_be_read_is_not_there() {
     for (number, user) in users.iter().enumerate() {
         for arguments in questions(&known) {
             let run = user.kubectl_dra(&arguments).run();
+            if same(&run, &cluster.kubectl_dra(&arguments).run()) {
+                continue;
+            }
             let what = format!("user {number}, {arguments:?}: {}{}", run.stdout, run.stderr);
             assert_eq!(lies(&run), None, "{what}");
             assert!(matches!(run.code, Some(0 | 3 | 4)), "{what}");
