@@ -17,7 +17,7 @@ use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use crate::sources::live::Live;
 
-pub(crate) use crate::sources::live::{Connection, Impersonation};
+pub(crate) use crate::sources::live::{Connection, Impersonation, check_proxy, no_path_segment};
 pub(crate) use crate::sources::{GateSetting, MinorVersion, VersionSettings};
 
 /// Everything the global flags say.

@@ -38,7 +38,14 @@ pub(crate) struct GlobalArgs {
 #[derive(Debug, Args)]
 struct SelectionArgs {
     /// The namespace to look at; by default the one of the current context, or all, as the command says
-    #[arg(long, short, global = true, value_name = "NAMESPACE", help_heading = SELECTION)]
+    #[arg(
+        long,
+        short,
+        global = true,
+        value_name = "NAMESPACE",
+        value_parser = values::namespace,
+        help_heading = SELECTION,
+    )]
     namespace: Option<String>,
 
     /// Look at all namespaces, even if one is given
@@ -228,7 +235,7 @@ struct ConnectionArgs {
         long,
         global = true,
         value_name = "URL",
-        value_parser = values::proxy_url,
+        value_parser = values::ProxyUrl,
         help_heading = CONNECTION,
         hide_short_help = true,
     )]
@@ -411,9 +418,9 @@ impl ConnectionArgs {
             certificate_authority: given_path(certificate_authority),
             client_certificate: given_path(client_certificate),
             client_key: given_path(client_key),
-            token: given(token),
+            token: given(token).map(Into::into),
             username: given(username),
-            password: given(password),
+            password: given(password).map(Into::into),
             impersonate: Impersonation {
                 user: given(impersonated_user),
                 uid: given(impersonated_uid),

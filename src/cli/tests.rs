@@ -222,9 +222,9 @@ fn connection_flags_mean_what_they_mean_to_kubectl() {
             certificate_authority: Some("ca".into()),
             client_certificate: Some("cc".into()),
             client_key: Some("ck".into()),
-            token: some("to"),
+            token: some("to").map(Into::into),
             username: some("un"),
-            password: some("pw"),
+            password: some("pw").map(Into::into),
             impersonate: crate::context::Impersonation {
                 user: some("iu"),
                 uid: some("ii"),

@@ -1,12 +1,14 @@
 //! The values of flags: what they may be, in kubectl's syntax, and what help says about each choice.
 
+use std::ffi::OsStr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, ValueEnum};
 
-use crate::context::{GateSetting, MinorVersion};
+use crate::context::{GateSetting, MinorVersion, check_proxy, no_path_segment};
 use crate::model::{LabelSelector, LabelSelectorError, Time};
 use crate::output::{Color, Format};
 
@@ -136,13 +138,32 @@ pub(super) fn kubernetes_version(text: &str) -> Result<MinorVersion, String> {
     parse().ok_or_else(|| "a version such as 1.37 or v1.37.1 is needed".to_owned())
 }
 
-/// A proxy that requests can go through. Mirrors client-go `tools/clientcmd/helpers.go`, `parseProxyURL`, v0.37.1.
-pub(super) fn proxy_url(text: &str) -> Result<String, String> {
-    match text.split_once("://") {
-        _ if text.is_empty() => Ok(String::new()),
-        Some(("http" | "https" | "socks5", rest)) if !rest.is_empty() => Ok(text.to_owned()),
-        Some((scheme, _)) => Err(format!("scheme `{scheme}` is not http, https or socks5")),
-        None => Err("a URL such as http://proxy:8080 is needed".to_owned()),
+/// A proxy that requests can go through. Its address may hold a password, so that an error does not repeat it, as the errors of
+/// other values do.
+#[derive(Clone)]
+pub(super) struct ProxyUrl;
+
+impl TypedValueParser for ProxyUrl {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let text = value.to_str().ok_or("it is no text in UTF-8".to_owned());
+        let checked = text.and_then(|text| match text {
+            "" => Ok(text),
+            _ => check_proxy(text).map(|()| text),
+        });
+        checked.map(str::to_owned).map_err(|wrong| {
+            let message = format!("invalid value for '--proxy-url <URL>': {wrong}\n");
+            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        })
+    }
+}
+
+/// A namespace's name, which becomes a part of the address of requests.
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    match no_path_segment(text) {
+        Some(wrong) => Err(format!("a namespace {wrong}")),
+        None => Ok(text.to_owned()),
     }
 }
 
@@ -247,11 +268,11 @@ mod tests {
 
     #[test]
     fn other_values_are_checked_before_they_are_used() {
-        for text in ["", "http://p:1", "https://p", "socks5://p"] {
-            assert!(proxy_url(text).is_ok(), "{text:?}");
+        for text in ["", "a", "a b?c#"] {
+            assert!(namespace(text).is_ok(), "{text:?}");
         }
-        for text in ["p:1", "ftp://p", "http://"] {
-            assert!(proxy_url(text).is_err(), "{text:?}");
+        for text in [".", "..", "a/b", "%2e", "a\nb", "\0"] {
+            assert!(namespace(text).is_err(), "{text:?}");
         }
         assert_eq!(
             user_extra("scopes=a=b"),

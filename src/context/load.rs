@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use super::{Ctx, SourceSetting};
 use crate::model::{Cluster, Component, Environment, Evidence, Gate};
 use crate::output::{GateState, Progress, Source};
-use crate::sources::live::Live;
+use crate::sources::live::{self, Live};
 use crate::sources::{self, Loaded, Needs, Observer};
 
 impl Ctx {
@@ -64,7 +64,13 @@ impl Ctx {
             anyhow::bail!("this needs a cluster, and `--from` names files");
         };
         self.live
-            .get_or_try_init(|| Live::connect(connection))
+            .get_or_try_init(async || {
+                let live = Live::connect(connection).await?;
+                if let Some(warning) = live.warning() {
+                    self.warn(warning);
+                }
+                Ok::<_, live::Error>(live)
+            })
             .await
             .context("cannot connect")
     }

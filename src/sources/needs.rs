@@ -90,7 +90,9 @@ impl Needs {
     /// Of `kind`, only the object called `name`. Not applied to files either.
     #[must_use]
     pub fn named(mut self, kind: Kind, name: &str) -> Self {
-        self.wants.entry(kind).or_default().fields = format!("metadata.name={name}");
+        // Mirrors apimachinery `pkg/fields/selector.go`, `EscapeValue`, v0.37.1.
+        let escaped = name.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
+        self.wants.entry(kind).or_default().fields = format!("metadata.name={escaped}");
         self
     }
 

@@ -113,6 +113,7 @@ const TABLE: &[Row] = &[
         &["model"],
         &[
             "anyhow",
+            "base64",
             "bytes",
             "flate2",
             "futures",
@@ -123,6 +124,7 @@ const TABLE: &[Row] = &[
             "kube",
             "ring",
             "rustls_pki_types",
+            "secrecy",
             "serde_saphyr",
             "tempfile",
             "tokio",

@@ -10,6 +10,7 @@ mod architecture;
 mod check;
 mod cli;
 mod convert;
+mod credentials;
 mod documentation;
 mod hostile;
 mod inspect;

@@ -100,7 +100,12 @@ impl Live {
                     .map_err(|error| format!("cannot read {what} again: {error}"));
                 Ok((key, change))
             }
-            Err(Error::Refused { code: 404, .. }) => Ok((key.clone(), Ok(Change::Delete(kind, key)))),
+            // Where the path is not served, the answer names no object.
+            Err(Error::Refused {
+                code: 404, message, ..
+            }) if message.contains(&format!("\"{}\"", key.name)) => {
+                Ok((key.clone(), Ok(Change::Delete(kind, key))))
+            }
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => Ok((key, Err(format!("findings stay possible: {error}")))),
         }

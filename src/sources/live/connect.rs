@@ -4,17 +4,20 @@
 //! kubectl's override flags, fails on files that `KUBECONFIG` lists but that do not exist, and asks `NO_PROXY` about the proxy
 //! rather than about the server. The order of precedence is that of client-go's `DirectClientConfig`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use http::HeaderMap;
 use kube::client::{ClientBuilder, ConfigExt};
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, Kubeconfig};
-use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
-use serde_json::json;
+use rustls_pki_types::{CertificateDer, ServerName};
 use tower::buffer::BufferLayer;
 
+use super::address::{Address, is_secure};
+use super::credentials::{Credentials, Secret, bearer, check_identity, impersonation, pem, secret_of};
 use super::error::Error;
+use super::kubeconfig::Files;
 use super::proxy;
 use super::request::Timing;
 
@@ -33,9 +36,9 @@ pub struct Connection {
     pub certificate_authority: Option<PathBuf>,
     pub client_certificate: Option<PathBuf>,
     pub client_key: Option<PathBuf>,
-    pub token: Option<String>,
+    pub token: Option<Secret>,
     pub username: Option<String>,
-    pub password: Option<String>,
+    pub password: Option<Secret>,
     pub impersonate: Impersonation,
     /// How long one request may take; absent or zero is for ever.
     pub request_timeout: Option<Duration>,
@@ -68,9 +71,15 @@ pub struct ConfiguredNames {
 /// A cluster that requests can be sent to.
 #[derive(Clone)]
 pub(super) struct Target {
-    /// Sends requests, with credentials.
+    /// Sends requests.
     pub(super) client: kube::Client,
-    /// Address of the API server.
+    /// Who asks.
+    pub(super) credentials: Credentials,
+    /// Whom to act as.
+    pub(super) headers: HeaderMap,
+    /// What to know of the connection before believing what comes through it.
+    pub(super) warning: Option<String>,
+    /// Address of the API server, as it may be shown: without user, password and query.
     pub(super) server: String,
     /// Name of the kubeconfig's context; absent in a pod.
     pub(super) context: Option<String>,
@@ -87,7 +96,10 @@ impl Connection {
     pub fn current_namespace(&self) -> String {
         // Whatever keeps the configuration from being read is told by whoever connects.
         let configured = self.configuration().ok();
-        configured.map_or_else(|| "default".to_owned(), |(config, _)| config.default_namespace)
+        configured.map_or_else(
+            || "default".to_owned(),
+            |(ready, _)| ready.config.default_namespace,
+        )
     }
 
     /// The names in the kubeconfig.
@@ -108,12 +120,12 @@ impl Connection {
     /// # Errors
     /// Says which file, context or flag does not lead to a cluster.
     pub(super) async fn resolve(&self) -> Result<Target, Error> {
-        let (config, context) = self.configuration()?;
-        self.target(config, context).await
+        let (ready, context) = self.configuration()?;
+        self.target(ready, context).await
     }
 
     /// The configuration, and the name of the context it comes from.
-    fn configuration(&self) -> Result<(kube::Config, Option<String>), Error> {
+    fn configuration(&self) -> Result<(Ready, Option<String>), Error> {
         let files = self.kubeconfig_files();
         let merged = files.merged()?;
         let nothing_configured = merged.clusters.is_empty() && merged.contexts.is_empty();
@@ -126,23 +138,46 @@ impl Connection {
         let namespace = context
             .and_then(|context| context.namespace)
             .filter(|name| !name.is_empty());
-        let config = configuration(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
-        Ok((config, name))
+        if let Some(wrong) = namespace.as_deref().and_then(no_path_segment) {
+            return Err(Error::Configured {
+                what: "context",
+                message: format!("its namespace {wrong}"),
+            });
+        }
+        let config = to_server(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
+        Ok((self.ready(config)?, name))
     }
 
-    async fn target(&self, config: kube::Config, context: Option<String>) -> Result<Target, Error> {
+    async fn target(&self, ready: Ready, context: Option<String>) -> Result<Target, Error> {
+        let Ready {
+            mut config,
+            headers,
+            warning,
+        } = ready;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let namespace = config.default_namespace.clone();
-        let plugin = config.auth_info.exec.clone();
+        let shown = server.clone();
         // A credential plugin may take its time, or ask the user something.
-        let client = tokio::task::spawn_blocking(|| client(config)).await;
-        let client = client.map_err(|error| Error::Credentials {
+        let made = tokio::task::spawn_blocking(move || {
+            let credentials = Credentials::take(&mut config.auth_info, &shown)?;
+            let failed = |message| Error::Credentials {
+                server: shown.clone(),
+                message,
+            };
+            check_identity(&mut config.auth_info).map_err(failed)?;
+            let client = client(config).map_err(|source| Error::credentials(&source, &shown))?;
+            Ok((client, credentials))
+        })
+        .await;
+        let (client, credentials) = made.map_err(|error| Error::Credentials {
             server: server.clone(),
             message: error.to_string(),
-        })?;
-        let client = client.map_err(|source| Error::credentials(&source, &server, plugin.as_ref()))?;
+        })??;
         Ok(Target {
             client,
+            credentials,
+            headers,
+            warning,
             server,
             context,
             namespace,
@@ -152,14 +187,70 @@ impl Connection {
     }
 
     /// Inside a pod, with the flags that make sense there.
-    fn in_cluster(&self, files: &Files) -> Result<kube::Config, Error> {
+    fn in_cluster(&self, files: &Files) -> Result<Ready, Error> {
         let chosen = given(self.context.as_deref()).or(given(self.cluster.as_deref()));
         let mut config = match kube::Config::incluster() {
             Ok(config) if chosen.is_none() && !files.explicit => config,
             _ => return Err(files.no_cluster(chosen)),
         };
         override_credentials(self, &mut config.auth_info)?;
-        Ok(config)
+        let namespace = config.default_namespace.trim().to_owned();
+        config.default_namespace = namespace;
+        self.ready(config)
+    }
+
+    /// Takes out of the configuration what is sent as headers, or not at all.
+    fn ready(&self, mut config: kube::Config) -> Result<Ready, Error> {
+        let user = &mut config.auth_info;
+        let headers =
+            impersonation(user).map_err(|(field, wrong)| self.impersonation_error(field, &wrong))?;
+        let mut warning = None;
+        if !is_secure(&config.cluster_url) {
+            // Mirrors client-go `tools/clientcmd/client_config.go`, `ClientConfig`, v0.37.1: only a secure connection carries
+            // credentials. A local proxy such as `kubectl proxy` has its own, and needs no word about it.
+            let sent = std::mem::take(user);
+            let flags = self.token.is_some() || self.username.is_some() || self.client_certificate.is_some();
+            let local = config.cluster_url.host().is_some_and(proxy::is_local);
+            if has_credentials(&sent) && (flags || !local) {
+                warning = Some(
+                    "the address of the server begins with http://, so that no credentials are sent to it, as with kubectl; \
+                     https:// would send them"
+                        .to_owned(),
+                );
+            }
+        }
+        Ok(Ready {
+            config,
+            headers,
+            warning,
+        })
+    }
+
+    /// The error of a name to act as that cannot be sent, told of the flag or of the kubeconfig's field.
+    fn impersonation_error(&self, field: &'static str, wrong: &str) -> Error {
+        let Impersonation {
+            user,
+            uid,
+            groups,
+            extra,
+        } = &self.impersonate;
+        let flag = match field {
+            "as" if user.is_some() => Some("--as"),
+            "as-uid" if uid.is_some() => Some("--as-uid"),
+            "as-groups" if !groups.is_empty() => Some("--as-group"),
+            "as-user-extra" if !extra.is_empty() => Some("--as-user-extra"),
+            _ => None,
+        };
+        match flag {
+            Some(flag) => Error::Flag {
+                flag,
+                message: wrong.to_owned(),
+            },
+            None => Error::Configured {
+                what: "user",
+                message: format!("`{field}` {wrong}"),
+            },
+        }
     }
 
     fn kubeconfig_files(&self) -> Files {
@@ -262,17 +353,31 @@ impl Connection {
         if let Some(name) = given(self.tls_server_name.as_deref()) {
             cluster.tls_server_name = Some(name.to_owned());
         }
-        if let Some(path) = &self.certificate_authority {
-            cluster.certificate_authority = Some(path.to_string_lossy().into_owned());
-            cluster.certificate_authority_data = None;
-        }
         if let Some(proxy) = given(self.proxy_url.as_deref()) {
             cluster.proxy_url = Some(proxy.to_owned());
         }
-        if self.insecure_skip_tls_verify {
-            cluster.insecure_skip_tls_verify = Some(true);
-            cluster.certificate_authority = None;
+        // Each of the two flags replaces all that the kubeconfig says of trust. Mirrors client-go
+        // `tools/clientcmd/client_config.go`, `getCluster`, v0.37.1.
+        if self.insecure_skip_tls_verify || self.certificate_authority.is_some() {
+            cluster.insecure_skip_tls_verify = Some(self.insecure_skip_tls_verify);
             cluster.certificate_authority_data = None;
+            let path = self.certificate_authority.as_ref();
+            cluster.certificate_authority = path.map(|path| path.to_string_lossy().into_owned());
+        }
+        let trusted = cluster.certificate_authority.is_some() || cluster.certificate_authority_data.is_some();
+        if trusted && cluster.insecure_skip_tls_verify == Some(true) {
+            // Mirrors client-go `transport/transport.go`, `TLSConfigFor`, v0.37.1.
+            if self.insecure_skip_tls_verify {
+                return Err(Error::Flag {
+                    flag: "--insecure-skip-tls-verify",
+                    message:
+                        "cannot be used with `--certificate-authority`: a certificate is checked or it is not"
+                            .to_owned(),
+                });
+            }
+            return Err(Error::Trust {
+                cluster: name.unwrap_or_default().to_owned(),
+            });
         }
         Ok(cluster)
     }
@@ -307,8 +412,8 @@ impl Connection {
             clear_empty(text);
         }
         if let Some(exec) = user.exec.as_mut().filter(|exec| exec.provide_cluster_info) {
-            let info = ExecAuthCluster::try_from(cluster).map_err(|source| Error::Certificates { source })?;
-            exec.cluster = Some(info);
+            // Why the authority cannot be read is said where it is needed.
+            exec.cluster = ExecAuthCluster::try_from(cluster).ok();
         }
         override_credentials(self, &mut user)?;
         Ok(user)
@@ -317,21 +422,20 @@ impl Connection {
 
 /// Applies the flags that say who is asking.
 fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> Result<(), Error> {
-    if let Some(token) = given(flags.token.as_deref()) {
-        user.token = secret(json!({ "token": token })).token;
+    if let Some(token) = &flags.token {
+        bearer(token.expose()).map_err(|wrong| Error::Flag {
+            flag: "--token",
+            message: wrong,
+        })?;
+        user.token = secret_of("token", token.expose()).token;
         user.token_file = None;
         user.exec = None;
         user.auth_provider = None;
         user.username = None;
         user.password = None;
-    } else if let Some(token) = user.token_file.as_deref().and_then(untidy_token) {
-        // Sent as a header, a trailing line break would be refused before it reaches the server.
-        user.token = secret(json!({ "token": token })).token;
-        user.token_file = None;
     }
     if let Some(name) = given(flags.username.as_deref()) {
-        let password = flags.password.as_deref().unwrap_or_default();
-        let basic = secret(json!({ "username": name, "password": password }));
+        let password = flags.password.as_ref().map(Secret::expose).unwrap_or_default();
         *user = AuthInfo {
             token: None,
             token_file: None,
@@ -339,8 +443,8 @@ fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> Result<(), E
             auth_provider: None,
             ..user.clone()
         };
-        user.username = basic.username;
-        user.password = basic.password;
+        user.username = Some(name.to_owned());
+        user.password = secret_of("password", password).password;
     }
     if let Some(path) = &flags.client_certificate {
         user.client_certificate = Some(path.to_string_lossy().into_owned());
@@ -385,20 +489,8 @@ fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> Result<(), E
     Ok(())
 }
 
-/// The trimmed content of a token file that is not just a token.
-fn untidy_token(path: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "a source's credentials")]
-    let text = std::fs::read_to_string(path).ok()?;
-    let token = text.trim();
-    (token.len() != text.len()).then(|| token.to_owned())
-}
-
-/// Credentials with secrets, made the way a file makes them.
-fn secret(fields: serde_json::Value) -> AuthInfo {
-    serde_json::from_value(fields).unwrap_or_default()
-}
-
-fn configuration(cluster: &Cluster, user: AuthInfo, namespace: &str) -> Result<kube::Config, Error> {
+/// The configuration for requests to `cluster`, by `user`.
+fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<kube::Config, Error> {
     let address = cluster.server.as_deref().and_then(|server| given(Some(server)));
     let Some(address) = address else {
         return Err(Error::Server {
@@ -406,22 +498,41 @@ fn configuration(cluster: &Cluster, user: AuthInfo, namespace: &str) -> Result<k
             message: "the kubeconfig names no server for the cluster".to_owned(),
         });
     };
-    let url = server_url(address)?;
-    let mut config = kube::Config::new(url);
+    let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
+    let authority = pem(
+        cluster.certificate_authority_data.as_deref(),
+        cluster.certificate_authority.as_deref(),
+        "certificate-authority",
+    )
+    .map_err(|message| Error::Certificates { message })?;
+    let identity = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    let address = Address::read(address, authority.is_some() || identity || insecure)?;
+    // As Go's HTTP client does with the user of an address, where nothing else says who asks.
+    if let Some((name, password)) = address.user.as_ref().filter(|_| !has_credentials(&user)) {
+        user.username = Some(name.clone());
+        user.password = secret_of("password", password).password;
+    }
+    let server = || address.url.to_string().trim_end_matches('/').to_owned();
+    let mut config = kube::Config::new(address.url.clone());
     namespace.clone_into(&mut config.default_namespace);
-    config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or(false);
-    config.tls_server_name.clone_from(&cluster.tls_server_name);
-    let pem = ExecAuthCluster::try_from(cluster)
-        .map_err(|source| Error::Certificates { source })?
-        .certificate_authority_data;
-    if let Some(pem) = pem {
+    config.accept_invalid_certs = insecure;
+    if let Some(name) = &cluster.tls_server_name {
+        if ServerName::try_from(name.as_str()).is_err() {
+            return Err(Error::Server {
+                server: server(),
+                message: "`tls-server-name` is neither a host's name nor its IP address".to_owned(),
+            });
+        }
+        config.tls_server_name = Some(name.clone());
+    }
+    if let Some(pem) = authority {
         let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
             .filter_map(Result::ok)
             .map(|der| der.to_vec())
             .collect();
-        if certificates.is_empty() && !config.accept_invalid_certs {
+        if certificates.is_empty() {
             return Err(Error::Server {
-                server: address.to_owned(),
+                server: server(),
                 message: "the certificate authority holds no PEM certificate".to_owned(),
             });
         }
@@ -432,24 +543,22 @@ fn configuration(cluster: &Cluster, user: AuthInfo, namespace: &str) -> Result<k
     Ok(config)
 }
 
-/// Reads an address as client-go does: `host:port` without a scheme means HTTP, as `kubectl --server` takes it.
-fn server_url(address: &str) -> Result<http::Uri, Error> {
-    let full = if address.contains("://") {
-        address.to_owned()
-    } else {
-        format!("http://{address}")
-    };
-    let invalid = |message: String| Error::Server {
-        server: address.to_owned(),
-        message,
-    };
-    let url: http::Uri = full
-        .parse()
-        .map_err(|error| invalid(format!("is not a URL: {error}")))?;
-    match url.scheme_str() {
-        Some("http" | "https") if url.host().is_some_and(|host| !host.is_empty()) => Ok(url),
-        _ => Err(invalid("is not an `https://HOST:PORT` address".to_owned())),
-    }
+/// Whether a user has something that would say who asks.
+fn has_credentials(user: &AuthInfo) -> bool {
+    user.token.is_some()
+        || user.token_file.is_some()
+        || user.username.is_some()
+        || user.exec.is_some()
+        || user.auth_provider.is_some()
+        || user.client_certificate.is_some()
+        || user.client_certificate_data.is_some()
+}
+
+/// A configuration, and what is sent with every request apart from it.
+struct Ready {
+    config: kube::Config,
+    headers: HeaderMap,
+    warning: Option<String>,
 }
 
 /// Requests that wait for a connection; there is one for each kind at most, and a few more.
@@ -460,18 +569,11 @@ fn client(mut config: kube::Config) -> Result<kube::Client, kube::Error> {
     config.disable_compression = true;
     // Retries are bounded and explained by `request`.
     config.default_retry = false;
-    // kube runs a credential plugin once for the header and once more for a client certificate. Where the header is enough,
-    // the rest of the stack is built from a configuration without the plugin.
+    // What is left of the credentials are certificates and an identity provider, whose tokens kube renews.
     let Some(authorization) = config.auth_layer()? else {
         return Ok(ClientBuilder::try_from(config)?.build());
     };
-    let user = &mut config.auth_info;
-    user.exec = None;
-    user.auth_provider = None;
-    user.token = None;
-    user.token_file = None;
-    user.username = None;
-    user.password = None;
+    config.auth_info.auth_provider = None;
     // The layer takes only what can be cloned, which a buffered service can.
     let buffered = BufferLayer::new(BUFFERED);
     Ok(ClientBuilder::try_from(config)?
@@ -480,57 +582,17 @@ fn client(mut config: kube::Config) -> Result<kube::Client, kube::Error> {
         .build())
 }
 
-/// Which kubeconfig files count.
-pub(super) struct Files {
-    paths: Vec<PathBuf>,
-    /// Named by `--kubeconfig`: the file must exist.
-    explicit: bool,
-}
-
-impl Files {
-    fn merged(&self) -> Result<Kubeconfig, Error> {
-        let mut merged = Kubeconfig::default();
-        for path in &self.paths {
-            if !path.exists() {
-                if self.explicit {
-                    return Err(Error::NoFile { path: path.clone() });
-                }
-                continue;
-            }
-            let failed = |source| Error::Kubeconfig {
-                path: path.clone(),
-                source,
-            };
-            let next = Kubeconfig::read_from(path).map_err(failed)?;
-            merged = merged.merge(next).map_err(failed)?;
-        }
-        Ok(merged)
-    }
-
-    fn no_cluster(&self, chosen: Option<&str>) -> Error {
-        let missing: Vec<&Path> = self
-            .paths
-            .iter()
-            .map(PathBuf::as_path)
-            .filter(|path| !path.exists())
-            .collect();
-        Error::NoKubeconfig {
-            files: self.to_string(),
-            exist: missing.len() < self.paths.len(),
-            chosen: chosen.map(str::to_owned),
-        }
-    }
-}
-
-impl std::fmt::Display for Files {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (at, path) in self.paths.iter().enumerate() {
-            if at > 0 {
-                f.write_str(", ")?;
-            }
-            write!(f, "`{}`", path.display())?;
-        }
-        Ok(())
+/// Why a text cannot be a part of a request's path. Mirrors apimachinery `pkg/api/validation/path/name.go`,
+/// `IsValidPathSegmentName`, v0.37.1.
+pub(crate) fn no_path_segment(text: &str) -> Option<&'static str> {
+    if matches!(text, "." | "..") {
+        Some("may not be `.` or `..`")
+    } else if text.contains(['/', '%']) {
+        Some("may not hold `/` or `%`")
+    } else if text.chars().any(char::is_control) {
+        Some("may not hold control characters")
+    } else {
+        None
     }
 }
 

@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::connect::Files;
+use super::credentials::provider_error;
+use super::kubeconfig::Files;
 
 /// Why a cluster could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +28,12 @@ pub enum Error {
         path: PathBuf,
     },
     /// A kubeconfig that cannot be read.
-    #[error("cannot read kubeconfig `{}`", path.display())]
+    #[error("cannot read kubeconfig `{}`: {message}", path.display())]
     Kubeconfig {
         /// The file.
         path: PathBuf,
-        /// Why not.
-        source: kube::config::KubeconfigError,
+        /// Where it is wrong and how, without a word of it.
+        message: String,
     },
     /// No context was chosen.
     #[error("no current context is set in {files}")]
@@ -62,10 +63,26 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// A cluster that says both to check certificates and not to.
+    #[error(
+        "cluster `{cluster}` of the kubeconfig has a certificate authority and `insecure-skip-tls-verify`, which exclude each other"
+    )]
+    Trust {
+        /// Its name.
+        cluster: String,
+    },
+    /// Something of the kubeconfig that cannot be used.
+    #[error("the kubeconfig's {what}: {message}")]
+    Configured {
+        /// `user` or `context`.
+        what: &'static str,
+        /// The field, and what is wrong.
+        message: String,
+    },
     /// An address that is none.
     #[error("server `{server}`: {message}")]
     Server {
-        /// As configured.
+        /// As configured, without user, password and query.
         server: String,
         /// What is wrong.
         message: String,
@@ -77,17 +94,17 @@ pub enum Error {
         proxy: String,
     },
     /// Certificates that cannot be read.
-    #[error("cannot read the cluster's certificate authority")]
+    #[error("cannot read the cluster's certificate authority: {message}")]
     Certificates {
         /// Why not.
-        source: kube::config::KubeconfigError,
+        message: String,
     },
     /// Credentials that cannot be had.
     #[error("cannot get credentials for `{server}`: {message}")]
     Credentials {
         /// The API server.
         server: String,
-        /// What failed, such as a plugin with its output.
+        /// What failed, without a part of a secret.
         message: String,
     },
     /// A credential plugin that failed.
@@ -95,10 +112,18 @@ pub enum Error {
     Plugin {
         /// The program.
         command: String,
-        /// How it ended and what it said, or why it did not start.
+        /// How it ended, or why it did not start. What it says goes to the terminal and is not repeated.
         message: String,
         /// The kubeconfig's words for users who do not have it.
         install_hint: Option<String>,
+    },
+    /// A request that cannot be written down.
+    #[error("cannot {what}: {message}")]
+    Impossible {
+        /// The operation.
+        what: String,
+        /// What is wrong with the names in it.
+        message: String,
     },
     /// No connection.
     #[error("cannot reach the API server `{server}`: {message}")]
@@ -171,37 +196,16 @@ impl Error {
         }
     }
 
-    /// Why no client could be made, where `plugin` was to get the credentials.
-    pub(super) fn credentials(
-        source: &kube::Error,
-        server: &str,
-        plugin: Option<&kube::config::ExecConfig>,
-    ) -> Self {
-        use kube::client::AuthError;
-        let command = || {
-            plugin
-                .and_then(|plugin| plugin.command.clone())
-                .unwrap_or_default()
+    /// Why no client could be made.
+    pub(super) fn credentials(source: &kube::Error, server: &str) -> Self {
+        let message = match source {
+            kube::Error::Auth(error) => provider_error(error),
+            // TLS names the flaw of a certificate or key, and nothing of it.
+            _ => innermost(source),
         };
-        match source {
-            kube::Error::Auth(AuthError::AuthExecRun { out, .. }) => {
-                let said = String::from_utf8_lossy(&out.stderr);
-                let message = format!("{}: {}", out.status, said.trim());
-                Self::Plugin {
-                    command: command(),
-                    message,
-                    install_hint: None,
-                }
-            }
-            kube::Error::Auth(AuthError::AuthExecStart(error)) => Self::Plugin {
-                command: command(),
-                message: error.to_string(),
-                install_hint: plugin.and_then(|plugin| plugin.install_hint.clone()),
-            },
-            _ => Self::Credentials {
-                server: server.to_owned(),
-                message: innermost(source),
-            },
+        Self::Credentials {
+            server: server.to_owned(),
+            message,
         }
     }
 
@@ -211,10 +215,9 @@ impl Error {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source);
         while let Some(error) = cause {
             if let Some(auth) = error.downcast_ref::<kube::client::AuthError>() {
-                let message = innermost(auth);
                 return Self::Credentials {
                     server: server.to_owned(),
-                    message,
+                    message: provider_error(auth),
                 };
             }
             // A connection that stood and broke may stand again.
@@ -301,7 +304,14 @@ impl Error {
                 "the address of the server must begin with https://".to_owned()
             }
             Self::Foreign { .. } => "check --server and the proxy settings".to_owned(),
-            Self::Kubeconfig { .. }
+            Self::Kubeconfig { .. } => {
+                "the file is not quoted, since it can hold secrets: `kubectl config view` shows it without them".to_owned()
+            }
+            Self::Trust { .. } => {
+                "remove one of them, or choose with --certificate-authority or --insecure-skip-tls-verify".to_owned()
+            }
+            Self::Configured { .. }
+            | Self::Impossible { .. }
             | Self::Flag { .. }
             | Self::Server { .. }
             | Self::Proxy { .. }

@@ -4,12 +4,16 @@
 //! says what it could not read. What is missing becomes a [`Gap`] of the environment rather than an error, unless the command
 //! cannot do without it.
 
+mod address;
 mod again;
 mod connect;
+mod credentials;
 mod discovery;
 mod error;
 mod evidence;
+mod kubeconfig;
 mod list;
+mod plugin;
 mod proxy;
 mod request;
 mod snapshot;
@@ -23,8 +27,11 @@ use std::sync::{Arc, OnceLock};
 use futures::future::{join_all, try_join};
 
 pub use self::again::Again;
+pub(crate) use self::connect::no_path_segment;
 pub use self::connect::{ConfiguredNames, Connection, Impersonation};
+pub use self::credentials::Secret;
 pub use self::error::Error;
+pub(crate) use self::proxy::check_proxy;
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Watch, Watched};
 pub use self::write::{Part, Right, Written};
@@ -67,7 +74,12 @@ impl Live {
         self.target.context.as_deref()
     }
 
-    /// Address of the API server.
+    /// What to know of the connection before believing what comes through it.
+    pub fn warning(&self) -> Option<&str> {
+        self.target.warning.as_deref()
+    }
+
+    /// Address of the API server, without user, password and query.
     pub fn server(&self) -> &str {
         &self.target.server
     }
@@ -200,10 +212,10 @@ impl Live {
         sink: &impl Fn(Kind, &'static str) -> S,
     ) -> Result<One<S>, Error> {
         let namespace = want.namespace.as_deref();
-        let versions: Vec<&'static str> = match served.kind(kind) {
-            Serving::No => return Ok(One::NotServed),
-            Serving::Version(version) => vec![version],
-            Serving::Perhaps(_) => kind.versions().to_vec(),
+        let (versions, certain): (Vec<&'static str>, bool) = match served.kind(kind) {
+            Serving::No => (Vec::new(), false),
+            Serving::Version(version) => (vec![version], true),
+            Serving::Perhaps(_) => (kind.versions().to_vec(), false),
         };
         let ask = async |version: &'static str, namespace: Option<&str>| {
             let path = list::path(kind, version, namespace, want);
@@ -213,8 +225,8 @@ impl Live {
         for version in versions {
             let error = match ask(version, namespace).await {
                 Ok(listed) => return Ok(One::Listed(listed, None)),
-                // Not served after all, or no longer.
-                Err(Error::Refused { code: 404, .. }) => continue,
+                // Another version may be there. What is served for certain is not found by accident, and may hold objects.
+                Err(Error::Refused { code: 404, .. }) if !certain => continue,
                 Err(error) => error,
             };
             if error.is_fatal() {
@@ -246,8 +258,34 @@ impl Live {
                 Ok(One::Missing(gap))
             };
         }
-        Ok(One::NotServed)
+        if !is_essential(kind) {
+            return Ok(One::NotServed);
+        }
+        let error = Error::Refused {
+            what: list::name(kind, namespace),
+            code: 404,
+            message: "the API server does not serve them".to_owned(),
+            retry_after: None,
+        };
+        if want.required {
+            return Err(error);
+        }
+        Ok(One::Missing(Gap {
+            kind,
+            namespace: Str::default(),
+            except: Str::default(),
+            reason: error.to_string(),
+        }))
     }
+}
+
+/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and nobody
+/// can say that these do not exist.
+fn is_essential(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::ResourceClaim | Kind::ResourceClaimTemplate | Kind::ResourceSlice | Kind::DeviceClass
+    )
 }
 
 impl Loaded {

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 
 use http::Uri;
 
+use super::address::shown;
 use super::error::Error;
 
 /// The proxy for requests to `server`: the kubeconfig's, else the environment's.
@@ -25,7 +26,7 @@ pub(super) fn for_server(configured: Option<&str>, server: &Uri) -> Result<Optio
     };
     let Some(address) = address else { return Ok(None) };
     let invalid = || Error::Proxy {
-        proxy: without_password(&address),
+        proxy: shown(&address),
     };
     let full = if address.contains("://") {
         address.clone()
@@ -36,6 +37,18 @@ pub(super) fn for_server(configured: Option<&str>, server: &Uri) -> Result<Optio
     match proxy.scheme_str() {
         Some("http" | "https" | "socks5") if proxy.host().is_some() => Ok(Some(proxy)),
         _ => Err(invalid()),
+    }
+}
+
+/// Whether an address is that of a proxy; else what is wrong with it, without a password. Mirrors client-go
+/// `tools/clientcmd/helpers.go`, `parseProxyURL`, v0.37.1.
+pub(crate) fn check_proxy(address: &str) -> Result<(), String> {
+    match address.split_once("://") {
+        Some(("http" | "https" | "socks5", rest)) if !rest.is_empty() => Ok(()),
+        Some((scheme, _)) if scheme.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
+            Err(format!("scheme `{scheme}` is not http, https or socks5"))
+        }
+        _ => Err("a URL such as http://proxy:8080 is needed".to_owned()),
     }
 }
 
@@ -54,7 +67,7 @@ fn bypasses(list: &str, server: &Uri) -> bool {
     };
     let port = server.port_u16().unwrap_or(default_port);
     let address: Option<IpAddr> = host.parse().ok();
-    if host == "localhost" || address.is_some_and(|address| address.is_loopback()) {
+    if is_local(&host) {
         return true;
     }
     list.split(',')
@@ -87,6 +100,13 @@ fn bypasses(list: &str, server: &Uri) -> bool {
         })
 }
 
+/// Whether a host is the local machine.
+pub(super) fn is_local(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let address: Option<IpAddr> = host.parse().ok();
+    host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+}
+
 fn split_port(entry: &str) -> (&str, Option<u16>) {
     let bare = |text: &'_ str| text.len() >= 2 && text.starts_with('[') && text.ends_with(']');
     match entry.rsplit_once(':') {
@@ -110,14 +130,6 @@ fn in_network(address: IpAddr, network: IpAddr, bits: u32) -> bool {
             address.to_bits() & mask == network.to_bits() & mask
         }
         _ => false,
-    }
-}
-
-/// A proxy's address as it may be shown.
-fn without_password(address: &str) -> String {
-    match address.rsplit_once('@') {
-        Some((_, host)) => format!("…@{host}"),
-        None => address.to_owned(),
     }
 }
 

@@ -46,6 +46,9 @@ impl Default for Timing {
 /// Most of a small answer that is read: documents of discovery, errors.
 const SMALL: usize = 64 << 20;
 
+/// Bytes of what is asked for: the most that an address can have, less what the server's own may have.
+const LONGEST: usize = 48 << 10;
+
 /// The content type of plain answers.
 pub(super) const JSON: &str = "application/json";
 
@@ -83,11 +86,33 @@ impl Target {
     }
 
     async fn send(&self, request: request::Builder, body: Body, what: &str) -> Result<Answer, Error> {
-        let request = request.body(body).map_err(|error| Error::Foreign {
+        let impossible = |message: String| Error::Impossible {
             what: what.to_owned(),
-            server: self.server.clone(),
-            message: error.to_string(),
-        })?;
+            message,
+        };
+        let mut request = request
+            .body(body)
+            .map_err(|error| impossible(error.to_string()))?;
+        if request
+            .uri()
+            .path_and_query()
+            .is_none_or(|asked| asked.as_str().len() > LONGEST)
+        {
+            let wrong = format!("names and selectors make an address of more than {LONGEST} bytes");
+            return Err(impossible(wrong));
+        }
+        // Servers and proxies resolve `..`, so that the answer would be about something else.
+        let misleading =
+            |part: &str| matches!(part, "." | "..") || part.contains("%2F") || part.contains("%25");
+        if request.uri().path().split('/').any(misleading) {
+            return Err(impossible(
+                "no object is called `.` or `..`, or has `/` or `%` in its name".to_owned(),
+            ));
+        }
+        request.headers_mut().extend(self.headers.clone());
+        if let Some(header) = self.credentials.header().await? {
+            request.headers_mut().insert(header::AUTHORIZATION, header);
+        }
         let limit = self.request_timeout.unwrap_or(self.timing.first_byte);
         let deadline = self
             .request_timeout
@@ -273,5 +298,10 @@ fn explanation(status: StatusCode, body: &[u8]) -> String {
             text.lines().next().unwrap_or_default().trim().to_owned()
         }
     };
-    if said.is_empty() { status.to_string() } else { said }
+    match said {
+        // Whoever redirects would get the credentials.
+        _ if status.is_redirection() => format!("{status}, and redirects are not followed"),
+        said if said.is_empty() => status.to_string(),
+        said => said,
+    }
 }
