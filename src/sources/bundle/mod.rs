@@ -3,6 +3,7 @@
 //! A snapshot is a `kind: List`, one item per line, that kubectl, jq and this program read. Its first item is a [`SnapshotInfo`];
 //! the others are objects as the API server sent them, redacted unless the user wants otherwise.
 
+mod fields;
 mod info;
 mod redact;
 mod write;

@@ -1,80 +1,16 @@
-//! What a snapshot leaves out of objects, so that it can be handed to somebody else.
+//! What a snapshot keeps of objects, so that it can be handed to somebody else.
 //!
-//! Only what no question of this program depends on may go. Texts stay as they were received wherever no rule applies: values are
-//! passed through as raw JSON, so that a redacted snapshot differs from the original in nothing but what the rules name.
+//! Only the fields that an answer of this program can depend on are kept (those of the model's structs, in `fields.rs`); everything else
+//! stays behind, whatever it is called and wherever Kubernetes adds it next. What is kept stays as it was received: values are passed
+//! through as raw JSON.
 
 use std::fmt::Write as _;
 
 use serde::Deserialize as _;
 use serde_json::value::RawValue;
 
+use super::fields::{Rule, rules};
 use crate::model::Kind;
-
-/// What happens to a value.
-enum Rule {
-    /// The member goes.
-    Drop,
-    /// The value becomes its hash, so that equal ones can still be told.
-    Hash,
-    /// The value becomes this JSON.
-    Replace(&'static str),
-    /// Of a map, only the keys of `resource.kubernetes.io` stay.
-    ResourceKeys,
-    /// Rules for members of an object.
-    Members(&'static [(&'static str, Self)]),
-    /// A rule for each element of a list.
-    Each(&'static Self),
-}
-
-use Rule::{Drop, Each, Hash, Members, Replace, ResourceKeys};
-
-const HIDDEN: Rule = Replace(r#""redacted""#);
-const HIDDEN_LIST: Rule = Replace(r#"["redacted"]"#);
-const METADATA: Rule = Members(&[("managedFields", Drop), ("annotations", ResourceKeys)]);
-const CONFIG: Rule = Each(&Members(&[("opaque", Members(&[("parameters", Hash)]))]));
-const CLAIM_SPEC: Rule = Members(&[("devices", Members(&[("config", CONFIG)]))]);
-const CONTAINERS: Rule = Each(&Members(&[
-    ("env", Each(&Members(&[("value", HIDDEN)]))),
-    ("command", HIDDEN_LIST),
-    ("args", HIDDEN_LIST),
-    // Probes and hooks run commands and send headers.
-    ("livenessProbe", Drop),
-    ("readinessProbe", Drop),
-    ("startupProbe", Drop),
-    ("lifecycle", Drop),
-]));
-
-const ANY: Rule = Members(&[("metadata", METADATA)]);
-const CLASS: Rule = Members(&[("metadata", METADATA), ("spec", Members(&[("config", CONFIG)]))]);
-const CLAIM: Rule = Members(&[
-    ("metadata", METADATA),
-    ("spec", CLAIM_SPEC),
-    (
-        "status",
-        Members(&[
-            (
-                "allocation",
-                Members(&[("devices", Members(&[("config", CONFIG)]))]),
-            ),
-            ("devices", Each(&Members(&[("data", Hash)]))),
-        ]),
-    ),
-]);
-const TEMPLATE: Rule = Members(&[
-    ("metadata", METADATA),
-    ("spec", Members(&[("metadata", METADATA), ("spec", CLAIM_SPEC)])),
-]);
-const POD: Rule = Members(&[
-    ("metadata", METADATA),
-    (
-        "spec",
-        Members(&[
-            ("containers", CONTAINERS),
-            ("initContainers", CONTAINERS),
-            ("ephemeralContainers", CONTAINERS),
-        ]),
-    ),
-]);
 
 /// Whether to leave out what may be secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +31,6 @@ impl Redaction {
         json: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), serde_json::Error> {
-        let rules = match (self, kind) {
-            (Self::Off, _) => &Members(&[]),
-            (Self::On, Kind::ResourceClaim) => &CLAIM,
-            (Self::On, Kind::ResourceClaimTemplate) => &TEMPLATE,
-            (Self::On, Kind::DeviceClass) => &CLASS,
-            (Self::On, Kind::Pod) => &POD,
-            (Self::On, _) => &ANY,
-        };
-        let Members(rules) = rules else { return Ok(()) };
         let object: &RawValue = serde_json::from_slice(json)?;
         let members = members(object)?;
         out.extend_from_slice(b"{\"apiVersion\":");
@@ -111,7 +38,18 @@ impl Redaction {
         out.extend_from_slice(b",\"kind\":");
         serde_json::to_writer(&mut *out, kind.name())?;
         let own = |(key, _): &(String, &RawValue)| key != "apiVersion" && key != "kind";
-        write_members(rules, members.into_iter().filter(own), false, out)?;
+        let members = members.into_iter().filter(own);
+        match self {
+            Self::On => write_members(rules(kind), members, false, out)?,
+            Self::Off => {
+                for (key, value) in members {
+                    out.push(b',');
+                    serde_json::to_writer(&mut *out, &key)?;
+                    out.push(b':');
+                    out.extend_from_slice(value.get().as_bytes());
+                }
+            }
+        }
         out.push(b'}');
         Ok(())
     }
@@ -140,16 +78,13 @@ fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Er
 }
 
 fn write_members<'a>(
-    rules: &[(&str, Rule)],
+    rule: &Rule,
     members: impl Iterator<Item = (String, &'a RawValue)>,
     mut first: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
     for (key, value) in members {
-        let rule = rules.iter().find(|(name, _)| *name == key).map(|(_, rule)| rule);
-        if matches!(rule, Some(Drop)) {
-            continue;
-        }
+        let Some(rule) = rule.of(&key) else { continue };
         if !std::mem::take(&mut first) {
             out.push(b',');
         }
@@ -160,11 +95,11 @@ fn write_members<'a>(
     Ok(())
 }
 
-fn write_value(rule: Option<&Rule>, value: &RawValue, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+fn write_value(rule: &Rule, value: &RawValue, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let text = value.get();
     match (rule, text.as_bytes().first()) {
-        (None | Some(Drop), _) | (Some(_), Some(b'n') | None) => out.extend_from_slice(text.as_bytes()),
-        (Some(Hash), _) => {
+        (_, Some(b'n') | None) => out.extend_from_slice(text.as_bytes()),
+        (Rule::Hash, _) => {
             let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
             let mut hash = String::with_capacity(64);
             for byte in digest.as_ref() {
@@ -172,33 +107,32 @@ fn write_value(rule: Option<&Rule>, value: &RawValue, out: &mut Vec<u8>) -> Resu
             }
             out.extend_from_slice(format!(r#"{{"redacted":"sha256:{hash}"}}"#).as_bytes());
         }
-        (Some(Replace(json)), _) => out.extend_from_slice(json.as_bytes()),
-        (Some(ResourceKeys), Some(b'{')) => {
-            let kept = members(value)?
-                .into_iter()
-                .filter(|(key, _)| key.starts_with("resource.kubernetes.io/"));
-            out.push(b'{');
-            write_members(&[], kept, true, out)?;
-            out.push(b'}');
-        }
-        (Some(Members(rules)), Some(b'{')) => {
-            out.push(b'{');
-            write_members(rules, members(value)?.into_iter(), true, out)?;
-            out.push(b'}');
-        }
-        (Some(Each(rule)), Some(b'[')) => {
+        // What holds for a field holds for each element of its list.
+        (_, Some(b'[')) => {
             let elements = Vec::<&RawValue>::deserialize(value)?;
             out.push(b'[');
-            for (at, element) in elements.into_iter().enumerate() {
-                if at > 0 {
+            let mut first = true;
+            for element in elements.into_iter().filter(|element| rule.takes(element)) {
+                if !std::mem::take(&mut first) {
                     out.push(b',');
                 }
-                write_value(Some(rule), element, out)?;
+                write_value(rule, element, out)?;
             }
             out.push(b']');
         }
-        // Not of the kind's shape, so nothing can be said of what is in it.
-        (Some(ResourceKeys | Members(_) | Each(_)), Some(_)) => out.extend_from_slice(b"null"),
+        (Rule::Members(_) | Rule::Conditions(..), Some(b'{')) => {
+            out.push(b'{');
+            write_members(rule, members(value)?.into_iter(), true, out)?;
+            out.push(b'}');
+        }
+        (Rule::Present | Rule::Keep, Some(b'{')) => out.extend_from_slice(b"{}"),
+        (Rule::Keep, Some(_)) | (_, Some(b't' | b'f' | b'-' | b'0'..=b'9')) => {
+            out.extend_from_slice(text.as_bytes());
+        }
+        // Not of the field's shape. It stays of the wrong shape, so that it is malformed in the copy as well, without its text.
+        (Rule::Members(_) | Rule::Conditions(..) | Rule::Present, Some(_)) => {
+            out.extend_from_slice(br#""redacted""#);
+        }
     }
     Ok(())
 }
@@ -218,19 +152,163 @@ mod tests {
     #[test]
     fn a_pod_keeps_what_answers_need() {
         let pod = r#"{"metadata":{"name":"p","managedFields":[{}],"annotations":{"a":"secret",
-            "resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c",
-            "env":[{"name":"TOKEN","value":"secret"},{"name":"REF","valueFrom":{"secretKeyRef":{"name":"s"}}}],
+            "resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c","image":"secret",
+            "env":[{"name":"TOKEN","value":"secret"},{"name":"REF","valueFrom":{"secretKeyRef":{"name":"secret"}}}],
             "args":["--token=secret"],"livenessProbe":{"httpGet":{}},"resources":{"claims":[{"name":"gpu"}]}}],
-            "initContainers":null}}"#;
+            "volumes":[{"name":"secret","csi":{"volumeAttributes":{"password":"secret"}}},
+                {"name":"secret","persistentVolumeClaim":{"claimName":"secret"}}],
+            "imagePullSecrets":[{"name":"secret"}],"affinity":{"podAffinity":{"x":"secret"}},
+            "topologySpreadConstraints":[{"topologyKey":"secret"}],"initContainers":null},
+            "status":{"phase":"Running","message":"secret","conditions":[{"type":"Ready","message":"m"},{"type":"Other","message":"secret"}],
+            "containerStatuses":[{"name":"c","state":{"terminated":{"message":"secret"}}}]}}"#;
         assert_eq!(
             redacted(Redaction::On, Kind::Pod, pod),
             concat!(
                 r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","annotations":"#,
                 r#"{"resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c","#,
-                r#""env":[{"name":"TOKEN","value":"redacted"},{"name":"REF","valueFrom":{"secretKeyRef":{"name":"s"}}}],"#,
-                r#""args":["redacted"],"resources":{"claims":[{"name":"gpu"}]}}],"initContainers":null}}"#
+                r#""resources":{"claims":[{"name":"gpu"}]}}],"volumes":[{},{"persistentVolumeClaim":{}}],"#,
+                r#""affinity":{"podAffinity":{}},"topologySpreadConstraints":[{}],"initContainers":null},"#,
+                r#""status":{"phase":"Running","conditions":[{"type":"Ready","message":"m"}],"containerStatuses":[{"name":"c"}]}}"#
             )
         );
+    }
+
+    #[test]
+    fn what_is_not_of_a_fields_shape_stays_malformed_without_its_text() {
+        let pod = r#"{"metadata":"secret","spec":{"nodeName":{"a":"secret"},"containers":"secret","priority":"secret-kept",
+            "volumes":{"persistentVolumeClaim":"secret"}},"status":["secret",{"phase":"x","y":"secret"}]}"#;
+        let text = redacted(Redaction::On, Kind::Pod, pod);
+        assert_eq!(
+            text.replace("secret-kept", ""),
+            concat!(
+                r#"{"apiVersion":"v1","kind":"Pod","metadata":"redacted","spec":{"nodeName":{},"containers":"redacted","priority":"","#,
+                r#""volumes":{"persistentVolumeClaim":"redacted"}},"status":["redacted",{"phase":"x"}]}"#
+            )
+        );
+    }
+
+    /// Every text of every recorded object replaced by one of its own: none reaches the copy but those of fields on the list.
+    #[test]
+    fn a_text_reaches_the_copy_only_by_a_field_on_the_list() {
+        use serde_json::{Value, json};
+        fn plant(value: &mut Value, path: &mut Vec<String>, planted: &mut Vec<(String, Vec<String>)>) {
+            match value {
+                Value::String(text) => {
+                    *text = format!("planted-{}-", planted.len());
+                    planted.push((text.clone(), path.clone()));
+                }
+                Value::Array(elements) => elements
+                    .iter_mut()
+                    .for_each(|element| plant(element, path, planted)),
+                Value::Object(members) => {
+                    // Fields of the next release, of every kind.
+                    if !path.iter().any(|part| part == "futureList") {
+                        members.insert("futureText".to_owned(), json!("x"));
+                        members.insert("futureList".to_owned(), json!(["x", {"name": "x"}]));
+                    }
+                    for (key, value) in members {
+                        path.push(key.clone());
+                        plant(value, path, planted);
+                        path.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut count = 0;
+        for (kind, _, mut item) in recorded() {
+            let mut planted = Vec::new();
+            plant(&mut item, &mut Vec::new(), &mut planted);
+            let text = redacted(Redaction::On, kind, &item.to_string());
+            for (secret, path) in planted {
+                let listed = listed(kind, &path);
+                assert_eq!(text.contains(&secret), listed, "{kind} {path:?}");
+                count += 1;
+            }
+        }
+        assert!(count > 10_000, "{count}");
+    }
+
+    /// All recorded objects, with their kinds and versions.
+    fn recorded() -> Vec<(Kind, String, serde_json::Value)> {
+        use serde_json::Value;
+        let mut all = Vec::new();
+        for file in std::fs::read_dir("tests/data/snapshots").unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "yaml") {
+                continue;
+            }
+            #[expect(clippy::disallowed_methods, reason = "tests read files")]
+            let text = std::fs::read_to_string(&path).unwrap();
+            let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+            for mut document in documents {
+                let items = match document.get_mut("items").map(Value::take) {
+                    Some(Value::Array(items)) => items,
+                    _ => vec![document],
+                };
+                for item in items {
+                    let api_version = item["apiVersion"].as_str().unwrap_or_default().to_owned();
+                    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+                    if let Some(kind) = Kind::find(group, item["kind"].as_str().unwrap_or_default()) {
+                        all.push((kind, api_version, item));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Commands see nothing but what the decoder makes of objects: where that is the same, every answer is.
+    #[test]
+    fn the_copy_says_the_same_as_the_original() {
+        use serde_json::Value;
+        fn without_parameters(value: &mut Value) {
+            match value {
+                Value::Array(elements) => elements.iter_mut().for_each(without_parameters),
+                Value::Object(members) => {
+                    for (key, value) in members {
+                        if key == "opaque" {
+                            value["parameters"] = Value::Null;
+                        }
+                        without_parameters(value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut count = 0;
+        for (kind, api_version, mut original) in recorded() {
+            let (group, version) = crate::sources::decode::group_version(&api_version);
+            let mut copy: Value =
+                serde_json::from_str(&redacted(Redaction::On, kind, &original.to_string())).unwrap();
+            without_parameters(&mut original);
+            without_parameters(&mut copy);
+            let decode = |value: &Value| {
+                let object = crate::sources::decode::Decoder::default().decode(
+                    kind,
+                    group,
+                    version,
+                    value.to_string().as_bytes(),
+                );
+                format!("{object:?}")
+            };
+            assert_eq!(decode(&copy), decode(&original), "{kind}");
+            count += 1;
+        }
+        assert!(count > 500, "{count}");
+    }
+
+    /// Whether the text at `path` is on the list, and not only as its hash.
+    fn listed(kind: Kind, path: &[String]) -> bool {
+        let mut rule = rules(kind);
+        for part in path {
+            match rule.of(part) {
+                // The planted text is no type of a condition.
+                None | Some(Rule::Conditions(_)) => return false,
+                Some(next) => rule = next,
+            }
+        }
+        matches!(rule, Rule::Keep)
     }
 
     #[test]
