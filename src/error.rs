@@ -49,6 +49,8 @@ pub(crate) enum Failure {
     Usage,
     /// The cluster, its API, a file or a stream failed.
     World,
+    /// What was asked for could not be read, so that nothing can be said about it.
+    Unknown,
     /// The user interrupted.
     Interrupted,
     /// Whoever read the output has enough, as `head` does: no failure in the user's eyes.
@@ -76,6 +78,8 @@ impl Failure {
                 Some(Self::ClosedPipe)
             } else if cause.is::<Interrupted>() {
                 Some(Self::Interrupted)
+            } else if cause.is::<Unread>() {
+                Some(Self::Unknown)
             } else if cause.is::<UsageError>() || cause.is::<clap::Error>() {
                 Some(Self::Usage)
             } else if let Some(PrintError::Sort(_)) = cause.downcast_ref() {
@@ -93,6 +97,7 @@ impl Failure {
         match self {
             Self::Usage => exit_code::USAGE,
             Self::World => exit_code::FAILURE,
+            Self::Unknown => exit_code::UNKNOWN,
             Self::Interrupted => exit_code::INTERRUPTED,
             Self::ClosedPipe => exit_code::DONE,
         }
@@ -130,6 +135,17 @@ impl UsageError {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+/// Something that was asked for by name could not be read: nobody can say whether it exists.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct Unread(String);
+
+impl Unread {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
     }
 }
 

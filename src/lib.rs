@@ -124,7 +124,7 @@ mod shell {
         };
         let failure = Failure::of(&error);
         match failure {
-            Failure::Usage | Failure::World => match error.downcast_ref::<clap::Error>() {
+            Failure::Usage | Failure::World | Failure::Unknown => match error.downcast_ref::<clap::Error>() {
                 // The parser's own words come with the usage below them.
                 Some(error) => printer.formatted_error(&error.render().to_string()),
                 None => printer.error(&error::message(&error), &error::hints(&error)),

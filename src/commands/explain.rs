@@ -10,11 +10,12 @@ use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
-    ClusterVerdict, EXPLAIN_NEEDS, Explanation, FixItem, NodeExplanation, Reason, explain_claims, explain_pod,
+    ClusterVerdict, EXPLAIN_NEEDS, Explanation, FixItem, NodeExplanation, Reason, explain_claims,
+    explain_pod, explain_unread,
 };
 use crate::model::{Cluster, Kind, Object};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
-use crate::scheduling::generate_claims;
+use crate::scheduling::{GenerateError, generate_claims};
 use crate::sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -108,12 +109,17 @@ fn existing(
     if kind == Kind::Pod {
         let pod = cluster
             .pod(&key)
-            .ok_or_else(|| anyhow::anyhow!("pod/{key} not found"))?;
+            .ok_or_else(|| objects::not_found(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}")))?;
         Ok(explain_pod(cluster, pod, settings))
     } else {
-        let claim = cluster
-            .claim(&key)
-            .ok_or_else(|| anyhow::anyhow!("claim/{key} not found"))?;
+        let claim = cluster.claim(&key).ok_or_else(|| {
+            objects::not_found(
+                cluster,
+                Kind::ResourceClaim,
+                &key.namespace,
+                &format!("claim/{key}"),
+            )
+        })?;
         Ok(explain_claims(cluster, &[Arc::clone(claim)], settings))
     }
 }
@@ -135,8 +141,12 @@ fn of_manifest(
                 .hint("one is explained at a time; `simulate allocation -f` judges several")
                 .into());
         }
-        // A template that is not there shows in what the pod waits for.
-        let pod = generate_claims(cluster, pod).unwrap_or_else(|_| Arc::clone(pod));
+        let pod = match generate_claims(cluster, pod) {
+            Ok(pod) => pod,
+            Err(GenerateError::Unread { gap, .. }) => return Ok(explain_unread(pod, &gap)),
+            // A template that is not there shows in what the pod waits for.
+            Err(GenerateError::NoTemplate(_)) => Arc::clone(pod),
+        };
         return Ok(explain_pod(cluster, &pod, settings));
     }
     let claims: Vec<_> = manifest

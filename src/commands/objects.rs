@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::context::{Ctx, Scope};
-use crate::error::UsageError;
+use crate::error::{Unread, UsageError};
 use crate::inspect::Selection;
 use crate::model::{Key, Kind};
 use crate::sources::Needs;
@@ -109,10 +109,30 @@ pub(super) fn needs(kinds: impl IntoIterator<Item = Kind>, selection: &Selection
 /// # Errors
 /// When one is missing.
 pub(super) fn check_found(selection: &Selection, cluster: &crate::model::Cluster) -> anyhow::Result<()> {
+    if let Some(key) = selection
+        .missing_claims(cluster)
+        .find(|key| cluster.gap(Kind::ResourceClaim, &key.namespace).is_some())
+    {
+        let what = format!("claim/{key}");
+        return Err(not_found(cluster, Kind::ResourceClaim, &key.namespace, &what));
+    }
     let missing: Vec<_> = selection
         .missing_claims(cluster)
         .map(|key| format!("claim/{key}"))
         .collect();
     anyhow::ensure!(missing.is_empty(), "{} not found", missing.join(", "));
     Ok(())
+}
+
+/// What to say of an object that was asked for and is not among those that were read: what is in a gap may well exist.
+pub(super) fn not_found(
+    cluster: &crate::model::Cluster,
+    kind: Kind,
+    namespace: &str,
+    what: &str,
+) -> anyhow::Error {
+    match cluster.gap(kind, namespace) {
+        Some(gap) => Unread::new(format!("whether {what} exists is unknown: {}", gap.reason)).into(),
+        None => anyhow::anyhow!("{what} not found"),
+    }
 }

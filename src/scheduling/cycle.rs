@@ -222,6 +222,10 @@ impl Scheduler {
             )));
         };
         let gang = found.spec.scheduling_policy.gang.as_ref()?;
+        // Members that could not be read may make up what is missing.
+        if self.cluster.gap(Kind::Pod, &key.namespace).is_some() {
+            return None;
+        }
         let members = self
             .cluster
             .pods_of_group(&key)

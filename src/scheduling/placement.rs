@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::extended::IN_MEMORY_CLAIM;
 use super::verdict::Granted;
 use crate::model::{
-    AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Key,
-    Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
+    AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Gap,
+    Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
 };
 use crate::reservation::{ClaimName, ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
 
@@ -30,6 +30,14 @@ pub enum GenerateError {
     /// There is no such template.
     #[error("resource claim template {} not found", .0)]
     NoTemplate(Key),
+    /// Templates could not be read, so that nobody can say whether there is one.
+    #[error("whether resource claim template {template} exists is unknown: {}", gap.reason)]
+    Unread {
+        /// The template.
+        template: Key,
+        /// Why not.
+        gap: Gap,
+    },
 }
 
 /// Makes the claims that a pod's entries name templates for, and are not there yet. Returns the pod as it is then.
@@ -95,7 +103,7 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
         if cluster.claim(&key).is_none() {
             let template = cluster
                 .template(&template_key)
-                .ok_or(GenerateError::NoTemplate(template_key))?;
+                .ok_or_else(|| no_template(cluster, &template_key))?;
             let mut claim = Claim {
                 metadata: Meta {
                     uid: format!("made/{key}").into(),
@@ -127,6 +135,17 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
     let made = Arc::new(made);
     cluster.apply(Change::Put(Object::Pod(Arc::clone(&made))));
     Ok(made)
+}
+
+fn no_template(cluster: &Cluster, template: &Key) -> GenerateError {
+    let template = template.clone();
+    match cluster.gap(Kind::ResourceClaimTemplate, &template.namespace) {
+        Some(gap) => GenerateError::Unread {
+            template,
+            gap: gap.clone(),
+        },
+        None => GenerateError::NoTemplate(template),
+    }
 }
 
 /// Binds a pod to `node` with what it was granted there.

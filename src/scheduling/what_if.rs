@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::placement::release;
-use crate::model::{Change, Cluster, Device, DeviceId, Key, Kind, Object, Slice, Str, Taint, TaintRule};
+use crate::model::{Change, Cluster, Device, DeviceId, Gap, Key, Kind, Object, Slice, Str, Taint, TaintRule};
 
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +61,14 @@ pub enum WhatIfError {
     /// There is no such object.
     #[error("{0} not found")]
     NotFound(String),
+    /// Objects of its kind could not be read, so that nobody can say whether it exists.
+    #[error("whether {what} exists is unknown: {}", gap.reason)]
+    Unread {
+        /// The object.
+        what: String,
+        /// Why not.
+        gap: Gap,
+    },
     /// The claim has no allocation.
     #[error("claim/{0} is not allocated")]
     NotAllocated(Key),
@@ -81,25 +89,46 @@ impl WhatIf {
         match self {
             Self::Release(key) => {
                 if cluster.claim(key).is_none() {
-                    return Err(WhatIfError::NotFound(format!("claim/{key}")));
+                    return Err(absent(
+                        cluster,
+                        Kind::ResourceClaim,
+                        &key.namespace,
+                        format!("claim/{key}"),
+                    ));
                 }
                 if !release(cluster, key) {
                     return Err(WhatIfError::NotAllocated(key.clone()));
                 }
             }
             Self::Taint(taint) => {
-                for change in taint.changes(cluster)? {
+                let changes = taint.changes(cluster).map_err(|why| match why {
+                    WhatIfError::NotPublished(devices) if cluster.gap(Kind::ResourceSlice, "").is_some() => {
+                        absent(cluster, Kind::ResourceSlice, "", format!("device {devices}"))
+                    }
+                    why => why,
+                })?;
+                for change in changes {
                     cluster.apply(change);
                 }
             }
             Self::Untaint(Untaint::Rule(name)) => {
                 let change = Change::Delete(Kind::DeviceTaintRule, Key::new("", name.clone()));
                 if cluster.apply(change).is_none() {
-                    return Err(WhatIfError::NotFound(format!("devicetaintrule/{name}")));
+                    let what = format!("devicetaintrule/{name}");
+                    return Err(absent(cluster, Kind::DeviceTaintRule, "", what));
                 }
             }
             Self::Untaint(Untaint::Devices { devices, key, effect }) => {
                 if !lift(cluster, devices, key, effect) {
+                    for kind in [Kind::ResourceSlice, Kind::DeviceTaintRule] {
+                        if let Some(gap) = cluster.gap(kind, "") {
+                            let what = format!("the taint `{key}`");
+                            return Err(WhatIfError::Unread {
+                                what,
+                                gap: gap.clone(),
+                            });
+                        }
+                    }
                     return Err(WhatIfError::NoTaint(key.clone()));
                 }
             }
@@ -111,7 +140,7 @@ impl WhatIf {
                     .apply(Change::Delete(Kind::Node, Key::new("", name.clone())))
                     .is_none()
                 {
-                    return Err(WhatIfError::NotFound(format!("node/{name}")));
+                    return Err(absent(cluster, Kind::Node, "", format!("node/{name}")));
                 }
                 let of_node = |slice: &&Arc<Slice>| slice.spec.node_name.as_ref() == Some(name);
                 let slices: Vec<Key> = cluster
@@ -125,6 +154,17 @@ impl WhatIf {
             }
         }
         Ok(())
+    }
+}
+
+/// What to say of an object that is not among those that were read.
+fn absent(cluster: &Cluster, kind: Kind, namespace: &str, what: String) -> WhatIfError {
+    match cluster.gap(kind, namespace) {
+        Some(gap) => WhatIfError::Unread {
+            what,
+            gap: gap.clone(),
+        },
+        None => WhatIfError::NotFound(what),
     }
 }
 

@@ -8,8 +8,6 @@ mod parts;
 mod pod;
 mod pool;
 
-use anyhow::anyhow;
-
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
@@ -198,12 +196,9 @@ fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Res
     Ok(found.pop())
 }
 
-/// Why there is nothing to describe: what is in a gap may well exist.
+/// Why there is nothing to describe.
 fn not_found(cluster: &Cluster, kind: Kind, namespace: &str, word: &str, name: &str) -> anyhow::Error {
-    match cluster.gap(kind, namespace) {
-        Some(gap) => anyhow!("whether {word}/{name} exists is unknown: {}", gap.reason),
-        None => anyhow!("{word}/{name} not found"),
-    }
+    objects::not_found(cluster, kind, namespace, &format!("{word}/{name}"))
 }
 
 fn print<R: Report>(ctx: &Ctx, report: R, warnings: impl Fn(&R) -> &Warnings) -> anyhow::Result<Outcome> {

@@ -7,12 +7,12 @@ use clap::ValueHint;
 
 use super::super::{judging, objects, threads};
 use crate::context::Ctx;
-use crate::error::{Outcome, UsageError};
+use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Settings, Target,
     Units,
 };
-use crate::model::{Claim, Cluster, Kind, Object, Pod};
+use crate::model::{Claim, Cluster, Key, Kind, Object, Pod};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
 use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
 use crate::sources::{Needs, manifests};
@@ -77,11 +77,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .into());
     }
     let changes = what_ifs(ctx, &args)?;
-    let mut cluster = ctx.load(needs()).await?;
+    let mut cluster = ctx.load(needs(ctx, &args.targets)?).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files)?;
     for change in &changes {
         change.apply(&mut cluster).map_err(|why| -> anyhow::Error {
             match why {
+                WhatIfError::Unread { .. } => Unread::new(why.to_string()).into(),
                 WhatIfError::NotPublished(_) => UsageError::new(why.to_string()).into(),
                 why => why.into(),
             }
@@ -119,8 +120,24 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn needs() -> Needs {
-    Needs::kinds(ALLOCATION_NEEDS).with_gates().pods_after_claims()
+/// Everything that decides, of all namespaces; whoever may not read that still learns what their own holds.
+fn needs(ctx: &Ctx, targets: &[String]) -> anyhow::Result<Needs> {
+    let needs = Needs::kinds(ALLOCATION_NEEDS).with_gates().pods_after_claims();
+    let namespace = match targets.first() {
+        Some(target) => key(ctx, target)?.1.namespace.to_string(),
+        None => objects::namespace(ctx, objects::Default::Current).unwrap_or_else(|| ctx.current_namespace()),
+    };
+    Ok(needs.at_least_in(&namespace))
+}
+
+/// The kind and the key of what the command line names.
+fn key(ctx: &Ctx, target: &str) -> Result<(Kind, Key), UsageError> {
+    let kind = target.split('/').next().unwrap_or_default();
+    if objects::is_called(Kind::Pod, "pod", kind) {
+        Ok((Kind::Pod, objects::pod(ctx, target)?))
+    } else {
+        Ok((Kind::ResourceClaim, objects::claim(ctx, target)?))
+    }
 }
 
 /// The changes that the flags ask for.
@@ -172,18 +189,21 @@ fn units(ctx: &Ctx, cluster: &Cluster, targets: &[String], manifest: &[Object]) 
     let mut claims: Vec<Arc<Claim>> = Vec::new();
     let mut pods: Vec<Arc<Pod>> = Vec::new();
     for target in targets {
-        let kind = target.split('/').next().unwrap_or_default();
-        if objects::is_called(Kind::Pod, "pod", kind) {
-            let key = objects::pod(ctx, target)?;
-            let pod = cluster
-                .pod(&key)
-                .ok_or_else(|| anyhow::anyhow!("pod/{key} not found"))?;
+        let (kind, key) = key(ctx, target)?;
+        if kind == Kind::Pod {
+            let pod = cluster.pod(&key).ok_or_else(|| {
+                objects::not_found(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}"))
+            })?;
             pods.push(unbound(ctx, pod));
         } else {
-            let key = objects::claim(ctx, target)?;
-            let claim = cluster
-                .claim(&key)
-                .ok_or_else(|| anyhow::anyhow!("claim/{key} not found"))?;
+            let claim = cluster.claim(&key).ok_or_else(|| {
+                objects::not_found(
+                    cluster,
+                    Kind::ResourceClaim,
+                    &key.namespace,
+                    &format!("claim/{key}"),
+                )
+            })?;
             claims.push(Arc::clone(claim));
         }
     }

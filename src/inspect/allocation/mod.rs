@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::allocator::{Limits, Observer};
 use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str, Time};
 use crate::scheduling::{
-    Cycle, Granted, Judgment, MOST_CONSUMERS, Obstacle, Run, Scheduler, Stage, Start, Verdict,
+    Cycle, GenerateError, Granted, Judgment, MOST_CONSUMERS, Obstacle, Run, Scheduler, Stage, Start, Verdict,
     generate_claims, judge_all, message, message_of_obstacle, not_simulated, place,
 };
 
@@ -105,7 +105,12 @@ fn judge_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> 
         Err(problem) => (Arc::clone(pod), Some(problem)),
     };
     let scheduler = Scheduler::new(cluster, settings.now);
-    let mut judged = judge(&scheduler, &scheduler.pod(&made), Some(&made), settings);
+    let start = match &problem {
+        // What the claims would ask for is not known.
+        Some(GenerateError::Unread { gap, .. }) => Start::Unknown(vec![gap.clone()]),
+        _ => scheduler.pod(&made),
+    };
+    let mut judged = judge(&scheduler, &start, Some(&made), settings);
     judged.notes.extend(problem.map(|problem| problem.to_string()));
     (judged, made)
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::Selectors;
 use super::allocation::{Settings, TIMES_OUT, Target, timeouts};
-use super::warnings::missing;
 use crate::allocator::Limits;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
 use crate::reservation::{ClaimNameError, has_consumer};
@@ -57,7 +56,7 @@ pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -
     }
     if let Some(node) = pod.node() {
         report.conclude(ClusterVerdict::Bound, format!("the pod is bound to {node}"));
-        bound(&mut report, cluster, pod);
+        bound(&mut report, cluster, pod, node);
         return report;
     }
     let scheduler = Scheduler::new(cluster, settings.now);
@@ -70,6 +69,20 @@ pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -
     };
     explained.start(&mut report, &start);
     quotas(&mut report, cluster, &key.namespace);
+    report
+}
+
+/// Says of a pod that is not there yet that its claims cannot be known, since `gap` hides their templates.
+pub fn explain_unread(pod: &Pod, gap: &Gap) -> Explanation {
+    let mut report = Explanation::new(Target::pod(&pod.key()));
+    report.tell_unknown(gap);
+    report.conclude(
+        ClusterVerdict::Unknown,
+        format!(
+            "which node can take it is not known without {}",
+            gap.kind.plural()
+        ),
+    );
     report
 }
 
@@ -119,7 +132,9 @@ impl<'e> Explained<'e> {
     }
 
     fn unknown(&self, report: &mut Explanation, gaps: &[Gap]) {
-        report.unknown = gaps.iter().map(missing).collect();
+        for gap in gaps {
+            report.tell_unknown(gap);
+        }
         let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
         report.conclude(
             ClusterVerdict::Unknown,
@@ -161,6 +176,10 @@ impl<'e> Explained<'e> {
             }
             Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) => {
                 let Some(template) = self.missing_template() else {
+                    if let Some(gap) = self.cluster().gap(Kind::ResourceClaimTemplate, &pod.namespace) {
+                        report.tell_unknown(gap);
+                        return;
+                    }
                     report
                         .notes
                         .push("the claim controller is to make the claim from its template".to_owned());
@@ -370,7 +389,7 @@ impl<'e> Explained<'e> {
 }
 
 /// Says of a pod that has its node what may still keep its devices from it.
-fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>) {
+fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str) {
     let scheduler_gate =
         crate::reservation::PodGroups::of(cluster.environment(), crate::model::Component::Kubelet);
     for name in crate::reservation::claim_names(pod).filter_map(|name| name.name().cloned()) {
@@ -379,6 +398,17 @@ fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>) {
             name,
         };
         let Some(claim) = cluster.claim(&key) else {
+            if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
+                report.tell_unknown(gap);
+                report.conclude(
+                    ClusterVerdict::Unknown,
+                    format!(
+                        "the pod is bound to {node}; whether it has its devices is not known without {}",
+                        gap.kind.plural()
+                    ),
+                );
+                continue;
+            }
             report
                 .reasons
                 .push(Reason::plain("ClaimMissing", format!("claim/{key} not found")));
@@ -414,6 +444,12 @@ fn events(cluster: &Cluster, kind: &str, key: &Key) -> Vec<String> {
 /// Quotas of the namespace that count devices of classes and are used up.
 fn quotas(report: &mut Explanation, cluster: &Cluster, namespace: &Str) {
     const SUFFIX: &str = ".deviceclass.resource.k8s.io/devices";
+    // Neither decides the verdict, and both would be told.
+    for kind in [Kind::ResourceQuota, Kind::Event] {
+        if let Some(gap) = cluster.gap(kind, namespace) {
+            report.tell_unknown(gap);
+        }
+    }
     for quota in cluster
         .quotas()
         .filter(|quota| quota.metadata.namespace == *namespace)

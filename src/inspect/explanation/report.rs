@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::inspect::allocation::Target;
-use crate::model::Str;
+use crate::inspect::warnings::missing;
+use crate::model::{Gap, Str};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -167,6 +168,14 @@ impl Explanation {
             unknown: Vec::new(),
             events: Vec::new(),
             notes: Vec::new(),
+        }
+    }
+
+    /// Names what could not be read, once.
+    pub(super) fn tell_unknown(&mut self, gap: &Gap) {
+        let text = missing(gap);
+        if !self.unknown.contains(&text) {
+            self.unknown.push(text);
         }
     }
 

@@ -11,6 +11,7 @@ mod features;
 mod placement;
 mod reading;
 mod remedies;
+mod rights;
 mod scenarios;
 mod smoke;
 mod snapshot;

@@ -1,0 +1,307 @@
+//! What commands say to somebody who may not read everything: they name the right that is missing, and call nothing missing that they
+//! may not see. `docs/security.md` has the least rights of each command, which are tried here one by one.
+
+use serde_json::{Value, json};
+
+use crate::support::cluster::faulty::Fault;
+use crate::support::cluster::{Cluster, User};
+use crate::support::process::Run;
+
+/// Groups of the resources.
+fn group_of(resource: &str) -> &'static str {
+    match resource {
+        "deviceclasses"
+        | "resourceslices"
+        | "devicetaintrules"
+        | "resourceclaimtemplates"
+        | "resourceclaims" => "resource.k8s.io",
+        "podgroups" | "workloads" | "compositepodgroups" => "scheduling.k8s.io",
+        "poddisruptionbudgets" => "policy",
+        _ => "",
+    }
+}
+
+fn rules(resources: &[&str]) -> Value {
+    resources
+        .iter()
+        .map(
+            |resource| json!({"apiGroups": [group_of(resource)], "resources": [resource], "verbs": ["list"]}),
+        )
+        .collect()
+}
+
+/// What exists in the shared cluster.
+struct Known {
+    namespace: String,
+    pod: String,
+    claim: String,
+    node: String,
+    class: String,
+    pool: String,
+    device: String,
+}
+
+impl Known {
+    fn of(cluster: &Cluster) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let pods = cluster.list("pod");
+        let pod = pods
+            .iter()
+            .find(|pod| pod["spec"]["nodeName"].is_string() && pod["spec"]["resourceClaims"].is_array())
+            .expect("a bound pod with claims");
+        let namespace = text(&pod["metadata"]["namespace"]);
+        let claims = cluster.list("claim");
+        let claim = claims
+            .iter()
+            .find(|claim| claim["metadata"]["namespace"] == namespace.as_str())
+            .expect("a claim");
+        let slice = cluster
+            .list("slice")
+            .into_iter()
+            .find(|slice| {
+                slice["spec"]["devices"]
+                    .as_array()
+                    .is_some_and(|devices| !devices.is_empty())
+            })
+            .expect("a slice");
+        let pool = format!(
+            "{}/{}",
+            text(&slice["spec"]["driver"]),
+            text(&slice["spec"]["pool"]["name"])
+        );
+        Self {
+            pod: format!("pod/{namespace}/{}", text(&pod["metadata"]["name"])),
+            claim: format!("claim/{namespace}/{}", text(&claim["metadata"]["name"])),
+            namespace,
+            node: text(&cluster.list("node")[0]["metadata"]["name"]),
+            class: text(&cluster.list("class")[0]["metadata"]["name"]),
+            device: format!("{pool}/{}", text(&slice["spec"]["devices"][0]["name"])),
+            pool,
+        }
+    }
+
+    /// The arguments of a command of the table.
+    fn arguments(&self, command: &str) -> Vec<Vec<String>> {
+        let lines: Vec<String> = match command {
+            "status" | "devices" | "taints" | "simulate eviction" | "version" => vec![command.to_owned()],
+            "claims" | "claims -o wide" | "reserved" | "convert plan" | "convert verify" => {
+                vec![format!("{command} -A")]
+            }
+            "describe claim" => vec![format!("describe {}", self.claim)],
+            "describe pod" => vec![format!("describe {}", self.pod)],
+            "describe device" => vec![format!("describe device/{}", self.device)],
+            "describe pool" => vec![format!("describe pool/{}", self.pool)],
+            "describe node" => vec![format!("describe node/{}", self.node)],
+            "describe class" => vec![format!("describe class/{}", self.class)],
+            "explain" => vec![format!("explain {}", self.claim)],
+            "simulate allocation" => vec![format!("simulate allocation {}", self.claim)],
+            "cel" => vec!["cel true".to_owned()],
+            "snapshot" => vec!["snapshot".to_owned()],
+            other => panic!("`{other}` of docs/security.md is not tried"),
+        };
+        // Answers are compared, so they are of one instant.
+        let words = |line: String| {
+            let words = line.split(' ').chain(["--now=2099-01-01T00:00:00Z"]);
+            words.map(str::to_owned).collect()
+        };
+        lines.into_iter().map(words).collect()
+    }
+}
+
+/// The rows of the documented table: commands with the resources that they list.
+fn documented() -> Vec<(String, Vec<&'static str>)> {
+    let page = include_str!("../../../docs/security.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    rows.flat_map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let resources: Vec<&str> = cells[2].split(", ").filter(|name| *name != "none").collect();
+        let commands = cells[1]
+            .split(", ")
+            .map(|command| command.trim_matches('`').to_owned());
+        commands
+            .map(move |command| (command, resources.clone()))
+            .collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+/// Words that say of something that it is not there.
+fn lies(run: &Run) -> Option<&'static str> {
+    ["not found", "does not exist", "Missing", "no such", "Fits on"]
+        .into_iter()
+        .find(|words| run.stdout.contains(words) || run.stderr.contains(words))
+}
+
+/// Whether somebody with fewer rights got the same answer.
+fn same(run: &Run, all: &Run) -> bool {
+    run.code == all.code && run.stdout == all.stdout
+}
+
+fn names_the_gap(run: &Run, resource: &str) -> bool {
+    let said = format!("{}{}", run.stdout, run.stderr);
+    [
+        "allowed to list",
+        "must allow to list",
+        "cannot list",
+        "could not be read",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
+        && said.contains(resource)
+}
+
+#[test]
+fn the_documented_rights_are_enough_and_each_of_them_is_needed() {
+    let cluster = Cluster::shared();
+    let known = Known::of(cluster);
+    let mut number = 0;
+    let mut user = |resources: &[&str]| {
+        number += 1;
+        let user = cluster.user(&format!("least-{number}"));
+        if resources.is_empty() {
+            user
+        } else {
+            user.allowed(&rules(resources))
+        }
+    };
+    for (command, resources) in documented() {
+        let enough = user(&resources);
+        for arguments in known.arguments(&command) {
+            let all = cluster.kubectl_dra(&arguments).run();
+            let run = enough.kubectl_dra(&arguments).run();
+            assert_eq!(run.code, all.code, "{command}: {run:?}");
+            assert!(
+                !names_the_gap(&run, "") && lies(&run) == lies(&all),
+                "{command}: {}{}",
+                run.stdout,
+                run.stderr
+            );
+        }
+        for left_out in &resources {
+            let rest: Vec<&str> = resources.iter().copied().filter(|one| one != left_out).collect();
+            let less = user(&rest);
+            for arguments in known.arguments(&command) {
+                let run = less.kubectl_dra(&arguments).run();
+                // What nothing in this cluster depends on is not missed.
+                let all = enough.kubectl_dra(&arguments).run();
+                if same(&run, &all) {
+                    continue;
+                }
+                let what = format!("{command} without {left_out}: {}{}", run.stdout, run.stderr);
+                assert!(names_the_gap(&run, left_out), "{what}");
+                assert_eq!(lies(&run), None, "{what}");
+            }
+        }
+    }
+}
+
+/// Commands about things that are there.
+fn questions(known: &Known) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = documented()
+        .into_iter()
+        .filter(|(command, _)| command != "version")
+        .flat_map(|(command, _)| known.arguments(&command))
+        .collect();
+    for line in [
+        format!("explain {}", known.pod),
+        format!("simulate allocation {}", known.pod),
+        format!("simulate allocation {} --release {}", known.claim, known.claim),
+        format!("simulate allocation {} --remove-node {}", known.claim, known.node),
+        format!("reserved {}", known.claim),
+        format!("claims {}", known.claim),
+        "check".to_owned(),
+    ] {
+        all.push(line.split(' ').map(str::to_owned).collect());
+    }
+    all
+}
+
+#[test]
+fn nobody_is_told_that_what_may_not_be_read_is_not_there() {
+    let cluster = Cluster::shared();
+    let known = Known::of(cluster);
+    let get_only = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}]);
+    let users: Vec<User> = vec![
+        cluster.user("rightless"),
+        cluster.user("namespaced").with_role_in(&known.namespace, "view"),
+        cluster.user("elsewhere").with_role_in("kube-system", "view"),
+        cluster.user("getter").allowed(&get_only),
+    ];
+    for (number, user) in users.iter().enumerate() {
+        for arguments in questions(&known) {
+            let run = user.kubectl_dra(&arguments).run();
+            if same(&run, &cluster.kubectl_dra(&arguments).run()) {
+                continue;
+            }
+            let what = format!("user {number}, {arguments:?}: {}{}", run.stdout, run.stderr);
+            assert_eq!(lies(&run), None, "{what}");
+            assert!(matches!(run.code, Some(0 | 3 | 4)), "{what}");
+            assert!(
+                names_the_gap(&run, "") || arguments[0] == "claims" || arguments[0] == "reserved",
+                "{what}"
+            );
+            let verdict = ["explain", "simulate", "check"].contains(&arguments[0].as_str());
+            assert!(!verdict || matches!(run.code, Some(3 | 4)), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_pod_that_is_bound_is_not_accused_of_claims_that_may_not_be_read() {
+    let cluster = Cluster::shared();
+    let known = Known::of(cluster);
+    let user = cluster
+        .user("pods-only")
+        .allowed_in(&known.namespace, &rules(&["pods"]));
+    let run = user.kubectl_dra(["explain", &known.pod]).run().exits(4);
+    assert!(run.stdout.contains("bound to"), "{}", run.stdout);
+    assert!(!run.stdout.contains("ClaimMissing"), "{}", run.stdout);
+    assert!(
+        names_the_gap(&run, "resourceclaims"),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+}
+
+#[test]
+fn a_request_that_fails_hides_what_it_asked_for() {
+    let cluster = Cluster::shared();
+    let known = Known::of(cluster);
+    for kind in [
+        "resourceclaims",
+        "resourceclaimtemplates",
+        "pods",
+        "nodes",
+        "deviceclasses",
+        "resourceslices",
+        "devicetaintrules",
+        "podgroups",
+    ] {
+        let faulty = cluster.faulty(move |path, _| {
+            let path = path.split('?').next().unwrap_or_default();
+            if path.ends_with(&format!("/{kind}")) {
+                Fault::Refusal(
+                    404,
+                    "",
+                    "the server could not find the requested resource".to_owned(),
+                )
+            } else {
+                Fault::None
+            }
+        });
+        for arguments in questions(&known) {
+            let run = cluster.kubectl_dra(&arguments).args(faulty.flags()).run();
+            let what = format!("{kind}, {arguments:?}: {}{}", run.stdout, run.stderr);
+            // What the server says of the request is not said of the object.
+            let run = Run {
+                stdout: run.stdout.replace("could not find", ""),
+                stderr: run.stderr.replace("could not find", ""),
+                ..run
+            };
+            let uses = names_the_gap(&run, kind);
+            assert!(!uses || lies(&run).is_none(), "{what}");
+            assert!(run.code.is_some_and(|code| code <= 4), "{what}");
+        }
+    }
+}
