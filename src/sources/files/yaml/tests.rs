@@ -24,7 +24,7 @@ enum Seen {
 }
 
 fn read_with(bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Result<(), YamlError>) {
-    let mut text = match Text::open("file".into(), Cursor::new(bytes.to_vec()), limits, None) {
+    let mut text = match Text::open("file".into(), Cursor::new(bytes.to_vec()), 0, limits, None) {
         Ok(text) => text,
         Err(error) => return (Vec::new(), Err(YamlError::Source(error))),
     };
@@ -191,6 +191,7 @@ fn whole_floats_are_written_as_integers() {
         let mut input = Text::open(
             "f".into(),
             Cursor::new(format!("a: {text}").into_bytes()),
+            0,
             &limits,
             None,
         )
