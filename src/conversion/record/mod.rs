@@ -100,6 +100,9 @@ impl RecordError {
 /// Backup and journal of a running conversion.
 #[derive(Debug)]
 pub struct Record {
+    /// As the user named them.
+    named: Paths,
+    /// Where links lead.
     paths: Paths,
     /// Claims in the backup, by UID.
     saved: BTreeMap<Str, Box<RawValue>>,
@@ -129,9 +132,10 @@ impl Record {
             }
         }
         // Where a link leads is where a file is written, and what a second conversion must not write.
+        let named = paths;
         let paths = Paths {
-            backup: led_to(&paths.backup)?,
-            journal: led_to(&paths.journal)?,
+            backup: led_to(&named.backup)?,
+            journal: led_to(&named.journal)?,
         };
         if paths.backup == paths.journal {
             return Err(RecordError::Same { path: paths.backup });
@@ -165,6 +169,7 @@ impl Record {
         let (lines, inbox) = mpsc::channel();
         let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));
         let record = Self {
+            named,
             paths,
             saved,
             earlier,
@@ -181,7 +186,7 @@ impl Record {
 
     /// Where the files lie.
     pub fn paths(&self) -> &Paths {
-        &self.paths
+        &self.named
     }
 
     /// Writes of earlier processes in the same journal.
