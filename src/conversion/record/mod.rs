@@ -101,9 +101,9 @@ impl RecordError {
 #[derive(Debug)]
 pub struct Record {
     /// As the user named them.
-    named: Paths,
-    /// Where links lead.
     paths: Paths,
+    /// Where links lead.
+    files: Paths,
     /// Claims in the backup, by UID.
     saved: BTreeMap<Str, Box<RawValue>>,
     /// Writes of the processes before this one, in the same journal.
@@ -132,23 +132,22 @@ impl Record {
             }
         }
         // Where a link leads is where a file is written, and what a second conversion must not write.
-        let named = paths;
-        let paths = Paths {
-            backup: led_to(&named.backup)?,
-            journal: led_to(&named.journal)?,
+        let files = Paths {
+            backup: led_to(&paths.backup)?,
+            journal: led_to(&paths.journal)?,
         };
-        if paths.backup == paths.journal {
-            return Err(RecordError::Same { path: paths.backup });
+        if files.backup == files.journal {
+            return Err(RecordError::Same { path: files.backup });
         }
         // Both are looked at before either is touched.
-        let lock = Lock::of(&paths.backup)?;
+        let lock = Lock::of(&files.backup)?;
         let mut saved = BTreeMap::new();
-        if paths.backup.exists() {
-            for claim in read_backup(&paths.backup)? {
-                saved.insert(uid_of(&claim, &paths.backup)?, claim);
+        if files.backup.exists() {
+            for claim in read_backup(&files.backup)? {
+                saved.insert(uid_of(&claim, &files.backup)?, claim);
             }
         }
-        let journal = &paths.journal;
+        let journal = &files.journal;
         if journal.exists() {
             read_journal(journal)?;
         }
@@ -169,8 +168,8 @@ impl Record {
         let (lines, inbox) = mpsc::channel();
         let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));
         let record = Self {
-            named,
             paths,
+            files,
             saved,
             earlier,
             lines: Some(lines),
@@ -186,7 +185,7 @@ impl Record {
 
     /// Where the files lie.
     pub fn paths(&self) -> &Paths {
-        &self.named
+        &self.paths
     }
 
     /// Writes of earlier processes in the same journal.
@@ -196,7 +195,7 @@ impl Record {
 
     /// Puts claims into the backup that are not in it yet. They are safe when this returns.
     pub(super) fn back_up(&mut self, claims: Vec<Box<RawValue>>) -> Result<(), RecordError> {
-        let path = &self.paths.backup;
+        let path = &self.files.backup;
         for claim in claims {
             self.saved.entry(uid_of(&claim, path)?).or_insert(claim);
         }
@@ -215,7 +214,7 @@ impl Record {
         let result = done
             .await
             .unwrap_or_else(|_| Err(io::Error::other("the journal's thread ended")));
-        result.map_err(|source| file("write", &self.paths.journal, source))
+        result.map_err(|source| file("write", &self.files.journal, source))
     }
 
     /// Writes a line that nothing depends on.
