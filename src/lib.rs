@@ -3,7 +3,8 @@
 //! The code in reading order. The pure core knows nothing of clusters, files, clocks or terminals:
 //!
 //! - [`model`]: the cluster as data, and the small languages it is written in;
-//! - [`cel`]: the language of device selectors.
+//! - [`cel`]: the language of device selectors;
+//! - [`script`]: commands that reports print.
 //!
 //! The shell around it is what the `cli` feature adds:
 //!

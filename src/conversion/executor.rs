@@ -194,16 +194,16 @@ impl<'a> Executor<'a> {
             let tasks = self.tasks(&survey, &converted);
             Self::note_others(&survey, report);
             let waiting = Self::waiting(&survey, report);
-            if let Some(record) = record.as_deref_mut().filter(|_| !tasks.is_empty()) {
-                if let Err(error) = self.back_up(&tasks, record).await {
-                    let trouble = Trouble::from(&error);
-                    for task in tasks {
-                        let message = format!("not sent, since it is not in the backup: {}", trouble.message);
-                        note(report, task.ends(Outcome::NotTried, Some(message)));
-                    }
-                    report.failure = Some(trouble);
-                    return Ok(());
+            if let Some(record) = record.as_deref_mut().filter(|_| !tasks.is_empty())
+                && let Err(error) = self.back_up(&tasks, record).await
+            {
+                let trouble = Trouble::from(&error);
+                for task in tasks {
+                    let message = format!("not sent, since it is not in the backup: {}", trouble.message);
+                    note(report, task.ends(Outcome::NotTried, Some(message)));
                 }
+                report.failure = Some(trouble);
+                return Ok(());
             }
             let tried = tasks.len();
             self.watcher.pass(report.passes, tried);

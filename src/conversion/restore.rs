@@ -411,6 +411,7 @@ pub async fn restore(
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "what was written is read")]
 mod tests {
     use serde_json::{Value, json};
 

@@ -151,7 +151,7 @@ impl Task {
     }
 
     /// What cannot be noted is not sent. A write before it may have taken effect without an answer.
-    fn is_not_noted(self, attempt: &Attempt, error: &RecordError) -> Done {
+    fn ends_unnoted(self, attempt: &Attempt, error: &RecordError) -> Done {
         let trouble = Trouble::from(error);
         let (outcome, what) = if attempt.has_sent() {
             (
@@ -221,7 +221,7 @@ impl Shared<'_> {
                         Next::Done { ours: true }
                     }
                     Ok(Err(next)) => next,
-                    Err(error) => return task.is_not_noted(&attempt, &error),
+                    Err(error) => return task.ends_unnoted(&attempt, &error),
                 },
                 Next::Look(pause) => {
                     self.stop.or_after(pause).await;

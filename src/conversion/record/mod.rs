@@ -105,7 +105,10 @@ impl RecordError {
 /// Backup and journal of a running conversion.
 #[derive(Debug)]
 pub struct Record {
+    /// As the user named them.
     paths: Paths,
+    /// Where links lead.
+    files: Paths,
     /// Claims in the backup, by UID.
     saved: BTreeMap<Str, Box<RawValue>>,
     /// Writes of the processes before this one, in the same journal.
@@ -134,22 +137,22 @@ impl Record {
             }
         }
         // Where a link leads is where a file is written, and what a second conversion must not write.
-        let paths = Paths {
+        let files = Paths {
             backup: led_to(&paths.backup)?,
             journal: led_to(&paths.journal)?,
         };
-        if paths.backup == paths.journal {
-            return Err(RecordError::Same { path: paths.backup });
+        if files.backup == files.journal {
+            return Err(RecordError::Same { path: files.backup });
         }
         // Both are looked at before either is touched.
-        let lock = Lock::of(&paths.backup)?;
+        let lock = Lock::of(&files.backup)?;
         let mut saved = BTreeMap::new();
-        if paths.backup.exists() {
-            for claim in read_backup(&paths.backup)? {
-                saved.insert(uid_of(&claim, &paths.backup)?, claim);
+        if files.backup.exists() {
+            for claim in read_backup(&files.backup)? {
+                saved.insert(uid_of(&claim, &files.backup)?, claim);
             }
         }
-        let journal = &paths.journal;
+        let journal = &files.journal;
         if journal.exists() {
             read_journal(journal)?;
         }
@@ -171,6 +174,7 @@ impl Record {
         let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));
         let record = Self {
             paths,
+            files,
             saved,
             earlier,
             lines: Some(lines),
@@ -196,7 +200,7 @@ impl Record {
 
     /// Puts claims into the backup that are not in it yet. They are safe when this returns.
     pub(super) fn back_up(&mut self, claims: Vec<Box<RawValue>>) -> Result<(), RecordError> {
-        let path = &self.paths.backup;
+        let path = &self.files.backup;
         for claim in claims {
             self.saved.entry(uid_of(&claim, path)?).or_insert(claim);
         }
@@ -215,7 +219,7 @@ impl Record {
         let result = done
             .await
             .unwrap_or_else(|_| Err(io::Error::other("the journal's thread ended")));
-        result.map_err(|source| file("write", &self.paths.journal, source))
+        result.map_err(|source| file("write", &self.files.journal, source))
     }
 
     /// Writes a line that nothing depends on.

@@ -1,5 +1,7 @@
 //! What a killed process leaves behind, and what the next one makes of it.
 
+#![expect(clippy::disallowed_methods, reason = "what was written is read")]
+
 use std::io::Write as _;
 
 use serde_json::json;

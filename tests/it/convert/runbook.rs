@@ -81,7 +81,7 @@ fn a_downgrade_is_told_step_by_step() {
     Step 1: Let members that have no node yet be scheduled, or delete them:
       Why:      the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group
       Confirm:  look at it before you go on
-      By hand:  PodGroup default/raw: wait until they have a node, or delete them: raw-late
+      By hand:  PodGroup `default/raw`: wait until they have a node, or delete them: `raw-late`
                 do not start, scale or restart members of groups from here to the end
       Run:
         kubectl delete pod/raw-late --namespace=default --ignore-not-found
@@ -104,7 +104,7 @@ fn a_downgrade_is_told_step_by_step() {
     Step 4: Remove entries of other kinds whose owner is gone:
       Why:      no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed
       Confirm:  look at it before you go on
-      By hand:  ask the owner of jobs.batch/sweep, which claim default/foreign is reserved for, or make sure that it is gone
+      By hand:  ask the owner of `jobs.batch/sweep`, which claim `default/foreign` is reserved for, or make sure that it is gone
       Run:
         kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4: Verify:
@@ -133,8 +133,8 @@ fn a_downgrade_is_told_step_by_step() {
       Goes on with exit codes:  0,1
     Step 6: Save and delete DeviceTaintRules:
       Why:      1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler never starts
-      By hand:  DeviceTaintRule drain-node-4 (example.com/maintenance=:NoExecute) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
-                DeviceTaintRule no-new-nic (example.com/reserved=:NoSchedule) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
+      By hand:  DeviceTaintRule `drain-node-4` (`example.com/maintenance=:NoExecute`) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
+                DeviceTaintRule `no-new-nic` (`example.com/reserved=:NoSchedule`) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
       Run:
         kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml
         kubectl delete devicetaintrules.resource.k8s.io/drain-node-4 devicetaintrules.resource.k8s.io/no-new-nic devicetaintrules.resource.k8s.io/preview --ignore-not-found

@@ -45,7 +45,7 @@ impl Book<'_> {
                 match owner.pause(&group.namespace) {
                     Some(command) => commands.add(command),
                     None => manual.push(format!(
-                        "pause {owner} in namespace {}, and what owns it, so that it does not make its pods again",
+                        "pause `{owner}` in namespace `{}`, and what owns it, so that it does not make its pods again",
                         group.namespace
                     )),
                 }
@@ -104,10 +104,10 @@ impl Book<'_> {
         let members = |group: &&GroupPlan| {
             let names: Vec<&str> = group.pending.iter().map(Str::as_str).collect();
             format!(
-                "PodGroup {}/{}: wait until they have a node, or delete them: {}",
+                "PodGroup `{}/{}`: wait until they have a node, or delete them: `{}`",
                 group.namespace,
                 group.name,
-                names.join(", ")
+                names.join("`, `")
             )
         };
         let end = |group: &&GroupPlan| delete(Kind::Pod.into(), &group.namespace, &group.pending);
@@ -217,7 +217,7 @@ impl Book<'_> {
                     .iter()
                     .map(|(claim, entry)| {
                         format!(
-                            "ask the owner of {entry}, which claim {}/{} is reserved for, or make sure that it is gone",
+                            "ask the owner of `{entry}`, which claim `{}/{}` is reserved for, or make sure that it is gone",
                             claim.namespace, claim.name
                         )
                     })

@@ -44,7 +44,7 @@ impl Book<'_> {
             for group in groups {
                 if let Some(owner) = group.controller().filter(|owner| owner.kind != "Workload") {
                     manual.push(format!(
-                        "{}/{} in namespace {namespace} makes PodGroup {} again: pause it without ending its pods",
+                        "`{}/{}` in namespace `{namespace}` makes PodGroup `{}` again: pause it without ending its pods",
                         owner.kind.to_ascii_lowercase(),
                         owner.name,
                         group.name
@@ -132,7 +132,7 @@ impl Book<'_> {
             let taint = &rule.spec.taint;
             if taint.effect != "None" {
                 manual.push(format!(
-                    "DeviceTaintRule {} ({}={}:{}) is not enforced from here on: have the driver put the taint into its slices, or cordon the \
+                    "DeviceTaintRule `{}` (`{}={}:{}`) is not enforced from here on: have the driver put the taint into its slices, or cordon the \
                      nodes",
                     rule.metadata.name, taint.key, taint.value, taint.effect
                 ));
