@@ -141,7 +141,7 @@ impl UsageError {
     }
 }
 
-/// Something that was asked for by name could not be read: nobody can say whether it exists.
+/// What is to be judged could not be read, so that there is no verdict.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct Unread(String);

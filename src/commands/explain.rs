@@ -110,11 +110,11 @@ fn existing(
     if kind == Kind::Pod {
         let pod = cluster
             .pod(&key)
-            .ok_or_else(|| objects::not_found(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}")))?;
+            .ok_or_else(|| objects::not_judged(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}")))?;
         Ok(explain_pod(cluster, pod, settings))
     } else {
         let claim = cluster.claim(&key).ok_or_else(|| {
-            objects::not_found(
+            objects::not_judged(
                 cluster,
                 Kind::ResourceClaim,
                 &key.namespace,

@@ -124,6 +124,20 @@ pub(super) fn check_found(selection: &Selection, cluster: &crate::model::Cluster
     Ok(())
 }
 
+/// The error of an object that is to be judged and is not among those that were read: without a verdict, the answer is unknown.
+pub(super) fn not_judged(
+    cluster: &crate::model::Cluster,
+    kind: Kind,
+    namespace: &str,
+    what: &str,
+) -> anyhow::Error {
+    let absence = not_found(cluster, kind, namespace, what);
+    match cluster.gap(kind, namespace) {
+        Some(_) => Unread::new(absence.to_string()).into(),
+        None => absence,
+    }
+}
+
 /// What to say of an object that was asked for and is not among those that were read: what is in a gap may well exist.
 pub(super) fn not_found(
     cluster: &crate::model::Cluster,
@@ -132,7 +146,7 @@ pub(super) fn not_found(
     what: &str,
 ) -> anyhow::Error {
     match cluster.gap(kind, namespace) {
-        Some(gap) => Unread::new(format!("whether {what} exists is unknown: {}", gap.reason)).into(),
+        Some(gap) => anyhow::anyhow!("whether {what} exists is unknown: {}", gap.reason),
         None => anyhow::anyhow!("{what} not found"),
     }
 }

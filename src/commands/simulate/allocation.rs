@@ -193,12 +193,12 @@ fn units(ctx: &Ctx, cluster: &Cluster, targets: &[String], manifest: &[Object]) 
         let (kind, key) = key(ctx, target)?;
         if kind == Kind::Pod {
             let pod = cluster.pod(&key).ok_or_else(|| {
-                objects::not_found(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}"))
+                objects::not_judged(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}"))
             })?;
             pods.push(unbound(ctx, pod));
         } else {
             let claim = cluster.claim(&key).ok_or_else(|| {
-                objects::not_found(
+                objects::not_judged(
                     cluster,
                     Kind::ResourceClaim,
                     &key.namespace,
