@@ -7,11 +7,11 @@ use clap::ValueHint;
 
 use super::{Accepts, judging, objects, threads};
 use crate::context::Ctx;
-use crate::error::{Outcome, UsageError};
-use crate::inspect::allocation::Settings;
+use crate::error::{Outcome, Unread, UsageError};
+use crate::inspect::allocation::{Settings, Target};
 use crate::inspect::explanation::{
     ClusterVerdict, EXPLAIN_NEEDS, Explanation, FixItem, NodeExplanation, Reason, explain_claims,
-    explain_pod, explain_unread,
+    explain_pod, explain_unread, unjudged,
 };
 use crate::model::{Cluster, Kind, Object};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
@@ -69,7 +69,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         run: &threads::each_node,
     };
     let report = match &target {
-        Some(target) => existing(ctx, &cluster, target, &settings)?,
+        Some(target) => match existing(ctx, &cluster, target, &settings) {
+            Err(error) if error.is::<Unread>() => match key(ctx, target)? {
+                (Kind::Pod, key) => unjudged(Target::pod(&key), &error.to_string()),
+                (_, key) => unjudged(Target::claim(&key), &error.to_string()),
+            },
+            explained => explained?,
+        },
         None => of_manifest(&mut cluster, &manifest, &settings)?,
     };
     for missing in &report.unknown {

@@ -76,7 +76,37 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .hint("name a claim or a pod, as in `claim/NAME`, or a manifest with `-f`")
             .into());
     }
-    let changes = what_ifs(ctx, &args)?;
+    let mut report = match judged(ctx, &args).await {
+        Err(error) if error.is::<Unread>() => unjudged(ctx, &args.targets, &error.to_string())?,
+        judged => judged?,
+    };
+    report.assumed = assumed(&args);
+    for missing in &report.unknown {
+        ctx.warn(missing.as_str());
+    }
+    let outcome = match report.result {
+        Fit::Fits => Outcome::Done,
+        Fit::DoesNotFit | Fit::Error | Fit::MayError => Outcome::Findings,
+        Fit::GaveUp | Fit::Unknown => Outcome::Unknown,
+    };
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+/// The report where what is to be judged, or assumed, could not be read; `why` says what.
+fn unjudged(ctx: &Ctx, targets: &[String], why: &str) -> anyhow::Result<AllocationReport> {
+    let mut named = Vec::new();
+    for target in targets {
+        named.push(match key(ctx, target)? {
+            (Kind::Pod, key) => Target::pod(&key),
+            (_, key) => Target::claim(&key),
+        });
+    }
+    Ok(AllocationReport::unjudged(named, why))
+}
+
+async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
+    let changes = what_ifs(ctx, args)?;
     let mut cluster = ctx.load(needs(ctx, &args.targets)?).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files)?;
     for change in &changes {
@@ -108,17 +138,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if args.max && report.result != Fit::Unknown {
         report.packing = Some(allocation::pack(&cluster, &units, &settings));
     }
-    report.assumed = assumed(&args);
-    for missing in &report.unknown {
-        ctx.warn(missing.as_str());
-    }
-    let outcome = match report.result {
-        Fit::Fits => Outcome::Done,
-        Fit::DoesNotFit | Fit::Error | Fit::MayError => Outcome::Findings,
-        Fit::GaveUp | Fit::Unknown => Outcome::Unknown,
-    };
-    ctx.print(report)?;
-    Ok(outcome)
+    Ok(report)
 }
 
 /// Everything that decides, of all namespaces; whoever may not read that still learns what their own holds.

@@ -270,6 +270,16 @@ impl AllocationReport {
         }
     }
 
+    /// The report of what could not be judged, because of what `why` says.
+    pub fn unjudged(targets: Vec<Target>, why: &str) -> Self {
+        Self {
+            result: Fit::Unknown,
+            exactness: Exactness::FitOnly,
+            unknown: vec![why.to_owned()],
+            ..Self::of_sequence(targets)
+        }
+    }
+
     pub(super) fn of_sequence(targets: Vec<Target>) -> Self {
         Self {
             targets,

@@ -86,6 +86,14 @@ pub fn explain_unread(pod: &Pod, gap: &Gap) -> Explanation {
     report
 }
 
+/// Says of what is to be explained that it could not be read; `why` says what is missing.
+pub fn unjudged(target: Target, why: &str) -> Explanation {
+    let mut report = Explanation::new(target);
+    report.unknown.push(why.to_owned());
+    report.conclude(ClusterVerdict::Unknown, why.to_owned());
+    report
+}
+
 /// Explains claims, as if a pod used them together.
 pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Explanation {
     let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
