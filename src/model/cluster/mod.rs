@@ -506,7 +506,7 @@ impl Lists {
                         let contradicts = !same_words(other, object);
                         match duplicates.last_mut() {
                             Some(twin) if twin.kind == kind && twin.key == *kept => {
-                                twin.contradicts |= contradicts
+                                twin.contradicts |= contradicts;
                             }
                             _ => duplicates.push(Twin {
                                 kind,

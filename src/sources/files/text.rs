@@ -333,7 +333,7 @@ impl Read for Guard {
         let allowed = self.limits.expanded(self.compressed.get().max(self.size));
         if self.expanded > allowed {
             return Err(io::Error::other(Expanded {
-                compressed: self.compressed.get(),
+                compressed: self.compressed.get().max(self.size),
                 expanded: allowed,
             }));
         }

@@ -131,7 +131,9 @@ fn without_rules_or_claims_nothing_fits() {
     let wanted = claim("wanted", &json!({}));
     let fits = |items: &[Value], more: &[&str], code: i32| {
         let args = [&["simulate", "allocation", "claim/n/wanted", "-o", "json"], more].concat();
-        on(&args, items).exits(code).json()["result"].clone()
+        let run = on(&args, items).exits(code);
+        let report: Value = serde_json::from_str(&run.stdout).expect("a report");
+        report["result"].clone()
     };
     let cluster = [wanted, node(), class(), slice(&json!({"nodeName": "node"}))];
     assert_eq!(fits(&cluster, &["--complete"], 0), "Fits");
@@ -234,4 +236,42 @@ fn a_snapshot_of_one_namespace_says_nothing_about_the_others() {
     let report: Value = serde_json::from_str(&run.stdout).expect("a report");
     assert_eq!(report["items"][0]["state"], "Unknown");
     assert!(run.stderr.contains("namespaces other than `n`"), "{}", run.stderr);
+}
+
+#[test]
+fn a_few_bytes_that_unpack_to_much_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let object = b"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":\"0123456789\"}}}\n";
+    let text = object.repeat((80 << 20) / object.len());
+    for (name, bytes) in [
+        ("bomb.json.gz", super::gzip(&text)),
+        ("bomb.json.zst", zstd::encode_all(&text[..], 1).expect("memory")),
+    ] {
+        assert!(bytes.len() < 1 << 20, "{name}: {}", bytes.len());
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("a file");
+        let run = dra(&["status", "--from", path.to_str().expect("UTF-8")])
+            .run()
+            .exits(3);
+        assert!(
+            run.stderr.contains("unpacks to more than 64 MiB"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("unpack it yourself"), "{}", run.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_waits_or_never_ends_is_not_read_with_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("a.yaml");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let run = dra(&["status", "--from", folder.path().to_str().expect("UTF-8")])
+        .run()
+        .exits(3);
+    assert!(run.stderr.contains("is a socket, not a file"), "{}", run.stderr);
+    let run = dra(&["status", "--from", "/dev/zero"]).run().exits(3);
+    assert!(run.stderr.contains("is not text"), "{}", run.stderr);
 }
