@@ -6,7 +6,10 @@
 
 mod bytes;
 mod clusters;
+mod commands;
+mod files;
 mod program;
+mod secrets;
 mod texts;
 mod verdicts;
 
@@ -26,6 +29,12 @@ pub const TARGETS: &[Target] = &[
     ("quantity", texts::quantity),
     ("selectors", texts::selectors),
     ("sanitizer", texts::sanitizer),
+    ("command", commands::command),
+    ("kubeconfig", secrets::kubeconfig),
+    ("address", secrets::address),
+    ("redaction", secrets::redaction),
+    ("destination", files::destination),
+    ("records", files::records),
 ];
 
 /// Gives `data` to the target called `name`.

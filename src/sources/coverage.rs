@@ -3,19 +3,34 @@
 //! That a file has no pods says nothing about pods. A kind is known when a file has objects of it, is a list of that kind alone, be it
 //! an empty one, or is a snapshot that says so. What is known no better becomes a [`Gap`], as a list does that may not be read from a
 //! cluster. A snapshot also tells how many objects of each kind it has, so that a missing one is noticed.
+//!
+//! Most clusters have no object of some kinds, such as DeviceTaintRules, and what `kubectl get` printed of one does not name them.
+//! Files with objects of every kind that each cluster with DRA has are such a picture: there, a kind that no object refers to counts as
+//! empty, and a warning says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::bundle::SnapshotInfo;
 use super::needs::{Needs, Problem};
-use crate::model::{Gap, Kind, Str};
+use crate::model::{Component, Environment, Evidence, Gap, Gate, Kind, Object, Str};
 
 /// What the files tell, file by file.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
     files: BTreeMap<Arc<str>, File>,
+    /// Kinds that an object refers to.
+    referred: BTreeSet<Kind>,
 }
+
+/// What every cluster has whose devices are in use. Without them, files are no picture of a cluster.
+const IN_EVERY_CLUSTER: [Kind; 5] = [
+    Kind::Node,
+    Kind::DeviceClass,
+    Kind::ResourceSlice,
+    Kind::ResourceClaim,
+    Kind::Pod,
+];
 
 /// What one file tells.
 #[derive(Debug, Default)]
@@ -36,8 +51,10 @@ pub(super) struct Verdict {
     pub(super) gaps: Vec<Gap>,
     /// Snapshots that do not hold what they say.
     pub(super) damaged: Vec<Problem>,
-    /// Kinds that no file says anything of.
+    /// Kinds that no file says anything of, so that they are unknown.
     pub(super) absent: Vec<Kind>,
+    /// Kinds that no file says anything of, and that count as empty.
+    pub(super) assumed: Vec<Kind>,
 }
 
 impl Coverage {
@@ -51,6 +68,34 @@ impl Coverage {
         let file = self.file(file);
         let lists = if whole { &mut file.listed } else { &mut file.cut };
         lists.insert(kind);
+    }
+
+    /// Notes what `object` refers to.
+    pub(super) fn refers(&mut self, object: &Object) {
+        let refers_to_group = match object {
+            Object::Pod(pod) => {
+                let mut claims = pod.spec.resource_claims.iter();
+                if claims.any(|claim| claim.resource_claim_template_name.is_some()) {
+                    self.referred.insert(Kind::ResourceClaimTemplate);
+                }
+                pod.pod_group().is_some()
+            }
+            Object::ResourceClaim(claim) => {
+                let mut entries = claim.status.reserved_for.iter();
+                entries.any(|entry| entry.resource == Kind::PodGroup.plural())
+                    || claim.metadata.controller().is_some_and(|owner| owner.kind == Kind::PodGroup.name())
+            }
+            _ => false,
+        };
+        if refers_to_group {
+            self.referred.insert(Kind::PodGroup);
+        }
+    }
+
+    /// Whether the files show a whole cluster rather than some objects of one.
+    fn shows_a_cluster(&self) -> bool {
+        let tells = |kind| self.files.values().any(|file| file.tells(kind) == Told::Everything);
+        IN_EVERY_CLUSTER.into_iter().all(tells)
     }
 
     /// There is a snapshot.
@@ -73,8 +118,10 @@ impl Coverage {
     }
 
     /// What is missing of `needs`.
-    pub(super) fn verdict(&self, needs: &Needs) -> Verdict {
+    pub(super) fn verdict(&self, needs: &Needs, environment: &Environment) -> Verdict {
         let mut verdict = Verdict::default();
+        // A snapshot says itself what was read.
+        let is_picture = self.snapshots().next().is_none() && self.shows_a_cluster();
         for kind in needs.kind_set() {
             let mut told = Vec::new();
             for (name, file) in &self.files {
@@ -103,6 +150,11 @@ impl Coverage {
             let gaps: Vec<Gap> = told.into_iter().filter_map(Told::gaps).flatten().collect();
             if !gaps.is_empty() {
                 verdict.gaps.extend(gaps);
+            } else if is_picture
+                && !IN_EVERY_CLUSTER.contains(&kind)
+                && (!self.referred.contains(&kind) || cannot_exist(kind, environment))
+            {
+                verdict.assumed.push(kind);
             } else if !needs.takes_files_for_whole() {
                 verdict.gaps.push(hole(kind, self.silence().to_owned()));
                 verdict.absent.push(kind);
@@ -117,6 +169,16 @@ impl Coverage {
             _ => "the files say nothing about them",
         }
     }
+}
+
+/// Whether the cluster cannot have objects of `kind`: what refers to one is left over from another release or from other gates.
+fn cannot_exist(kind: Kind, environment: &Environment) -> bool {
+    /// Of Kubernetes 1.x: older ones do not serve PodGroups, whatever their gates.
+    const FIRST_WITH_GROUPS: u32 = 37;
+    let gate = environment.gate(Component::ApiServer, Gate::GenericWorkload);
+    kind == Kind::PodGroup
+        && (environment.version.minor < FIRST_WITH_GROUPS
+            || (!gate.enabled && gate.evidence != Evidence::Assumed))
 }
 
 /// What a file tells of one kind.
@@ -189,16 +251,27 @@ pub(super) fn hole(kind: Kind, reason: String) -> Gap {
     }
 }
 
+/// What is said of kinds that count as empty since a picture of a cluster has none.
+pub(super) fn assumption(names: &str, assumed: &[Kind]) -> Option<String> {
+    if assumed.is_empty() {
+        return None;
+    }
+    let kinds: Vec<_> = assumed.iter().map(|kind| kind.plural()).collect();
+    Some(format!(
+        "{names} has no {}; assuming that the cluster has none (a file of `kubectl dra snapshot` says so itself)",
+        kinds.join(", ")
+    ))
+}
+
 /// What to do about kinds of which nothing is told.
 pub(super) fn advice(names: &str, absent: &[Kind]) -> Option<String> {
     if absent.is_empty() {
         return None;
     }
     let kinds: Vec<_> = absent.iter().map(|kind| kind.plural()).collect();
-    let kinds = kinds.join(",");
     Some(format!(
         "{names} says nothing about {}, and what depends on them is unknown; save the cluster with `kubectl dra snapshot`, \
-         add `kubectl get {kinds} -A -o yaml` with a further --from, or say with --complete that there are none",
-        kinds.replace(',', ", ")
+         add what `kubectl get -A -o yaml` prints of them with a further --from, or say with --complete that there are none",
+        kinds.join(", ")
     ))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bundle::SnapshotInfo;
-use super::coverage::{Coverage, advice, hole};
+use super::coverage::{Coverage, advice, assumption, hole};
 use super::decode::Decoder;
 use super::destination::FileIdentity;
 use super::examples;
@@ -433,6 +433,7 @@ impl Collected {
         }
         self.objects += objects.len() as u64;
         for object in objects {
+            self.coverage.refers(&object);
             self.builder.add(object);
         }
         for (file, kind, count) in counted {
@@ -477,7 +478,8 @@ impl Collected {
     fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {
         let names = request.names.join(", ");
         let mut environment = self.environment(&names, request, needs);
-        let mut covered = self.coverage.verdict(needs);
+        let warnings = request.versions.apply(&mut environment);
+        let mut covered = self.coverage.verdict(needs, &environment);
         if self.broken.contains_key(&Hidden::Anything) {
             // What could not be understood hides every kind anyway, and says better why.
             covered.gaps.retain(|gap| !covered.absent.contains(&gap.kind));
@@ -486,10 +488,12 @@ impl Collected {
             self.problem(problem, request.strict)?;
         }
         self.loaded.warnings.extend(advice(&names, &covered.absent));
+        if !needs.takes_files_for_whole() {
+            self.loaded.warnings.extend(assumption(&names, &covered.assumed));
+        }
         environment.gaps.retain(|gap| !needs.contains(gap.kind));
         environment.gaps.extend(covered.gaps);
         environment.gaps.extend(self.forgotten(needs));
-        let warnings = request.versions.apply(&mut environment);
         self.loaded.warnings.extend(warnings);
 
         let builder = std::mem::take(&mut self.builder);

@@ -209,6 +209,31 @@ const TABLE: &[Row] = &[
         &["model", "output", "error", "context", "commands"],
         &["anyhow", "clap"],
     ),
+    // In tests and under the fuzzer only.
+    shell(
+        "fuzzing",
+        &[
+            "model",
+            "cel",
+            "script",
+            "sources",
+            "conversion",
+            "output",
+            "error",
+            "context",
+            "commands",
+            "cli",
+        ],
+        &[
+            "anyhow",
+            "clap",
+            "rustix",
+            "serde_saphyr",
+            "tempfile",
+            "tokio",
+            "zstd",
+        ],
+    ),
     shell(
         "lib",
         &["output", "error", "context", "commands", "cli"],

@@ -115,6 +115,12 @@ impl Connection {
         })
     }
 
+    /// Reads the configuration and leaves it at that: no plugin runs.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.configuration().map(|_| ())
+    }
+
     /// Builds a client. Nothing is sent to the API server yet, but a credential plugin runs.
     ///
     /// # Errors

@@ -14,6 +14,8 @@ mod evidence;
 mod kubeconfig;
 mod list;
 mod plugin;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod probe;
 mod proxy;
 mod request;
 mod snapshot;
