@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_kubectl_dra_global_optspecs
-    string join \n n/namespace= A/all-namespaces l/selector= from= strict complete now= o/output= no-headers sort-by= w/watch color= q/quiet v/v= kubeconfig= context= cluster= user= s/server= tls-server-name= insecure-skip-tls-verify certificate-authority= client-certificate= client-key= token= username= password= as= as-uid= as-group= as-user-extra= request-timeout= proxy-url= disable-compression cache-dir= kubernetes-version= feature-gates= scheduler-feature-gates= kcm-feature-gates= apiserver-feature-gates= kubelet-feature-gates= h/help V/version
+    string join \n n/namespace= A/all-namespaces l/selector= from= strict complete now= o/output= no-headers sort-by= w/watch color= q/quiet v/v= kubeconfig= context= cluster= user= s/server= tls-server-name= insecure-skip-tls-verify certificate-authority= client-certificate= client-key= token= username= password= as= as-uid= as-group= as-user-extra= request-timeout= proxy-url= disable-compression cache-dir= kubernetes-version= feature-gates= scheduler-feature-gates= kcm-feature-gates= apiserver-feature-gates= kubelet-feature-gates= timeout= h/help V/version
 end
 
 function __fish_kubectl_dra_needs_command
@@ -63,6 +63,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l scheduler-featu
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
@@ -127,6 +128,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l sched
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -180,6 +182,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l sched
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
@@ -228,6 +231,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l sch
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
@@ -278,6 +282,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l sche
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l free -d 'Only devices that nobody holds and that can be given out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l tainted -d 'Only devices with a taint'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -328,6 +333,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l sched
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
@@ -376,6 +382,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l sch
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -435,6 +442,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l schedu
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
@@ -450,7 +458,6 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l disable-gate -d 'The feature gate that is turned off; may be repeated' -r -f -a "DRAWorkloadResourceClaims\t'Claims of PodGroups; PodGroups stay'
 GenericWorkload\t'PodGroups altogether'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l out -d 'With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l timeout -d 'With `--wait`: give up after this long' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l settle -d 'Time between two passes' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l dry-run -d 'Write nothing: only print (`client`), or let the API server check every patch (`server`)' -r -f -a "none\t'Write'
 client\t'Send nothing'
@@ -497,11 +504,12 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l all-kinds -d 'Entries of every kind'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l include-generated -d 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l release-unused -d 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l force -d 'With `--out`: also over the file of `--from`, of which no other copy may exist'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back; for as long as `--timeout` says'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l final -d 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s w -l watch -d 'After the table, print what changes, until interrupted'
@@ -562,6 +570,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l all-kinds -d 'Entries of every kind'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l include-generated -d 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l release-unused -d 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone'
@@ -575,7 +584,6 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l plan -d 'The plan; `-` is standard input' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l timeout -d 'With `--wait`: give up after this long' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l settle -d 'Time between two passes' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l dry-run -d 'Write nothing: only print (`client`), or let the API server check every patch (`server`)' -r -f -a "none\t'Write'
 client\t'Send nothing'
@@ -622,7 +630,8 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l wait -d 'Wait for members that have no node yet, and convert again what the scheduler puts back; for as long as `--timeout` says'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l final -d 'The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s w -l watch -d 'After the table, print what changes, until interrupted'
@@ -674,6 +683,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l all-kinds -d 'Entries of every kind'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -728,6 +738,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s y -l yes -d 'Do not ask before writing; needed without a terminal'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -744,7 +755,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Bring back the lists that a conversion replaced'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s f -l filename -d 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input' -r -F
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l budget -d 'Steps that all searches of the command may take together; what is undecided then is given up' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
@@ -784,6 +795,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l sche
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -832,6 +844,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and no
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -852,7 +865,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l untaint -d 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l add-node -d 'As if the nodes and resource slices of this file were there; may be repeated' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l remove-node -d 'As if this node and its slices were gone; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l budget -d 'Steps that all searches of the command may take together; what is undecided then is given up' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
@@ -892,6 +905,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l max -d 'Say how many copies fit, and what runs out first; of several pods, of the first'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s w -l watch -d 'After the table, print what changes, until interrupted'
@@ -909,7 +923,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l untaint -d 'As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l add-node -d 'As if the nodes and resource slices of this file were there; may be repeated' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l remove-node -d 'As if this node and its slices were gone; may be repeated' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l budget -d 'Steps of the search after which an attempt on a node gives up' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l budget -d 'Steps that all searches of the command may take together; what is undecided then is given up' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
@@ -949,6 +963,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l max -d 'Say how many copies fit, and what runs out first; of several pods, of the first'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s w -l watch -d 'After the table, print what changes, until interrupted'
@@ -1005,6 +1020,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l toleration-report -d 'Show also who tolerates which taint until when'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l emit-rule -d 'Print the DeviceTaintRules of the flags as manifests instead, with the effect None, so that the controller counts first'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l fail-on-eviction -d 'End with exit code 1 when a pod has to go'
@@ -1062,6 +1078,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l schedule
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
@@ -1111,6 +1128,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l sch
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l no-redact -d 'Keep everything as the API server sends it, secrets included'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s w -l watch -d 'After the table, print what changes, until interrupted'
@@ -1160,6 +1178,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l sche
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l client -d 'Only the version of this program, without asking a server for its own'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -s w -l watch -d 'After the table, print what changes, until interrupted'
@@ -1209,6 +1228,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l s
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
