@@ -101,8 +101,12 @@ pub(super) fn shown(text: &str) -> String {
         }
         _ => (None, text),
     };
-    // A password may hold any sign, also one that would end the part it stands in: what follows the last `@` is certainly none.
-    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let place = match rest.rsplit_once('@') {
+        // A password with such a sign, or a query with an `@`: what follows the `@` may be the host or a secret.
+        Some((before, _)) if before.contains(['?', '#']) => "…",
+        Some((_, place)) => place,
+        None => rest,
+    };
     let place = place.split(['?', '#']).next().unwrap_or_default();
     let mut short: String = place.chars().take(200).collect();
     if short.len() < place.len() {
