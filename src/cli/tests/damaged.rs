@@ -130,7 +130,7 @@ fn accusations(cluster: &Cluster) -> BTreeSet<String> {
 
 proptest! {
     // Each case reads the file six times; `PROPTEST_CASES` asks for more.
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 5, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 5, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_lost_or_damaged_makes_a_verdict_good(

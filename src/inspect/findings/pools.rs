@@ -41,7 +41,9 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     let about = || Subject::pool(&pool.id);
     let describe = || describe_pool(&pool.id);
     let there = pool.slices.len();
-    if !pool.is_complete() {
+    // A slice that could not be read may be the one that is missing.
+    let all_are_known = !look.is_hidden(Kind::ResourceSlice, "");
+    if all_are_known && !pool.is_complete() {
         let message = format!(
             "has {} of generation {} instead of {}: the scheduler gives out none of its devices, and ends requests for all devices with \
              an error. The driver is publishing it, or has stopped in between",
@@ -80,7 +82,8 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe()));
     }
     let environment = look.cluster.environment();
-    if environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices)
+    if all_are_known
+        && environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices)
         && let Some(fault) = pool_fault(pool.slices.iter().map(|slice| &***slice))
     {
         let message = format!("is invalid, and the scheduler gives out none of its devices: {fault}");
