@@ -55,6 +55,7 @@ pub mod conversion;
 pub mod sources;
 
 #[cfg(all(feature = "cli", any(test, fuzzing)))]
+#[expect(clippy::disallowed_methods, reason = "targets read the files that they wrote")]
 pub mod fuzzing;
 
 #[cfg(feature = "cli")]

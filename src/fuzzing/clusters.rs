@@ -81,8 +81,8 @@ impl SmallCluster {
             items.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "uid": format!("ns-{name}")}}));
         }
         for (api_version, kind, most) in MOST {
-            for number in 0..maker.bytes.below(*most) {
-                let mut item = maker.object(kind, NAMES[number]);
+            for name in NAMES.iter().take(maker.bytes.below(*most)) {
+                let mut item = maker.object(kind, name);
                 item["apiVersion"] = json!(api_version);
                 item["kind"] = json!(kind);
                 items.push(item);
@@ -271,7 +271,7 @@ impl Maker<'_, '_> {
     }
 
     fn claim_spec(&mut self) -> Value {
-        let requests: Vec<Value> = (0..1 + self.bytes.below(3))
+        let requests: Vec<Value> = (0..=self.bytes.below(3))
             .map(|number| {
                 let exactly = json!({
                     "deviceClassName": self.name(), "selectors": self.selectors(), "tolerations": self.tolerations(),
@@ -308,7 +308,7 @@ impl Maker<'_, '_> {
                 "name": self.name(), "uid": format!("pod-{}", self.name())}]);
         }
         if self.bytes.one_in(2) {
-            let results: Vec<Value> = (0..1 + self.bytes.below(2))
+            let results: Vec<Value> = (0..=self.bytes.below(2))
                 .map(|number| {
                     json!({"request": NAMES[number], "driver": "d", "pool": self.name(), "device": self.name(),
                            "tolerations": self.tolerations()})
@@ -317,7 +317,7 @@ impl Maker<'_, '_> {
             claim["status"]["allocation"] = json!({"devices": {"results": results}});
         }
         if self.bytes.one_in(2) {
-            let entries: Vec<Value> = (0..1 + self.bytes.below(2))
+            let entries: Vec<Value> = (0..=self.bytes.below(2))
                 .map(|_| {
                     let name = self.name();
                     match self.bytes.below(4) {

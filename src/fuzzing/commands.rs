@@ -12,7 +12,10 @@ pub(super) fn command(data: &[u8]) {
     let key = Key::new(b, a);
     let made: Vec<Result<Script, NoCommand>> = vec![
         Command::kubectl("get").object(Kind::Pod, a).namespace(b).done(),
-        Command::dra("describe").object(Kind::Node, c).option("--driver", b).done(),
+        Command::dra("describe")
+            .object(Kind::Node, c)
+            .option("--driver", b)
+            .done(),
         Command::dra("check").claim(b, a).done(),
         script::recreate_pod(&key),
         script::save_and_delete(Kind::PodGroup, &key),
@@ -40,8 +43,13 @@ pub(super) fn command(data: &[u8]) {
             }
             for argument in &run.argv[1..] {
                 let flag = argument.split('=').next().unwrap_or_default();
-                let is_ours = flag.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'A');
-                assert!(!argument.starts_with('-') || is_ours, "{argument:?} is a flag in {line}");
+                let is_ours = flag
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'A');
+                assert!(
+                    !argument.starts_with('-') || is_ours,
+                    "{argument:?} is a flag in {line}"
+                );
             }
         }
         assert_eq!(words.next(), None, "in {line}");

@@ -23,16 +23,24 @@ pub(super) fn destination(data: &[u8]) {
     }
     lay(&mut bytes, folder.path());
     let before = look(folder.path());
-    let name: String = (0..1 + bytes.below(5))
-        .map(|_| bytes.pick(&["a", "b", "d", "d/c", "..", ".", "/", "l", "m", "p", "new", "-", " ", "\u{e9}", "%"]))
+    let name: String = (0..=bytes.below(5))
+        .map(|_| {
+            bytes.pick(&[
+                "a", "b", "d", "d/c", "..", ".", "/", "l", "m", "p", "new", "-", " ", "\u{e9}", "%",
+            ])
+        })
         .collect();
     let named = inside("d").join(format!("../{name}"));
+    let shown = named.display();
     let fails = bytes.one_in(4);
     let result = match Destination::of(&named) {
         Ok(Destination::File(file)) if file.is_regular() => {
             let path = file.path().to_owned();
             // A name may lead out of the folder; nothing of this target is there.
-            if !path.starts_with(folder.path()) && fs::canonicalize(path.parent().unwrap_or(Path::new("/"))).is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a folder"))) {
+            if !path.starts_with(folder.path())
+                && fs::canonicalize(path.parent().unwrap_or(Path::new("/")))
+                    .is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a folder")))
+            {
                 return;
             }
             let written = file.write(Readers::AsBefore, |out: &mut dyn std::io::Write| {
@@ -49,19 +57,32 @@ pub(super) fn destination(data: &[u8]) {
     let after = look(folder.path());
     let changed: Vec<&PathBuf> = before
         .iter()
-        .filter(|(path, what)| after.iter().find(|(other, _)| other == path).map(|(_, what)| what) != Some(what))
+        .filter(|(path, what)| {
+            after
+                .iter()
+                .find(|(other, _)| other == path)
+                .map(|(_, what)| what)
+                != Some(what)
+        })
         .map(|(path, _)| path)
         .collect();
     match result {
         None => {
-            assert!(changed.is_empty(), "{named:?} was not written and changed {changed:?}");
-            assert_eq!(before.len(), after.len(), "{named:?} was not written and left a file");
+            assert!(
+                changed.is_empty(),
+                "{shown} was not written and changed {changed:?}"
+            );
+            assert_eq!(
+                before.len(),
+                after.len(),
+                "{shown} was not written and left a file"
+            );
         }
         Some(path) => {
             assert!(!fails);
             assert_eq!(fs::read(&path).expect("the file"), NEW);
-            assert!(changed.len() <= 1, "{named:?} changed {changed:?}");
-            assert!(after.len() <= before.len() + 1, "{named:?} left more than itself");
+            assert!(changed.len() <= 1, "{shown} changed {changed:?}");
+            assert!(after.len() <= before.len() + 1, "{shown} left more than itself");
         }
     }
 }
@@ -92,7 +113,10 @@ fn look(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
                 waiting.push(entry.path());
                 b"folder".to_vec()
             } else if kind.is_symlink() {
-                fs::read_link(entry.path()).expect("a link").into_os_string().into_encoded_bytes()
+                fs::read_link(entry.path())
+                    .expect("a link")
+                    .into_os_string()
+                    .into_encoded_bytes()
             } else if kind.is_file() {
                 fs::read(entry.path()).expect("a file")
             } else {

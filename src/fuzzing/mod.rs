@@ -14,6 +14,10 @@ mod texts;
 mod verdicts;
 
 #[cfg(test)]
+#[expect(
+    clippy::print_stdout,
+    reason = "the test harness shows it for the input that failed"
+)]
 mod tests;
 
 /// A target: what it is called, and what it does with an input.

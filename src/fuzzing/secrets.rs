@@ -64,7 +64,8 @@ pub(super) fn kubeconfig(data: &[u8]) {
     while !bytes.is_empty() && !text.is_empty() {
         let at = bytes.below(65_536) % text.len();
         // Within a secret a change would make another one.
-        let around = String::from_utf8_lossy(&text[at.saturating_sub(24)..(at + 6).min(text.len())]).into_owned();
+        let around =
+            String::from_utf8_lossy(&text[at.saturating_sub(24)..(at + 6).min(text.len())]).into_owned();
         if PLANTS.iter().any(|plant| around.contains(plant)) {
             continue;
         }
@@ -98,7 +99,8 @@ pub(super) fn kubeconfig(data: &[u8]) {
 /// Addresses with a password, and texts that become headers.
 pub(super) fn address(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let (before, after) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at));
+    let (before, after) = text.split_at(middle.unwrap_or_default());
     for address in [
         format!("https://{before}:PLANT@{after}"),
         format!("{before}:PLANT@{after}"),
@@ -120,14 +122,16 @@ pub(super) fn address(data: &[u8]) {
 /// Fields that no rule knows, anywhere in an object: none of them reaches a snapshot.
 pub(super) fn redaction(data: &[u8]) {
     let mut bytes = Bytes::new(data);
-    let plants: Vec<(usize, u8)> = (0..1 + bytes.below(6))
+    let plants: Vec<(usize, u8)> = (0..=bytes.below(6))
         .map(|_| (bytes.below(512), bytes.byte()))
         .collect();
     let cluster = SmallCluster::of(&mut bytes);
     for mut item in cluster.items {
         let (Some(api_version), Some(kind)) = (
             item["apiVersion"].as_str().map(str::to_owned),
-            item["kind"].as_str().and_then(|name| Kind::all().find(|kind| kind.name() == name)),
+            item["kind"]
+                .as_str()
+                .and_then(|name| Kind::all().find(|kind| kind.name() == name)),
         ) else {
             continue;
         };
@@ -158,7 +162,9 @@ fn places(value: &Value, named: bool) -> usize {
     match value {
         Value::Array(items) => items.iter().map(|item| places(item, true)).sum(),
         Value::Object(fields) => {
-            let inside = fields.iter().map(|(key, value)| places(value, !is_map(key) || value.is_array()));
+            let inside = fields
+                .iter()
+                .map(|(key, value)| places(value, !is_map(key) || value.is_array()));
             usize::from(named) + inside.sum::<usize>()
         }
         _ => 0,

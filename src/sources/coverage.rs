@@ -83,7 +83,10 @@ impl Coverage {
             Object::ResourceClaim(claim) => {
                 let mut entries = claim.status.reserved_for.iter();
                 entries.any(|entry| entry.resource == Kind::PodGroup.plural())
-                    || claim.metadata.controller().is_some_and(|owner| owner.kind == Kind::PodGroup.name())
+                    || claim
+                        .metadata
+                        .controller()
+                        .is_some_and(|owner| owner.kind == Kind::PodGroup.name())
             }
             _ => false,
         };
@@ -94,7 +97,11 @@ impl Coverage {
 
     /// Whether the files show a whole cluster rather than some objects of one.
     fn shows_a_cluster(&self) -> bool {
-        let tells = |kind| self.files.values().any(|file| file.tells(kind) == Told::Everything);
+        let tells = |kind| {
+            self.files
+                .values()
+                .any(|file| file.tells(kind) == Told::Everything)
+        };
         IN_EVERY_CLUSTER.into_iter().all(tells)
     }
 

@@ -28,6 +28,10 @@ pub(crate) fn address(text: &str) -> Vec<String> {
 
 /// What is said of a token, or of a name to act as, that cannot be sent.
 pub(crate) fn headers(text: &str) -> Vec<String> {
-    let wrong = [bearer(text).err(), header_text(text).err(), no_path_segment(text).map(str::to_owned)];
+    let wrong = [
+        bearer(text).err(),
+        header_text(text).err(),
+        no_path_segment(text).map(str::to_owned),
+    ];
     wrong.into_iter().flatten().collect()
 }

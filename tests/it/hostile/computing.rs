@@ -36,7 +36,12 @@ fn run_on(content: &[u8], args: &[&str]) -> Run {
     let path = folder.path().join("cluster.json");
     std::fs::write(&path, content).expect("a file");
     let from = path.to_str().expect("a path in UTF-8");
-    dra(&[args, &["--from", from, "--complete", "--kubernetes-version", "1.37"]].concat()).run()
+    dra(&[
+        args,
+        &["--from", from, "--complete", "--kubernetes-version", "1.37"],
+    ]
+    .concat())
+    .run()
 }
 
 /// Texts that recursion over what is read, checked, planned, evaluated, cut into terms or let go of would go deep into.
