@@ -283,6 +283,7 @@ impl Program {
         }
         let mut context = Context::new(device, self.plan.slots, MAX_COST);
         let value = context.eval(&self.plan.root)?;
+        let value = context.settled(value)?;
         derive::attribute(&value).map_err(|problem| EvalError(problem.into()))
     }
 
