@@ -17,6 +17,8 @@ use crate::model::Quantity;
 const MAX_WORK: u64 = 20_000_000;
 /// Bytes that an evaluation may allocate altogether.
 const MAX_MEMORY: u64 = 64 << 20;
+/// Steps that every evaluation is worth.
+const EFFORT_TO_BEGIN: u64 = 16;
 /// Lists, maps and optionals inside of each other.
 const MAX_NESTING: u32 = 400;
 
@@ -96,6 +98,11 @@ impl<'a> Context<'a> {
 
     pub(crate) fn cost(&self) -> u64 {
         self.cost
+    }
+
+    /// What the evaluation has taken, in steps: cost, and work that the cost does not bound.
+    pub(crate) fn effort(&self) -> u64 {
+        EFFORT_TO_BEGIN + self.cost.min(self.limit).saturating_add(self.work)
     }
 
     fn over_cost() -> Fault {
