@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Device, DeviceId, Node, Quantity, Slice, Taint, Toleration};
+use crate::model::{Device, DeviceId, Node, Quantity, Slice, TOO_MUCH_WORK, Taint, Toleration};
 
 use super::capacity::{Need, need, takes_all, units};
 use super::constraint::{Values, attribute_of};
@@ -310,6 +310,7 @@ impl<'a> Problem<'a> {
                     };
                     let place = selector.place;
                     match error {
+                        SelectorError::NotTried => TOO_MUCH_WORK.to_owned(),
                         SelectorError::Compile(why) => {
                             format!("{of}: selector #{place}: CEL compile error: {why}")
                         }
@@ -389,6 +390,7 @@ impl<'a> Problem<'a> {
                     .expressions
                     .derive(*expression, view.numbered(pool_device))
                     .map_err(|error| match error {
+                        SelectorError::NotTried => TOO_MUCH_WORK.to_owned(),
                         SelectorError::Compile(why) => {
                             format!("compile derived attribute {name} failed: {why}")
                         }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
+use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, TOO_MUCH_WORK, Taint, lookup};
 
 use super::candidates::{Problem, is_tolerated};
 use super::capacity::{Need, need, units};
@@ -248,6 +248,9 @@ fn unselected(problem: &Problem<'_>, number: u32, device: u32) -> Option<Fitness
             Ok(true) => {}
             Ok(false) if selector.of_class => return Some(Fitness::ClassSelector { place, expression }),
             Ok(false) => return Some(Fitness::RequestSelector { place, expression }),
+            Err(SelectorError::NotTried) => {
+                return Some(Fitness::SelectorError(TOO_MUCH_WORK.to_owned()));
+            }
             Err(SelectorError::Compile(why) | SelectorError::Runtime(why)) => {
                 return Some(Fitness::SelectorError(why.to_string()));
             }

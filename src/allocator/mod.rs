@@ -31,7 +31,7 @@ mod structure;
 
 use std::sync::Arc;
 
-use crate::model::{Allocation, Claim, Class, Cluster, Node};
+use crate::model::{Allocation, Claim, Class, Cluster, Node, TOO_MUCH_WORK};
 
 use self::candidates::Problem;
 use self::pools::{PoolView, Pools};
@@ -160,7 +160,7 @@ impl Inputs {
     /// Prepares `cluster`. Costs little: pools are looked at when a node asks for them.
     pub fn new(cluster: &Cluster, features: Features) -> Self {
         let claims = cluster.claims().map(|claim| &**claim);
-        let selectors = Selectors::new(features.selectors(cluster.environment()));
+        let selectors = Selectors::new(features.selectors(cluster.environment()), cluster.meter());
         Self {
             features,
             pools: Pools::new(cluster.slices(), cluster.rules(), features, &selectors),
@@ -223,7 +223,7 @@ impl Inputs {
             },
             Flow::Fail => does_not_fit(&problem.views),
             Flow::Exceeded => Outcome::Error(AttemptError("allocation max size exceeded".to_owned())),
-            Flow::Error => Outcome::Error(AttemptError(state.error)),
+            Flow::Error => failure(state.error),
             Flow::GaveUp => Outcome::GaveUp,
         };
         Attempt { outcome, steps }
@@ -236,6 +236,15 @@ impl Inputs {
     fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
         let views = self.pools.of_node(node, &self.allocated);
         views.map_err(|why| format!("gather pool information: {why}"))
+    }
+}
+
+/// What an error means that ends the search: upstream ends there too, unless it is ours, that an expression was not tried.
+fn failure(error: String) -> Outcome {
+    if error == TOO_MUCH_WORK {
+        Outcome::GaveUp
+    } else {
+        Outcome::Error(AttemptError(error))
     }
 }
 
@@ -270,7 +279,7 @@ fn search(problem: &mut Problem<'_>, limits: Limits, observer: &dyn Observer) ->
 impl Attempt {
     fn failed(error: String) -> Self {
         Self {
-            outcome: Outcome::Error(AttemptError(error)),
+            outcome: failure(error),
             steps: 0,
         }
     }

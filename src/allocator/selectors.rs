@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use foldhash::fast::RandomState;
 
-use crate::cel::{CompileError, DeviceInput, Environment, KeptReadings, Mode, Program, Readings};
-use crate::model::{AttributeValue, Slice, Str};
+use crate::cel::{CompileError, DeviceInput, Environment, EvalError, KeptReadings, Mode, Program, Readings};
+use crate::model::{AttributeValue, Meter, Slice, Str};
 
 /// Why an expression has no value, in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +20,25 @@ pub(super) enum SelectorError {
     Compile(Str),
     /// It fails on this device.
     Runtime(Str),
+    /// The command's work on expressions was used up before, so that it was not tried.
+    NotTried,
+}
+
+impl SelectorError {
+    fn of(error: &EvalError) -> Self {
+        if error.is_not_tried() {
+            Self::NotTried
+        } else {
+            Self::Runtime(error.to_string().into())
+        }
+    }
 }
 
 /// Every expression that was asked for, and the numbers of all devices.
 #[derive(Debug)]
 pub(super) struct Selectors {
     environment: Environment,
+    meter: Arc<Meter>,
     selectors: Mutex<HashMap<Str, Arc<Selector>>>,
     derived: Mutex<HashMap<Str, Arc<DerivedAttribute>>>,
     next_device: AtomicU32,
@@ -63,9 +76,10 @@ pub(super) struct DerivedAttribute {
 }
 
 impl Selectors {
-    pub(super) fn new(environment: Environment) -> Self {
+    pub(super) fn new(environment: Environment, meter: &Arc<Meter>) -> Self {
         Self {
             environment,
+            meter: Arc::clone(meter),
             selectors: Mutex::default(),
             derived: Mutex::default(),
             next_device: AtomicU32::new(0),
@@ -82,12 +96,19 @@ impl Selectors {
         })
     }
 
+    fn program(&self, compiled: Result<Program, CompileError>) -> Result<Program, Str> {
+        match compiled {
+            Ok(program) => Ok(program.metered(&self.meter)),
+            Err(error) => Err(error.to_string().into()),
+        }
+    }
+
     /// The selector `text`.
     pub(super) fn selector(&self, text: &Str) -> Arc<Selector> {
         let mut known = locked(&self.selectors);
         let selector = known.entry(text.clone()).or_insert_with(|| {
             Arc::new(Selector {
-                program: message(self.environment.compile(text, Mode::Stored)),
+                program: self.program(self.environment.compile(text, Mode::Stored)),
                 results: Results::default(),
                 errors: Mutex::default(),
                 answers: Answers::default(),
@@ -101,16 +122,12 @@ impl Selectors {
         let mut known = locked(&self.derived);
         let attribute = known.entry(text.clone()).or_insert_with(|| {
             Arc::new(DerivedAttribute {
-                program: message(self.environment.compile_attribute(text, Mode::Stored)),
+                program: self.program(self.environment.compile_attribute(text, Mode::Stored)),
                 values: Mutex::default(),
             })
         });
         Arc::clone(attribute)
     }
-}
-
-fn message(compiled: Result<Program, CompileError>) -> Result<Program, Str> {
-    compiled.map_err(|error| error.to_string().into())
 }
 
 /// What a thread that panicked has left behind is complete: entries are made before they are inserted.
@@ -165,31 +182,35 @@ impl Selector {
                 known.store(if matches { YES } else { NO }, Ordering::Release);
                 Ok(matches)
             }
-            Err(why) => {
+            Err(SelectorError::Runtime(why)) => {
                 locked(&self.errors).insert(number, why.clone());
                 known.store(FAILED, Ordering::Release);
                 Err(SelectorError::Runtime(why))
             }
+            Err(other) => Err(other),
         }
     }
 }
 
 impl Selector {
     /// The answer of `program`, which is that of the selector.
-    fn answer(&self, program: &Program, device: Numbered<'_>) -> Answer {
+    fn answer(&self, program: &Program, device: Numbered<'_>) -> Result<bool, SelectorError> {
         let readings = device.readings(program);
         if let Some(known) = readings.as_ref().and_then(|readings| self.answers.get(readings)) {
-            return known;
+            return known.map_err(SelectorError::Runtime);
         }
         let input = device.input();
-        let answer = program
-            .evaluate(input)
-            .result
-            .map_err(|why| Str::from(why.to_string()));
+        let answer = match program.evaluate(input).result {
+            Ok(matches) => Ok(matches),
+            Err(error) => match SelectorError::of(&error) {
+                SelectorError::Runtime(why) => Err(why),
+                other => return Err(other),
+            },
+        };
         if let Some(readings) = readings.filter(|_| input.is_readable()) {
             self.answers.add(&readings, &answer);
         }
-        answer
+        answer.map_err(SelectorError::Runtime)
     }
 }
 
@@ -258,9 +279,13 @@ impl DerivedAttribute {
         if let Some(known) = locked(&self.values).get(&number) {
             return known.clone().map_err(SelectorError::Runtime);
         }
-        let value = program
-            .derive(device.input())
-            .map_err(|why| Str::from(why.to_string()));
+        let value = match program.derive(device.input()) {
+            Ok(value) => Ok(value),
+            Err(error) => match SelectorError::of(&error) {
+                SelectorError::Runtime(why) => Err(why),
+                other => return Err(other),
+            },
+        };
         locked(&self.values).insert(number, value.clone());
         value.map_err(SelectorError::Runtime)
     }
@@ -426,7 +451,7 @@ mod tests {
             let environment = environment(list_type_attributes);
             for text in EXPRESSIONS {
                 let program = environment.compile(text, Mode::Stored).expect(text);
-                let selectors = Selectors::new(environment);
+                let selectors = Selectors::new(environment, &Arc::default());
                 let selector = selectors.selector(&Str::from(*text));
                 let numbered = selectors.number(&slice);
                 for (index, device) in (0..).zip(&slice.spec.devices) {
@@ -445,7 +470,7 @@ mod tests {
     #[test]
     fn few_evaluations_serve_many_devices() {
         let environment = environment(false);
-        let selectors = Selectors::new(environment);
+        let selectors = Selectors::new(environment, &Arc::default());
         for (text, kept) in [
             (r#"device.attributes["d"].model == "a""#, 2),
             (r#"device.attributes["d"].seven > 3"#, 7),

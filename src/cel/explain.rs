@@ -15,6 +15,10 @@ use super::program::{EvalError, MAX_COST, boolean};
 use super::source::Issues;
 use super::value::text;
 use super::{check, parse};
+use crate::model::Meter;
+
+/// What compiling a byte of an expression is worth, in steps of an evaluation.
+const STEPS_OF_BYTE: u64 = 20;
 
 /// A term that keeps a device from matching.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +41,16 @@ pub struct Seen {
 }
 
 /// The terms of `expression` that are not true for `device`, in their order.
-pub(super) fn explain(expression: &str, scope: &Scope, device: &DeviceInput) -> Vec<FailingTerm> {
+pub(super) fn explain(
+    expression: &str,
+    scope: &Scope,
+    device: &DeviceInput,
+    meter: &Meter,
+) -> Vec<FailingTerm> {
+    if meter.is_exhausted() {
+        return Vec::new();
+    }
+    meter.spend((expression.len() as u64).saturating_mul(STEPS_OF_BYTE));
     let checked: Result<Checked, Issues> =
         parse::parse(expression, scope.macros()).and_then(|ast| check::check(ast, scope));
     let Ok(checked) = checked else { return Vec::new() };
@@ -53,6 +66,7 @@ pub(super) fn explain(expression: &str, scope: &Scope, device: &DeviceInput) -> 
         checked: &checked,
         scope,
         device,
+        meter,
     };
     terms
         .into_iter()
@@ -96,16 +110,21 @@ struct Explainer<'c> {
     checked: &'c Checked,
     scope: &'c Scope,
     device: &'c DeviceInput,
+    meter: &'c Meter,
 }
 
 impl Explainer<'_> {
     fn explain(&self, term: &Term<'_>, text: &str) -> Option<FailingTerm> {
+        if self.meter.is_exhausted() {
+            return None;
+        }
         let plan = self.plan(term.expr, &term.binds)?;
         let mut context = Context::new(self.device, plan.slots, MAX_COST);
         let result = context
             .eval(&plan.root)
             .map_err(EvalError::from)
             .and_then(|value| boolean(&value));
+        self.meter.spend(context.effort());
         if result == Ok(true) {
             return None;
         }
@@ -113,7 +132,7 @@ impl Explainer<'_> {
         collect_parts(term.expr, &term.binds, &mut parts);
         let mut seen: Vec<Seen> = Vec::new();
         for (part_text, part) in parts {
-            if seen.iter().any(|seen| seen.text == part_text) {
+            if self.meter.is_exhausted() || seen.iter().any(|seen| seen.text == part_text) {
                 continue;
             }
             let Some(plan) = self.plan(part, &term.binds) else {
@@ -124,6 +143,7 @@ impl Explainer<'_> {
                 .eval(&plan.root)
                 .map(|value| text::source(&value))
                 .map_err(EvalError::from);
+            self.meter.spend(context.effort());
             seen.push(Seen {
                 text: part_text,
                 value,

@@ -4,6 +4,7 @@
 //! `validateCELExpression` (kubernetes v1.37.1).
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::check::{self, Features, Mode, Scope};
 use super::cost::estimate;
@@ -15,7 +16,7 @@ use super::parse;
 use super::plan::{self, Plan};
 use super::reads::Reads;
 use super::value::{Fault, Value, convert};
-use crate::model::{AttributeValue, go_quote};
+use crate::model::{AttributeValue, Meter, TOO_MUCH_WORK, go_quote};
 
 /// What an evaluation may cost, and what a new expression may be estimated at.
 pub const MAX_COST: u64 = 1_000_000;
@@ -105,6 +106,7 @@ impl Environment {
             reads: Reads::of(&plan.root),
             plan,
             max_cost,
+            meter: None,
         })
     }
 
@@ -217,6 +219,7 @@ pub struct Program {
     plan: Plan,
     reads: Option<Reads>,
     max_cost: u64,
+    meter: Option<Arc<Meter>>,
 }
 
 /// What an evaluation came to.
@@ -230,12 +233,36 @@ pub struct Evaluation {
 
 /// Why an evaluation has no result, in the words of kube-scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct EvalError(Box<str>);
+#[error("{message}")]
+pub struct EvalError {
+    message: Box<str>,
+    not_tried: bool,
+}
+
+impl EvalError {
+    fn new(message: impl Into<Box<str>>) -> Self {
+        Self {
+            message: message.into(),
+            not_tried: false,
+        }
+    }
+
+    pub(super) fn not_tried() -> Self {
+        Self {
+            message: TOO_MUCH_WORK.into(),
+            not_tried: true,
+        }
+    }
+
+    /// Whether the meter had run out, so that the program was not tried at all. kube-scheduler would have a result.
+    pub fn is_not_tried(&self) -> bool {
+        self.not_tried
+    }
+}
 
 impl From<Fault> for EvalError {
     fn from(fault: Fault) -> Self {
-        Self(fault.message().into())
+        Self::new(fault.message())
     }
 }
 
@@ -256,11 +283,36 @@ impl Program {
         self.reads.as_ref()
     }
 
+    /// The same program, whose evaluations draw from `meter`.
+    #[must_use]
+    pub fn metered(self, meter: &Arc<Meter>) -> Self {
+        Self {
+            meter: Some(Arc::clone(meter)),
+            ..self
+        }
+    }
+
+    fn may_be_tried(&self) -> bool {
+        !self.meter.as_ref().is_some_and(|meter| meter.is_exhausted())
+    }
+
+    fn spend(&self, context: &Context<'_>) {
+        if let Some(meter) = &self.meter {
+            meter.spend(context.effort());
+        }
+    }
+
     /// Whether `device` matches.
     pub fn evaluate(&self, device: &DeviceInput) -> Evaluation {
+        if !self.may_be_tried() {
+            return Evaluation {
+                result: Err(EvalError::not_tried()),
+                cost: 0,
+            };
+        }
         if let Some(problem) = device.problem(self.scope.takes_lists()) {
             return Evaluation {
-                result: Err(EvalError(problem.into())),
+                result: Err(EvalError::new(problem)),
                 cost: 0,
             };
         }
@@ -270,6 +322,7 @@ impl Program {
             Ok(value) => boolean(&value),
             Err(fault) => Err(fault.into()),
         };
+        self.spend(&context);
         Evaluation {
             result,
             cost: context.cost(),
@@ -278,17 +331,26 @@ impl Program {
 
     /// The attribute that the expression computes for `device`.
     pub fn derive(&self, device: &DeviceInput) -> Result<AttributeValue, EvalError> {
+        if !self.may_be_tried() {
+            return Err(EvalError::not_tried());
+        }
         if let Some(problem) = device.problem(self.scope.takes_lists()) {
-            return Err(EvalError(problem.into()));
+            return Err(EvalError::new(problem));
         }
         let mut context = Context::new(device, self.plan.slots, MAX_COST);
-        let value = context.eval(&self.plan.root)?;
-        derive::attribute(&value).map_err(|problem| EvalError(problem.into()))
+        let value = context
+            .eval(&self.plan.root)
+            .and_then(|value| context.settled(value));
+        self.spend(&context);
+        let value = value?;
+        derive::attribute(&value).map_err(EvalError::new)
     }
 
-    /// The terms of the expression, as joined by `&&`, that are not true for `device`.
+    /// The terms of the expression, as joined by `&&`, that are not true for `device`, as far as the meter lasts.
     pub fn explain(&self, device: &DeviceInput) -> Vec<FailingTerm> {
-        explain::explain(&self.expression, &self.scope, device)
+        let unmetered = Meter::new(u64::MAX);
+        let meter = self.meter.as_deref().unwrap_or(&unmetered);
+        explain::explain(&self.expression, &self.scope, device, meter)
     }
 }
 
@@ -296,6 +358,8 @@ impl Program {
 pub(super) fn boolean(value: &Value<'_>) -> Result<bool, EvalError> {
     convert::native_bool(value).map_err(|problem| {
         let name = value.type_name();
-        EvalError(format!("CEL result of type {name} could not be converted to bool: {problem}").into())
+        EvalError::new(format!(
+            "CEL result of type {name} could not be converted to bool: {problem}"
+        ))
     })
 }

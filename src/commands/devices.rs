@@ -256,9 +256,17 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             UsageError::new(format!("`--selector` is no CEL expression for devices: {error}"))
         })
     };
-    let selects = selector.as_ref().map(compile).transpose()?;
-    let rows =
-        |cluster: &Cluster| inspect::devices(cluster, &filter, &Selectors::of(cluster), selects.as_ref());
+    selector.as_ref().map(compile).transpose()?;
+    let rows = |cluster: &Cluster| {
+        // What was spent on rows that are shown already is not missing now.
+        cluster.meter().renew();
+        let selectors = Selectors::of(cluster);
+        // It has compiled before.
+        let selects = selector
+            .as_ref()
+            .and_then(|expression| selectors.compile(expression).ok());
+        inspect::devices(cluster, &filter, &selectors, selects.as_ref())
+    };
     let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     if !ctx.settings().watch {

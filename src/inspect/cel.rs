@@ -6,7 +6,7 @@ use super::claim_filter::names_device;
 use super::nodes::{WantedNode, node_of};
 use super::{DeviceNode, Match, Selectors, Warnings, input};
 use crate::cel::{Environment, FailingTerm, Features, Mode, Program, Refusal};
-use crate::model::{Cluster, Component, DeviceId, Gate, Kind, Str};
+use crate::model::{Cluster, Component, DeviceId, Gate, Kind, Str, TOO_MUCH_WORK};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -150,15 +150,21 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
     if let Some(gap) = gap {
         warnings.unknown("devices are unknown", gap);
     }
+    let mut not_judged = false;
     let (compile_error, devices) = match scheduler.compile(expression, Mode::Stored) {
-        Ok(program) => (None, evaluate(cluster, &program, filter, &mut warnings)),
+        Ok(program) => {
+            let program = program.metered(cluster.meter());
+            let (devices, some_missing) = evaluate(cluster, &program, filter, &mut warnings);
+            not_judged = some_missing;
+            (None, devices)
+        }
         Err(error) => (Some(error.to_string()), Vec::new()),
     };
     SelectorReport {
         compile_error,
         new_objects: new_objects(&server, expression),
         devices,
-        incomplete: gap.is_some(),
+        incomplete: gap.is_some() || not_judged,
         warnings,
     }
 }
@@ -181,12 +187,13 @@ fn new_objects(server: &Environment, expression: &str) -> NewObjects {
     }
 }
 
+/// The devices with what comes of the program, and whether some are missing because they were not judged.
 fn evaluate(
     cluster: &Cluster,
     program: &Program,
     filter: &SelectorFilter,
     warnings: &mut Warnings,
-) -> Vec<SelectedDevice> {
+) -> (Vec<SelectedDevice>, bool) {
     let classes = filter.class.as_ref().map(|class| (class, Selectors::of(cluster)));
     if let Some(class) = &filter.class {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
@@ -197,6 +204,7 @@ fn evaluate(
     }
     let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
     let mut found = Vec::new();
+    let mut not_judged = 0;
     for pool in cluster.pools() {
         if filter
             .driver
@@ -228,12 +236,20 @@ fn evaluate(
                         warnings.add(format!("whether {id} is of class {class} is unknown: {why}"));
                         continue;
                     }
+                    Match::Unknown => {
+                        not_judged += 1;
+                        continue;
+                    }
                 }
             }
             let evaluation = program.evaluate(&seen);
             let (result, error) = match evaluation.result {
                 Ok(true) => (Selected::Match, None),
                 Ok(false) => (Selected::NoMatch, None),
+                Err(error) if error.is_not_tried() => {
+                    not_judged += 1;
+                    continue;
+                }
                 Err(error) => (Selected::Error, Some(error.to_string())),
             };
             let failing = match result {
@@ -259,7 +275,12 @@ fn evaluate(
             });
         }
     }
-    found
+    if not_judged > 0 {
+        warnings.add(format!(
+            "what comes of it is unknown for {not_judged} of the devices, which are left out: {TOO_MUCH_WORK}"
+        ));
+    }
+    (found, not_judged > 0)
 }
 
 fn failing_item(term: FailingTerm) -> FailingItem {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::cel::Program;
 use crate::eviction::Taints;
-use crate::model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, Str};
+use crate::model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, Str, TOO_MUCH_WORK};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -227,6 +227,10 @@ impl<'a> Listing<'a> {
                 self.not_known_to_be.of_class.add(&id, why);
                 return None;
             }
+            Some(Match::Unknown) => {
+                self.not_known_to_be.of_class.add(&id, TOO_MUCH_WORK);
+                return None;
+            }
         }
         let found = selectors.classes(&seen);
         let mut item = self.item(id)?;
@@ -243,7 +247,11 @@ impl<'a> Listing<'a> {
         let (node, nodes) = node_of(slice, device);
         item.node = node;
         item.nodes = nodes;
-        item.classes = Some(found.names).filter(|_| self.classes_are_known);
+        item.classes = Some(found.names).filter(|_| self.classes_are_known && found.not_judged.is_empty());
+        if !found.not_judged.is_empty() {
+            self.warnings
+                .add(format!("classes of some devices are unknown: {TOO_MUCH_WORK}"));
+        }
         item.class_errors = found
             .errors
             .into_iter()

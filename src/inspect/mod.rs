@@ -53,4 +53,6 @@ use warnings::LeftOut;
 pub use warnings::Warnings;
 
 #[cfg(test)]
+mod metered;
+#[cfg(test)]
 mod testing;

@@ -1,10 +1,11 @@
 //! Which classes a device belongs to, and which devices an expression selects.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::allocator::Features;
 use crate::cel::{DeviceInput, Environment, Mode, Program};
-use crate::model::{Class, Cluster, Device, Slice, Str};
+use crate::model::{Class, Cluster, Device, Meter, Slice, Str};
 
 /// What the selectors of a class say of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum Match {
     No,
     /// One could not be evaluated, which keeps the class from being used where the device is.
     Error(String),
+    /// One was not tried, as the command has spent its work on expressions.
+    Unknown,
 }
 
 /// The classes of a device.
@@ -24,12 +27,15 @@ pub struct DeviceClasses {
     pub names: Vec<Str>,
     /// Those whose selectors fail on it, by name, with the error.
     pub errors: Vec<(Str, String)>,
+    /// Those of which it is not known whether it belongs to them, as the command has spent its work on expressions.
+    pub not_judged: Vec<Str>,
 }
 
 /// The selectors of all classes of a cluster, compiled as the scheduler of its release compiles them.
 #[derive(Debug)]
 pub struct Selectors {
     environment: Environment,
+    meter: Arc<Meter>,
     /// By name of the class; a selector without an expression is an error too.
     classes: BTreeMap<Str, Vec<Result<Program, String>>>,
 }
@@ -47,6 +53,7 @@ impl Selectors {
                     .ok_or_else(|| "no CEL expression".to_owned())?;
                 environment
                     .compile(&cel.expression, Mode::Stored)
+                    .map(|program| program.metered(cluster.meter()))
                     .map_err(|error| format!("CEL compile error: {error}"))
             });
             selectors.collect()
@@ -55,7 +62,11 @@ impl Selectors {
             .classes()
             .map(|class| (class.metadata.name.clone(), compile(class)))
             .collect();
-        Self { environment, classes }
+        Self {
+            environment,
+            meter: Arc::clone(cluster.meter()),
+            classes,
+        }
     }
 
     /// Compiles an expression of the user's.
@@ -63,7 +74,8 @@ impl Selectors {
     /// # Errors
     /// What is wrong with it.
     pub fn compile(&self, expression: &str) -> Result<Program, crate::cel::CompileError> {
-        self.environment.compile(expression, Mode::Stored)
+        let program = self.environment.compile(expression, Mode::Stored)?;
+        Ok(program.metered(&self.meter))
     }
 
     /// The classes that the device belongs to.
@@ -74,6 +86,7 @@ impl Selectors {
                 Match::Yes => found.names.push(name.clone()),
                 Match::No => {}
                 Match::Error(why) => found.errors.push((name.clone(), why)),
+                Match::Unknown => found.not_judged.push(name.clone()),
             }
         }
         found
@@ -97,6 +110,7 @@ fn all_match(selectors: &[Result<Program, String>], device: &DeviceInput) -> Mat
         match program.evaluate(device).result {
             Ok(true) => {}
             Ok(false) => return Match::No,
+            Err(why) if why.is_not_tried() => return Match::Unknown,
             Err(why) => return Match::Error(format!("selector #{index}: CEL runtime error: {why}")),
         }
     }

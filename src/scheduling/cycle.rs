@@ -18,7 +18,7 @@ use crate::allocator::{
     AttemptError, Demand, Features, Implementation, Inputs, Limits, Observer, Outcome, RequestExplanation,
 };
 use crate::model::{
-    Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Node, Pod, PoolId, Str, Time, go_quote,
+    Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Meter, Node, Pod, PoolId, Str, Time, go_quote,
 };
 use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 
@@ -402,6 +402,11 @@ impl<'a> Cycle<'a> {
             Verdict::Refused(Refusal::NotAvailable(unavailable))
         };
         Judgment { verdict, steps }
+    }
+
+    /// What is left of the work that expressions may take.
+    pub fn meter(&self) -> &Meter {
+        self.scheduler.cluster().meter()
     }
 
     /// Says for each device of `node` what rules it out for the requests that are to be allocated: claim, place of the request,

@@ -67,7 +67,7 @@ pub fn judge_all<'n>(
             answers[place] = judgment;
         }
         undecided = rest;
-        if share == 0 || observer.cancelled() {
+        if share == 0 || observer.cancelled() || cycle.meter().is_exhausted() {
             break;
         }
     }

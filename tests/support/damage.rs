@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// What is done to a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Damage {
+pub(crate) enum Damage {
     /// The object is left out, and the numbers of the file stay.
     Lost,
     /// Every object of its kind is left out, and what the file says of the kind.
@@ -40,7 +40,7 @@ pub enum Damage {
 
 impl Damage {
     /// Every damage.
-    pub const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Lost,
         Self::KindLost,
         Self::SmallKind,
@@ -59,7 +59,7 @@ impl Damage {
 
     /// Does it to the item number `at` of `list`, and says to what it was done; to nothing where the item is not an object of a
     /// cluster.
-    pub fn apply(self, list: &mut Value, at: usize) -> Option<String> {
+    pub(crate) fn apply(self, list: &mut Value, at: usize) -> Option<String> {
         let items = list["items"].as_array_mut()?;
         let item = items.get(at)?.clone();
         if item["kind"] == "SnapshotInfo" {

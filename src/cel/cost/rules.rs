@@ -169,7 +169,7 @@ impl Rule {
             Self::ListSelf(position) => match arg(position) {
                 Some(Value::List(list)) => {
                     let length = ctx.list_len(list) as u64;
-                    let text = matches!(ctx.list_get(list, 0), Some(Value::String(_) | Value::Bytes(_)));
+                    let text = matches!(ctx.list_get(list, 0)?, Some(Value::String(_) | Value::Bytes(_)));
                     let factor = if text { 2.0 + STRING_FACTOR } else { 2.0 };
                     allocating(factor, length.saturating_mul(length))
                 }
@@ -326,7 +326,7 @@ fn traverse_list<'a>(ctx: &mut Context<'a>, list: &List<'a>, joined: &mut Joined
         return Ok(cost);
     }
     for index in 0..ctx.list_len(list) {
-        if let Some(element) = ctx.list_get(list, index) {
+        if let Some(element) = ctx.list_get(list, index)? {
             cost = cost.wrapping_add(traverse(ctx, &element, joined)?);
         }
     }

@@ -158,9 +158,10 @@ impl<'a> Context<'a> {
             Value::List(list) => {
                 countable(value)?;
                 let index = list_index(key)?;
-                let element = usize::try_from(index)
-                    .ok()
-                    .and_then(|index| self.list_get(list, index));
+                let element = match usize::try_from(index) {
+                    Ok(index) => self.list_get(list, index)?,
+                    Err(_) => None,
+                };
                 if element.is_none() && !test {
                     return Err(Fault::error(format!("index out of bounds: {}", text::plain(key))));
                 }

@@ -4,9 +4,11 @@
 //! deal (comparing a list that holds itself twice over and over, replacing every letter by a long text). Go would run out
 //! of time or memory; here such an expression ends in an error. No expression that is any use comes near the budgets.
 
+use std::sync::Arc;
+
 use super::Slot;
 use crate::cel::device::DeviceInput;
-use crate::cel::value::list::List;
+use crate::cel::value::list::{Elements, List};
 use crate::cel::value::map::{Entries, Map};
 use crate::cel::value::{Fault, Value};
 use crate::model::Quantity;
@@ -15,6 +17,8 @@ use crate::model::Quantity;
 const MAX_WORK: u64 = 20_000_000;
 /// Bytes that an evaluation may allocate altogether.
 const MAX_MEMORY: u64 = 64 << 20;
+/// Steps that every evaluation is worth.
+const EFFORT_TO_BEGIN: u64 = 16;
 /// Lists, maps and optionals inside of each other.
 const MAX_NESTING: u32 = 400;
 
@@ -37,8 +41,39 @@ pub(crate) struct Context<'a> {
 /// Containers that are being built.
 #[derive(Debug, Default)]
 struct Building<'a> {
-    lists: Vec<Vec<Value<'a>>>,
+    lists: Vec<Growing<'a>>,
     maps: Vec<Entries<'a>>,
+    /// Accumulators that began with a container to grow.
+    accumulators: Vec<usize>,
+}
+
+/// A list that grows in place. Mirrors `mutableList` (`common/types/list.go`, cel-go v0.29).
+#[derive(Debug, Default)]
+struct Growing<'a> {
+    items: Vec<Value<'a>>,
+    /// The elements instead of `items`, since they became the result of a comprehension and until the list grows again.
+    complete: Option<Arc<Elements<'a>>>,
+    /// The size that is told. A list that is added to itself counts its elements once they are twice as many, so that it says that
+    /// there are more than there are.
+    size: usize,
+}
+
+impl<'a> Growing<'a> {
+    fn items(&self) -> &[Value<'a>] {
+        self.complete.as_ref().map_or(&self.items, |items| &**items)
+    }
+
+    /// An element, where the list does not claim one that it does not have.
+    fn get(&self, index: usize) -> Result<Option<Value<'a>>, Fault> {
+        let items = self.items();
+        match items.get(index) {
+            None if index < self.size => Err(Fault::panic(&format!(
+                "runtime error: index out of range [{index}] with length {}",
+                items.len()
+            ))),
+            found => Ok(found.cloned()),
+        }
+    }
 }
 
 impl<'a> Context<'a> {
@@ -63,6 +98,11 @@ impl<'a> Context<'a> {
 
     pub(crate) fn cost(&self) -> u64 {
         self.cost
+    }
+
+    /// What the evaluation has taken, in steps: cost, and work that the cost does not bound.
+    pub(crate) fn effort(&self) -> u64 {
+        EFFORT_TO_BEGIN + self.cost.min(self.limit).saturating_add(self.work)
     }
 
     fn over_cost() -> Fault {
@@ -152,11 +192,11 @@ impl<'a> Context<'a> {
         result
     }
 
-    fn built_list(&self, number: usize) -> Option<&Vec<Value<'a>>> {
+    fn built_list(&self, number: usize) -> Option<&Growing<'a>> {
         self.building.as_ref()?.lists.get(number)
     }
 
-    fn building_list(&mut self, number: usize) -> Option<&mut Vec<Value<'a>>> {
+    fn building_list(&mut self, number: usize) -> Option<&mut Growing<'a>> {
         self.building.as_mut()?.lists.get_mut(number)
     }
 
@@ -164,22 +204,28 @@ impl<'a> Context<'a> {
         self.building.as_mut()?.maps.get_mut(number)
     }
 
-    /// The number of elements.
+    /// The number of elements, as the list tells it.
     pub(crate) fn list_len(&self, list: &List<'a>) -> usize {
         match list {
-            List::Mutable(number) => self.built_list(*number).map_or(0, Vec::len),
+            List::Mutable(number) => self.built_list(*number).map_or(0, |list| list.size),
             _ => list.len(),
         }
     }
 
     /// An element.
-    pub(crate) fn list_get(&self, list: &List<'a>, index: usize) -> Option<Value<'a>> {
-        match list {
-            List::Mutable(number) => self
-                .built_list(*number)
-                .and_then(|items| items.get(index))
-                .cloned(),
-            _ => list.get(index),
+    ///
+    /// # Errors
+    /// The list tells of an element that it does not have.
+    pub(crate) fn list_get(&self, list: &List<'a>, index: usize) -> Result<Option<Value<'a>>, Fault> {
+        if matches!(list, List::Concat(_)) && index >= list.len() {
+            return Ok(None);
+        }
+        let (part, index) = list.part(index);
+        match part {
+            List::Mutable(number) | List::Seen { number, .. } => {
+                self.built_list(*number).map_or(Ok(None), |list| list.get(index))
+            }
+            _ => Ok(part.get(index)),
         }
     }
 
@@ -187,15 +233,25 @@ impl<'a> Context<'a> {
     pub(crate) fn list_items(&mut self, list: &List<'a>) -> Result<Vec<Value<'a>>, Fault> {
         let length = self.list_len(list);
         self.allocate_list(length)?;
-        Ok((0..length)
-            .filter_map(|index| self.list_get(list, index))
-            .collect())
+        (0..length)
+            .filter_map(|index| self.list_get(list, index).transpose())
+            .collect()
+    }
+
+    /// The value without what only this evaluation can read.
+    pub(crate) fn settled(&mut self, value: Value<'a>) -> Result<Value<'a>, Fault> {
+        match value {
+            Value::List(list @ (List::Concat(_) | List::Mutable(_))) => {
+                Ok(Value::list(self.list_items(&list)?))
+            }
+            other => Ok(other),
+        }
     }
 
     /// A list to append to.
     pub(super) fn new_list(&mut self) -> List<'a> {
         let lists = &mut self.building.get_or_insert_default().lists;
-        lists.push(Vec::new());
+        lists.push(Growing::default());
         List::Mutable(lists.len() - 1)
     }
 
@@ -208,18 +264,11 @@ impl<'a> Context<'a> {
 
     /// The list `left + right`. A list that is being built grows in place.
     pub(crate) fn concat(&mut self, left: &List<'a>, right: &List<'a>) -> Result<List<'a>, Fault> {
-        let (left_length, right_length) = (self.list_len(left), self.list_len(right));
         if let List::Mutable(number) = left {
-            self.allocate_list(right_length)?;
-            for index in 0..right_length {
-                if let Some(element) = self.list_get(right, index)
-                    && let Some(items) = self.building_list(*number)
-                {
-                    items.push(element);
-                }
-            }
+            self.append(*number, right)?;
             return Ok(left.clone());
         }
+        let (left_length, right_length) = (self.list_len(left), self.list_len(right));
         if left_length == 0 {
             return Ok(right.clone());
         }
@@ -227,12 +276,53 @@ impl<'a> Context<'a> {
             return Ok(left.clone());
         }
         self.allocate_list(2)?;
-        // What is in the place of a list that is being built stays as it is now.
         let right = match right {
-            List::Mutable(_) => List::items(self.list_items(right)?),
+            List::Mutable(number) => List::Seen {
+                number: *number,
+                len: right_length,
+            },
             complete => complete.clone(),
         };
         Ok(left.followed_by(&right))
+    }
+
+    /// Lets a list grow by the elements of another, which may be itself, or a view of it that shows how it grows.
+    fn append(&mut self, number: usize, other: &List<'a>) -> Result<(), Fault> {
+        if let Some(complete) = self.building_list(number).and_then(|list| list.complete.take()) {
+            self.allocate_list(complete.len())?;
+            if let Some(list) = self.building_list(number) {
+                list.items = complete.to_vec();
+            }
+        }
+        let count = match other {
+            List::Mutable(other) => self.built_list(*other).map_or(0, |list| list.items().len()),
+            other => self.list_len(other),
+        };
+        self.allocate_list(count)?;
+        for index in 0..count {
+            if let Some(element) = self.list_get(other, index)?
+                && let Some(list) = self.building_list(number)
+            {
+                list.items.push(element);
+                list.size += 1;
+            }
+        }
+        if let List::Mutable(other) = other
+            && *other == number
+            && let Some(list) = self.building_list(number)
+        {
+            list.size = list.size.saturating_add(count);
+        }
+        Ok(())
+    }
+
+    /// Notes whether an accumulator begins with a container to grow.
+    pub(super) fn note_accumulator(&mut self, slot: usize, grows: bool) {
+        if grows {
+            self.building.get_or_insert_default().accumulators.push(slot);
+        } else if let Some(building) = &mut self.building {
+            building.accumulators.retain(|known| *known != slot);
+        }
     }
 
     /// Adds an entry to a map that is being built.
@@ -257,12 +347,21 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// What is being built, complete.
-    pub(super) fn finish(&mut self, value: Value<'a>) -> Value<'a> {
+    /// The result of a comprehension: what is being built, complete, if the accumulator began with something to grow.
+    pub(super) fn finish(&mut self, accumulator: usize, value: Value<'a>) -> Value<'a> {
+        let Some(building) = &self.building else {
+            return value;
+        };
+        if !building.accumulators.contains(&accumulator) {
+            return value;
+        }
         match value {
             Value::List(List::Mutable(number)) => {
-                let items = self.building_list(number).map(std::mem::take).unwrap_or_default();
-                Value::list(items)
+                let items = self.building_list(number).map(|list| {
+                    let items = std::mem::take(&mut list.items);
+                    Arc::clone(list.complete.get_or_insert_with(|| Arc::new(items.into())))
+                });
+                Value::List(List::Items(items.unwrap_or_else(|| Arc::new(Vec::new().into()))))
             }
             Value::Map(Map::Mutable(number)) => {
                 let entries = self.building_map(number).map(std::mem::take).unwrap_or_default();

@@ -17,8 +17,14 @@ impl<'a> Context<'a> {
             return Ok(());
         }
         let first = match observe!(self.eval(init)) {
-            Ok(Value::List(list)) if self.list_len(&list) == 0 => Slot::Value(Value::List(self.new_list())),
-            Ok(Value::Map(map)) if map.len() == 0 => Slot::Value(Value::Map(self.new_map())),
+            Ok(Value::List(list)) if self.list_len(&list) == 0 => {
+                self.note_accumulator(slot, true);
+                Slot::Value(Value::List(self.new_list()))
+            }
+            Ok(Value::Map(map)) if map.len() == 0 => {
+                self.note_accumulator(slot, true);
+                Slot::Value(Value::Map(self.new_map()))
+            }
             Ok(value) => Slot::Value(value),
             Err(fault) => Slot::Fault(fault),
         };
@@ -36,6 +42,7 @@ impl<'a> Context<'a> {
         let range = self.eval(&fold.range)?;
         countable(&range)?;
         self.set(fold.accumulator, Slot::Empty);
+        self.note_accumulator(fold.accumulator, false);
         match (&range, fold.variable2) {
             (Value::List(list), Some(second)) => self.fold_list(fold, list, Some(second))?,
             (Value::List(list), None) => self.fold_list(fold, list, None)?,
@@ -50,7 +57,7 @@ impl<'a> Context<'a> {
             }
         }
         let result = self.eval(&fold.result)?;
-        Ok(self.finish(result))
+        Ok(self.finish(fold.accumulator, result))
     }
 
     /// One round. `false` ends the loop.
@@ -68,8 +75,10 @@ impl<'a> Context<'a> {
     }
 
     fn fold_list(&mut self, fold: &'a Fold, list: &List<'a>, second: Option<usize>) -> Result<(), Fault> {
-        for index in 0..self.list_len(list) {
-            let Some(element) = self.list_get(list, index) else {
+        let mut length = self.list_len(list);
+        let mut index = 0;
+        while index < length {
+            let Some(element) = self.list_get(list, index)? else {
                 break;
             };
             if let Some(second) = second {
@@ -80,6 +89,11 @@ impl<'a> Context<'a> {
             }
             if !self.fold_step(fold)? {
                 break;
+            }
+            index += 1;
+            if second.is_some() {
+                // With two variables, a list that grows meanwhile has its new elements visited too.
+                length = self.list_len(list);
             }
         }
         Ok(())

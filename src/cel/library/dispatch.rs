@@ -35,6 +35,8 @@ impl Guard {
             (Self::Of(kind), _) => *kind == Some(value.kind()),
             (Self::List(element), Value::List(list)) => ctx
                 .list_get(list, 0)
+                .ok()
+                .flatten()
                 .is_none_or(|first| element.accepts(ctx, &first)),
             (Self::Map(entry), Value::Map(map)) => match map.keys().first() {
                 Some(key) => {

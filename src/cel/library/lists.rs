@@ -255,9 +255,10 @@ fn slice<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     }
     afford_list(ctx, to - from)?;
     ctx.allocate_list(to - from)?;
-    Ok(Value::list(
-        (from..to).filter_map(|index| ctx.list_get(list, index)).collect(),
-    ))
+    let items: Result<_, _> = (from..to)
+        .filter_map(|index| ctx.list_get(list, index).transpose())
+        .collect();
+    Ok(Value::list(items?))
 }
 
 fn flatten<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
@@ -300,7 +301,7 @@ fn flatten_into<'a>(
     flat: &mut Vec<Value<'a>>,
 ) -> Result<(), Fault> {
     for index in 0..ctx.list_len(list) {
-        match ctx.list_get(list, index) {
+        match ctx.list_get(list, index)? {
             Some(Value::List(inner)) if depth > 0 => {
                 ctx.work(1)?;
                 ctx.nested(|ctx| flatten_into(ctx, &inner, depth - 1, flat))?;
@@ -413,7 +414,7 @@ fn is_sorted<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     };
     let mut previous: Option<Value<'a>> = None;
     for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index) else {
+        let Some(item) = ctx.list_get(list, index)? else {
             break;
         };
         ctx.work(1)?;
@@ -436,7 +437,7 @@ fn sum<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], zero: Value<'a>) -> Outcom
     };
     let mut total = zero;
     for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index) else {
+        let Some(item) = ctx.list_get(list, index)? else {
             break;
         };
         ctx.work(1)?;
@@ -455,7 +456,7 @@ fn extreme<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], name: &str, worse: Ord
     };
     let mut best: Option<Value<'a>> = None;
     for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index) else {
+        let Some(item) = ctx.list_get(list, index)? else {
             break;
         };
         ctx.work(1)?;
@@ -488,7 +489,7 @@ fn position<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], last: bool) -> Outcom
     let length = ctx.list_len(list);
     for step in 0..length {
         let index = if last { length - 1 - step } else { step };
-        let Some(element) = ctx.list_get(list, index) else {
+        let Some(element) = ctx.list_get(list, index)? else {
             break;
         };
         if finds_equal(ctx, &element, item)? {
@@ -506,7 +507,7 @@ fn includes_in_few<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a>
     let found = match args {
         [Value::List(list), item] => {
             for index in 0..ctx.list_len(list).min(MAX_ATTRIBUTE_VALUES) {
-                let Some(element) = ctx.list_get(list, index) else {
+                let Some(element) = ctx.list_get(list, index)? else {
                     break;
                 };
                 if finds_equal(ctx, &element, item)? {
@@ -530,7 +531,7 @@ fn includes<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     match args {
         [Value::List(list), item] => {
             for index in 0..ctx.list_len(list) {
-                let Some(element) = ctx.list_get(list, index) else {
+                let Some(element) = ctx.list_get(list, index)? else {
                     break;
                 };
                 if finds_equal(ctx, &element, item)? {

@@ -129,10 +129,10 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "optional(V)",
         |ctx, args| match args {
             [Value::List(list)] => {
-                let last = ctx
-                    .list_len(list)
-                    .checked_sub(1)
-                    .and_then(|last| ctx.list_get(list, last));
+                let last = match ctx.list_len(list).checked_sub(1) {
+                    Some(last) => ctx.list_get(list, last)?,
+                    None => None,
+                };
                 Ok(Value::Optional(last.map(Arc::new)))
             }
             _ => Err(Fault::no_such_overload()),
@@ -144,7 +144,7 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         "list(V)",
         "optional(V)",
         |ctx, args| match args {
-            [Value::List(list)] => Ok(Value::Optional(ctx.list_get(list, 0).map(Arc::new))),
+            [Value::List(list)] => Ok(Value::Optional(ctx.list_get(list, 0)?.map(Arc::new))),
             _ => Err(Fault::no_such_overload()),
         },
     ),

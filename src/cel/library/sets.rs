@@ -48,7 +48,7 @@ fn with_lists<'a>(
 
 fn contains<'a>(ctx: &mut Context<'a>, list: &List<'a>, part: &List<'a>) -> Result<bool, Fault> {
     for index in 0..ctx.list_len(part) {
-        if let Some(element) = ctx.list_get(part, index)
+        if let Some(element) = ctx.list_get(part, index)?
             && !list_contains(ctx, list, &element)?
         {
             return Ok(false);
@@ -59,7 +59,7 @@ fn contains<'a>(ctx: &mut Context<'a>, list: &List<'a>, part: &List<'a>) -> Resu
 
 fn intersects<'a>(ctx: &mut Context<'a>, left: &List<'a>, right: &List<'a>) -> Result<bool, Fault> {
     for index in 0..ctx.list_len(left) {
-        if let Some(element) = ctx.list_get(left, index)
+        if let Some(element) = ctx.list_get(left, index)?
             && list_contains(ctx, right, &element)?
         {
             return Ok(true);

@@ -190,8 +190,13 @@ impl FormatArguments for Values<'_, '_> {
     }
 
     fn format(&mut self, index: usize, clause: Clause, out: &mut String) -> Result<(), (Option<()>, String)> {
-        let Some(value) = self.ctx.list_get(self.list, index) else {
-            return Ok(());
+        let value = match self.ctx.list_get(self.list, index) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Ok(()),
+            Err(abort) => {
+                self.abort = Some(abort);
+                return Err((None, String::new()));
+            }
         };
         let length = out.len();
         let written =
@@ -350,7 +355,7 @@ fn write_member<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) 
 fn write_list<'a>(ctx: &mut Context<'a>, list: &List<'a>, out: &mut String) -> Result<(), Fault> {
     out.push('[');
     for index in 0..ctx.list_len(list) {
-        let Some(member) = ctx.list_get(list, index) else {
+        let Some(member) = ctx.list_get(list, index)? else {
             break;
         };
         if index > 0 {

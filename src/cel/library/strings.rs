@@ -323,7 +323,7 @@ fn join<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     };
     let mut joined = String::new();
     for index in 0..ctx.list_len(list) {
-        let Some(element) = ctx.list_get(list, index) else {
+        let Some(element) = ctx.list_get(list, index)? else {
             break;
         };
         ctx.work(1)?;

@@ -69,7 +69,7 @@ fn lists<'a>(ctx: &mut Context<'a>, left: &List<'a>, right: &List<'a>) -> Result
     }
     let mut first_error = None;
     for index in 0..length {
-        let (Some(one), Some(other)) = (ctx.list_get(left, index), ctx.list_get(right, index)) else {
+        let (Some(one), Some(other)) = (ctx.list_get(left, index)?, ctx.list_get(right, index)?) else {
             return Ok(false);
         };
         match equal(ctx, &one, &other) {
@@ -111,8 +111,25 @@ pub(crate) fn list_contains<'a>(
     list: &List<'a>,
     value: &Value<'a>,
 ) -> Result<bool, Fault> {
+    if let List::Concat(concat) = list {
+        for part in concat.parts() {
+            if list_contains(ctx, part, value)? {
+                return Ok(true);
+            }
+        }
+        return Ok(false);
+    }
+    let grown;
+    let list = match list {
+        // Whatever is in it by now.
+        List::Seen { number, .. } => {
+            grown = List::Mutable(*number);
+            &grown
+        }
+        other => other,
+    };
     for index in 0..ctx.list_len(list) {
-        let Some(element) = ctx.list_get(list, index) else {
+        let Some(element) = ctx.list_get(list, index)? else {
             break;
         };
         match method(ctx, value, &element) {

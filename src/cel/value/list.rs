@@ -17,6 +17,11 @@ pub(crate) enum List<'a> {
     Device(&'a AttributeList),
     /// A list that a comprehension is appending to, by its number in the evaluation.
     Mutable(usize),
+    /// The same behind another list, as long as it was when it was put there: a part of [`Self::Concat`].
+    Seen {
+        number: usize,
+        len: usize,
+    },
 }
 
 /// Elements that lie beside each other, with the depth of the deepest.
@@ -131,6 +136,7 @@ impl<'a> List<'a> {
             Self::Concat(concat) => concat.len,
             Self::Device(list) => list.len(),
             Self::Mutable(_) => 0,
+            Self::Seen { len, .. } => *len,
         }
     }
 
@@ -152,12 +158,12 @@ impl<'a> List<'a> {
         match self {
             Self::Items(items) => items.nesting,
             Self::Concat(concat) => concat.nesting,
-            Self::Device(_) | Self::Mutable(_) => 0,
+            Self::Device(_) | Self::Mutable(_) | Self::Seen { .. } => 0,
         }
     }
 
-    /// An element of a list that is complete.
-    pub(crate) fn get(&self, mut index: usize) -> Option<Value<'a>> {
+    /// The list that an element of this one lies in, and its index there.
+    pub(crate) fn part(&self, mut index: usize) -> (&Self, usize) {
         let mut list = self;
         while let Self::Concat(concat) = list {
             let before = concat.left.len();
@@ -168,6 +174,12 @@ impl<'a> List<'a> {
                 list = &concat.right;
             }
         }
+        (list, index)
+    }
+
+    /// An element of a list that is complete.
+    pub(crate) fn get(&self, index: usize) -> Option<Value<'a>> {
+        let (list, index) = self.part(index);
         match list {
             Self::Items(items) => items.get(index).cloned(),
             Self::Device(list) => match list {
@@ -180,7 +192,7 @@ impl<'a> List<'a> {
                     .get(index)
                     .map(|item| Value::Semver(Version::Borrowed(item))),
             },
-            Self::Concat(_) | Self::Mutable(_) => None,
+            Self::Concat(_) | Self::Mutable(_) | Self::Seen { .. } => None,
         }
     }
 }

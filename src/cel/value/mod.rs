@@ -285,7 +285,7 @@ impl<'a> Value<'a> {
             Self::Duration(_) => "types.Duration",
             Self::Timestamp(_) => "types.Timestamp",
             Self::List(List::Concat(_)) => "*types.concatList",
-            Self::List(List::Mutable(_)) => "*types.mutableList",
+            Self::List(List::Mutable(_) | List::Seen { .. }) => "*types.mutableList",
             Self::List(_) => "*types.baseList",
             Self::Map(Map::Attributes(_) | Map::Capacities(_)) => "cel.mapper",
             Self::Map(Map::Mutable(_)) => "*types.mutableMap",

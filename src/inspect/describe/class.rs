@@ -9,7 +9,7 @@ use super::identity::Identity;
 use crate::inspect::{
     DeviceState, Inventory, Match, ObjectReference, Selectors, StateCount, Warnings, input,
 };
-use crate::model::{ClaimSpec, Cluster, Kind, Str, Time};
+use crate::model::{ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
 use crate::reservation::ClaimState;
 
 /// The report.
@@ -90,7 +90,12 @@ pub fn class(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) ->
     for claim in cluster.claims().filter(|claim| names(&claim.spec, name)) {
         *states.entry(ClaimState::of(claim)).or_default() += 1;
     }
-    let (drivers, errors) = devices(cluster, name, selectors);
+    let (drivers, errors, not_judged) = devices(cluster, name, selectors);
+    if not_judged > 0 {
+        warnings.add(format!(
+            "whether the class has {not_judged} more devices is unknown: {TOO_MUCH_WORK}"
+        ));
+    }
     let own = class.spec.extended_resource_name.iter().map(ToString::to_string);
     let implicit = format!("deviceclass.resource.kubernetes.io/{name}");
     Some(ClassDescription {
@@ -126,7 +131,13 @@ fn names(spec: &ClaimSpec, class: &str) -> bool {
     })
 }
 
-fn devices(cluster: &Cluster, class: &str, selectors: &Selectors) -> (Vec<ClassDevices>, Vec<DeviceError>) {
+/// Its devices by driver, the errors of its selectors, and how many devices were not judged.
+fn devices(
+    cluster: &Cluster,
+    class: &str,
+    selectors: &Selectors,
+) -> (Vec<ClassDevices>, Vec<DeviceError>, usize) {
+    let mut not_judged = 0;
     let inventory = Inventory::of(cluster);
     let mut drivers: BTreeMap<Str, ClassDevices> = BTreeMap::new();
     let mut errors: Vec<DeviceError> = Vec::new();
@@ -136,6 +147,7 @@ fn devices(cluster: &Cluster, class: &str, selectors: &Selectors) -> (Vec<ClassD
             let id = pool.device_id(&device.name);
             match selectors.matches(class, &input(slice, device)) {
                 Match::No => {}
+                Match::Unknown => not_judged += 1,
                 Match::Error(error) => {
                     if !errors.iter().any(|known| known.error == error) {
                         let device = id.to_string();
@@ -158,5 +170,5 @@ fn devices(cluster: &Cluster, class: &str, selectors: &Selectors) -> (Vec<ClassD
             }
         }
     }
-    (drivers.into_values().collect(), errors)
+    (drivers.into_values().collect(), errors, not_judged)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Selectors;
 use super::allocation::{Settings, Target, timeouts};
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str, TOO_MUCH_WORK};
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
@@ -353,7 +353,11 @@ impl<'e> Explained<'e> {
         } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
             report.conclude(
                 ClusterVerdict::GaveUp,
-                "not decided within the budget of the search".to_owned(),
+                if self.cluster().meter().is_exhausted() {
+                    format!("not decided: {TOO_MUCH_WORK}")
+                } else {
+                    "not decided within the budget of the search".to_owned()
+                },
             );
             return;
         } else {

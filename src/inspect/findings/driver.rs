@@ -7,7 +7,7 @@ use super::{Code, Finding, Look, Severity};
 use crate::eviction::{NO_EXECUTE, NO_SCHEDULE, Taints};
 use crate::inspect::nodes::WantedNode;
 use crate::inspect::{DeviceState, Selectors, input};
-use crate::model::{Claim, DeviceId, Kind, Str};
+use crate::model::{Claim, DeviceId, Kind, Str, TOO_MUCH_WORK};
 use crate::reservation::users;
 use crate::script::{Command, delete_pods};
 
@@ -113,9 +113,12 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     let cluster = look.cluster;
     let selectors = Selectors::of(cluster);
     let mut drivers_of: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
+    let mut not_judged: BTreeSet<Str> = BTreeSet::new();
     for pool in cluster.pools() {
         for (slice, device) in pool.devices() {
-            for class in selectors.classes(&input(slice, device)).names {
+            let classes = selectors.classes(&input(slice, device));
+            not_judged.extend(classes.not_judged);
+            for class in classes.names {
                 drivers_of
                     .entry(class)
                     .or_default()
@@ -123,10 +126,17 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             }
         }
     }
+    if !not_judged.is_empty() {
+        look.found.unknown.add(format!(
+            "which drivers have devices of {} is unknown: {TOO_MUCH_WORK}",
+            some(&not_judged)
+        ));
+    }
     let only_this = |class: &Str| {
-        drivers_of
-            .get(class)
-            .is_some_and(|drivers| drivers.len() == 1 && drivers.contains(driver))
+        !not_judged.contains(class)
+            && drivers_of
+                .get(class)
+                .is_some_and(|drivers| drivers.len() == 1 && drivers.contains(driver))
     };
     let mut found = Vec::new();
     for claim in cluster.claims() {

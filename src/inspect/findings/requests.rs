@@ -10,13 +10,10 @@ use crate::cel::{DeviceInput, Program};
 use crate::inspect::{Selectors, input};
 use crate::model::{
     AllocationMode, AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Format, Key, Kind, Meta, Pod,
-    Quantity, Quota, Selector, Str,
+    Quantity, Quota, Selector, Str, TOO_MUCH_WORK,
 };
 use crate::reservation::{ClaimName, ClaimNameError, claim_name, is_done};
 use crate::script::Command;
-
-/// Evaluations of request selectors that a check may spend. Beyond it the answer for the rest is unknown.
-const MOST_EVALUATIONS: usize = 2_000_000;
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::ClassMissing) && !look.is_hidden(Kind::DeviceClass, "") {
@@ -129,7 +126,8 @@ struct SelectorCheck<'a> {
     of_class: BTreeMap<Str, Vec<u32>>,
     programs: HashMap<Str, Arc<Result<Program, String>>>,
     verdicts: HashMap<(&'a Str, Vec<&'a Str>), Verdict>,
-    evaluations: usize,
+    /// Classes of which not all devices are known, as the command has spent its work on expressions.
+    not_judged: BTreeSet<Str>,
 }
 
 impl<'a> SelectorCheck<'a> {
@@ -140,7 +138,7 @@ impl<'a> SelectorCheck<'a> {
             of_class: BTreeMap::new(),
             programs: HashMap::new(),
             verdicts: HashMap::new(),
-            evaluations: 0,
+            not_judged: BTreeSet::new(),
         };
         if look.wants(Code::SelectorFails) {
             for pool in look.cluster.pools() {
@@ -183,8 +181,8 @@ impl<'a> SelectorCheck<'a> {
         }
         if given_up > 0 {
             look.found.unknown.add(format!(
-                "{} of {MOST_EVALUATIONS} evaluations were not tried on all devices",
-                counted(given_up, "request beyond the limit", "requests beyond the limit")
+                "selectors of {} were not tried on all devices: {TOO_MUCH_WORK}",
+                counted(given_up, "request", "requests")
             ));
         }
     }
@@ -197,9 +195,16 @@ impl<'a> SelectorCheck<'a> {
             for name in classes.names {
                 self.of_class.entry(name).or_default().push(number as u32);
             }
+            self.not_judged.extend(classes.not_judged);
             for (name, error) in classes.errors {
                 fails.entry(name).or_insert((number, 0, error)).1 += 1;
             }
+        }
+        if !self.not_judged.is_empty() {
+            look.found.unknown.add(format!(
+                "selectors of {} were not tried on all devices: {TOO_MUCH_WORK}",
+                counted(self.not_judged.len(), "class", "classes")
+            ));
         }
         for class in look.cluster.classes() {
             let about = || Subject::of(Kind::DeviceClass, &class.metadata);
@@ -280,6 +285,9 @@ impl<'a> SelectorCheck<'a> {
             .iter()
             .map(|expression| self.program(expression))
             .collect();
+        if self.not_judged.contains(class) {
+            return None;
+        }
         let devices = self.of_class.get(class).map_or(&[][..], Vec::as_slice);
         let mut first = None;
         let mut failures = 0;
@@ -289,13 +297,10 @@ impl<'a> SelectorCheck<'a> {
                 let Ok(program) = program.as_ref() else {
                     break;
                 };
-                if self.evaluations >= MOST_EVALUATIONS {
-                    return None;
-                }
-                self.evaluations += 1;
                 match program.evaluate(device).result {
                     Ok(true) => {}
                     Ok(false) => break,
+                    Err(error) if error.is_not_tried() => return None,
                     Err(error) => {
                         failures += 1;
                         first.get_or_insert_with(|| {

@@ -17,7 +17,7 @@ use self::layered::Layered;
 use super::decode::{alone, weigh_anew, weight};
 use super::{
     Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap, Key, Kind, Meta,
-    Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Slice, Str, TaintRule,
+    Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Slice, Str, TaintRule,
 };
 
 /// An object of any kind that the model holds.
@@ -156,6 +156,8 @@ pub struct Cluster {
     objects: [Layered<Key, Object>; Kind::COUNT],
     indexes: Indexes,
     environment: Arc<Environment>,
+    /// The same for all forks.
+    meter: Arc<Meter>,
 }
 
 /// The key of a cluster-scoped object.
@@ -234,6 +236,20 @@ impl Cluster {
     /// Versions, gates, time and gaps of this state.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// What is left of the work that evaluating expressions on this cluster and its forks may take.
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    /// The same cluster with another meter.
+    #[must_use]
+    pub fn metered(self, meter: Meter) -> Self {
+        Self {
+            meter: Arc::new(meter),
+            ..self
+        }
     }
 
     /// The gap that keeps `kind` from being known completely in `namespace` (empty: in all), if there is one.
