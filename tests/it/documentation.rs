@@ -155,3 +155,31 @@ fn every_example_prints_what_is_shown() {
         }
     }
 }
+
+/// Each row of `docs/limits.md` that names a constant, or a field of a default, has its value.
+#[test]
+fn limits_are_those_of_the_code() {
+    let root = Path::new(ROOT);
+    let page = std::fs::read_to_string(root.join("docs/limits.md")).expect("the page of limits");
+    let mut compared = 0;
+    for row in page.lines().filter(|row| row.contains("`src/")) {
+        let place = row.trim_end_matches([' ', '|']).rsplit('|').next().expect("a last cell");
+        let parts: Vec<_> = place.split('`').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let [file, name, value] = parts[..] else {
+            panic!("{row}: the last cell names a file, a constant and its value");
+        };
+        let code = std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let is_it = |line: &str| {
+            let line = line.trim();
+            let constant = line.split_once(" = ").filter(|(before, _)| {
+                before.split(' ').any(|word| word.trim_end_matches(':') == name) && before.contains("const ")
+            });
+            let field = line.split_once(": ").filter(|(before, _)| *before == name);
+            let written = constant.or(field).map(|(_, after)| after.trim_end_matches([';', ',']));
+            written == Some(value)
+        };
+        assert!(code.lines().any(is_it), "{file} has no {name} that is {value}");
+        compared += 1;
+    }
+    assert!(compared > 25, "{compared}");
+}
