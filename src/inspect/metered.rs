@@ -1,18 +1,13 @@
 //! What the reports say when the work that a command spends on expressions runs out, step by step.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::json;
 
-use super::allocation::{Fit, Settings, Units, allocation};
-use super::explanation::{ClusterVerdict, explain_pod};
 use super::findings::{CheckRequest, Code, check};
 use super::testing::{World, now, texts};
 use super::{DeviceFilter, SelectorFilter, Selectors, cel, describe, devices};
-use crate::allocator::Budget;
-use crate::model::{Claim, Cluster, Key, Kind, Meter, TOO_MUCH_WORK};
-use crate::scheduling::in_order;
+use crate::model::{Cluster, Kind, Meter, TOO_MUCH_WORK};
 
 /// Three devices of two classes, one of which has a costly selector, and a pod that waits for one of them.
 fn cluster() -> Cluster {
@@ -125,39 +120,4 @@ fn a_check_that_could_not_try_all_selectors_is_not_clean() {
         whole.insert(list.unknown.is_empty());
     });
     assert_eq!(whole.len(), 2);
-}
-
-#[test]
-fn an_allocation_that_could_not_try_all_selectors_gives_up() {
-    let budget = Budget::new(1_000_000);
-    let settings = Settings {
-        nodes: Vec::new(),
-        now: now(),
-        budget: &budget,
-        observer: &(),
-        run: &in_order,
-    };
-    let claim = |cluster: &Cluster| -> Arc<Claim> {
-        let key = Key {
-            namespace: "n".into(),
-            name: "c".into(),
-        };
-        Arc::clone(cluster.claim(&key).unwrap())
-    };
-    let judge =
-        |cluster: &Cluster| allocation(cluster, &Units::Claims(vec![claim(cluster)]), &settings).result;
-    by_steps(judge, |steps, enough, fit| match fit {
-        Fit::Fits => {}
-        Fit::GaveUp => assert!(!enough, "{steps} steps"),
-        other => panic!("{steps} steps: {other:?}"),
-    });
-    let judge = |cluster: &Cluster| {
-        let pod = Arc::clone(cluster.pods().next().unwrap());
-        explain_pod(cluster, &pod, &settings).verdict
-    };
-    by_steps(judge, |steps, enough, verdict| match verdict {
-        ClusterVerdict::Fits => {}
-        ClusterVerdict::GaveUp => assert!(!enough, "{steps} steps"),
-        other => panic!("{steps} steps: {other:?}"),
-    });
 }

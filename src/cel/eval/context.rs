@@ -222,9 +222,10 @@ impl<'a> Context<'a> {
         }
         let (part, index) = list.part(index);
         match part {
-            List::Mutable(number) | List::Seen { number, .. } => {
-                self.built_list(*number).map_or(Ok(None), |list| list.get(index))
-            }
+            List::Mutable(number) => self.built_list(*number).map_or(Ok(None), |list| list.get(index)),
+            List::Seen { number, .. } => self
+                .built_list(*number as usize)
+                .map_or(Ok(None), |list| list.get(index)),
             _ => Ok(part.get(index)),
         }
     }
@@ -278,8 +279,9 @@ impl<'a> Context<'a> {
         self.allocate_list(2)?;
         let right = match right {
             List::Mutable(number) => List::Seen {
-                number: *number,
-                len: right_length,
+                // Memory runs out long before.
+                number: u32::try_from(*number).unwrap_or(u32::MAX),
+                len: u32::try_from(right_length).unwrap_or(u32::MAX),
             },
             complete => complete.clone(),
         };

@@ -123,7 +123,7 @@ pub(crate) fn list_contains<'a>(
     let list = match list {
         // Whatever is in it by now.
         List::Seen { number, .. } => {
-            grown = List::Mutable(*number);
+            grown = List::Mutable(*number as usize);
             &grown
         }
         other => other,

@@ -19,8 +19,8 @@ pub(crate) enum List<'a> {
     Mutable(usize),
     /// The same behind another list, as long as it was when it was put there: a part of [`Self::Concat`].
     Seen {
-        number: usize,
-        len: usize,
+        number: u32,
+        len: u32,
     },
 }
 
@@ -136,7 +136,7 @@ impl<'a> List<'a> {
             Self::Concat(concat) => concat.len,
             Self::Device(list) => list.len(),
             Self::Mutable(_) => 0,
-            Self::Seen { len, .. } => *len,
+            Self::Seen { len, .. } => *len as usize,
         }
     }
 
