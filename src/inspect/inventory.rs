@@ -126,7 +126,9 @@ impl<'a> Inventory<'a> {
             .filter(|holder| holder.takes())
             .peekable();
         if takers.peek().is_none() {
-            return if self.gap.is_some() {
+            // A slice that could not be read may be of a newer generation, which takes the device away.
+            let pools_are_known = self.cluster.gap(Kind::ResourceSlice, "").is_none();
+            return if self.gap.is_some() || !pools_are_known {
                 DeviceState::Unknown
             } else {
                 DeviceState::Free
