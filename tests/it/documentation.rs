@@ -163,8 +163,16 @@ fn limits_are_those_of_the_code() {
     let page = std::fs::read_to_string(root.join("docs/limits.md")).expect("the page of limits");
     let mut compared = 0;
     for row in page.lines().filter(|row| row.contains("`src/")) {
-        let place = row.trim_end_matches([' ', '|']).rsplit('|').next().expect("a last cell");
-        let parts: Vec<_> = place.split('`').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let place = row
+            .trim_end_matches([' ', '|'])
+            .rsplit('|')
+            .next()
+            .expect("a last cell");
+        let parts: Vec<_> = place
+            .split('`')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .collect();
         let [file, name, value] = parts[..] else {
             panic!("{row}: the last cell names a file, a constant and its value");
         };
@@ -175,7 +183,9 @@ fn limits_are_those_of_the_code() {
                 before.split(' ').any(|word| word.trim_end_matches(':') == name) && before.contains("const ")
             });
             let field = line.split_once(": ").filter(|(before, _)| *before == name);
-            let written = constant.or(field).map(|(_, after)| after.trim_end_matches([';', ',']));
+            let written = constant
+                .or(field)
+                .map(|(_, after)| after.trim_end_matches([';', ',']));
             written == Some(value)
         };
         assert!(code.lines().any(is_it), "{file} has no {name} that is {value}");

@@ -67,7 +67,7 @@ impl<'a> Growing<'a> {
     fn get(&self, index: usize) -> Result<Option<Value<'a>>, Fault> {
         let items = self.items();
         match items.get(index) {
-            None if index < self.size => Err(Fault::panic(&format!(
+            None if index < self.size => Err(Fault::panic(format_args!(
                 "runtime error: index out of range [{index}] with length {}",
                 items.len()
             ))),

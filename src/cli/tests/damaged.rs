@@ -1,7 +1,6 @@
 //! What is lost or damaged in a file never makes a verdict good, and accuses nobody.
 
 #[path = "../../../tests/support/damage.rs"]
-#[expect(unreachable_pub, reason = "fuzz targets use it too")]
 mod damage;
 
 use std::collections::BTreeSet;
