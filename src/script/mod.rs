@@ -8,7 +8,7 @@
 //! - a name that would mean something else there, such as one with `/`, gives no command but a [`NoCommand`], which says why.
 //!
 //! [`Script`] is one command or several: `a > file && b`, `a | b`. Those are parts of its structure, so that reports can hold the lists of
-//! arguments beside the text. Its `Display` is a line for a POSIX shell; [`word`] says how a word is written there.
+//! arguments beside the text. Its `Display` is a line for a POSIX shell; the module `word` says how a word is written there.
 
 mod kubectl;
 #[cfg(test)]
