@@ -246,7 +246,9 @@ impl Visitor<'_, '_, '_> {
                     None => Vec::new(),
                 };
                 let name = "message".into();
-                Ok(self.builder.node(at.start, ExprKind::Struct { name, fields }))
+                let brace = self.tree.token(context, Token::LeftBrace);
+                let start = brace.map_or(at.start, |brace| brace.start);
+                Ok(self.builder.node(start, ExprKind::Struct { name, fields }))
             }
             _ => Ok(self.nothing(NOWHERE)),
         }
