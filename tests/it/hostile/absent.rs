@@ -275,3 +275,24 @@ fn what_waits_or_never_ends_is_not_read_with_a_folder() {
     let run = dra(&["status", "--from", "/dev/zero"]).run().exits(3);
     assert!(run.stderr.contains("is not text"), "{}", run.stderr);
 }
+
+/// What `kubectl get` prints of several kinds does not name those of which there are none.
+#[test]
+fn a_picture_of_a_cluster_has_none_of_what_nothing_refers_to() {
+    let text = std::fs::read_to_string("tests/data/snapshots/bound-pods.yaml").expect("a snapshot");
+    let mut list: Value = serde_saphyr::from_str(&text).expect("YAML");
+    let items = list["items"].as_array_mut().expect("items");
+    items.retain(|item| item["kind"] != "SnapshotInfo");
+    let fits = ["simulate", "allocation", "claim/default/spare"];
+    let run = ask(&fits, &[list.to_string()]).exits(0);
+    assert!(run.stderr.contains("has no devicetaintrules"), "{}", run.stderr);
+    ask(&["check"], &[list.to_string()]).exits(0);
+    for kind in ["Node", "Pod", "ResourceClaim", "DeviceClass", "ResourceSlice"] {
+        let mut less = list.clone();
+        less["items"]
+            .as_array_mut()
+            .expect("items")
+            .retain(|item| item["kind"] != kind);
+        ask(&["check"], &[less.to_string()]).exits(4);
+    }
+}
