@@ -63,6 +63,11 @@ bench: ## Measure against kubectl and jq, and print the tables of docs/performan
 	$(BENCH) --bench live -- $(CLAIMS)
 	$(MAKE) bench-rules
 
+.PHONY: bench-hostile
+bench-hostile: ## Measure the worst files of 1 MB, each with each command; they must stay below 10 s and 500 MiB
+	cargo build --locked --release
+	$(BENCH) --bench hostile
+
 # How many claims the benchmark of writes converts.
 WRITES ?= 1000
 

@@ -14,7 +14,7 @@ use super::constraint::{Values, attribute_of};
 use super::counters::Usage;
 use super::features::{Features, Implementation};
 use super::node_selection::node_matches;
-use super::pools::{PoolDevice, PoolStatus, PoolView};
+use super::pools::{LOOKS_PER_OBJECT, PoolDevice, PoolStatus, PoolView};
 use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
 use super::selectors::SelectorError;
 
@@ -351,8 +351,16 @@ impl<'a> Problem<'a> {
         if !self.features.partitionable_devices && !found.consumes_counters.is_empty() {
             return true;
         }
-        let taints = self.pool_device(device).taints();
-        taints.iter().any(|taint| !is_tolerated(taint, tolerations))
+        let mut taints = 0;
+        let is_blocked = self.view(device).taints(found).any(|taint| {
+            taints += 1;
+            !is_tolerated(taint, tolerations)
+        });
+        if taints > 0 {
+            let compared = taints * (1 + tolerations.len());
+            self.demand.expressions.meter().look(compared / LOOKS_PER_OBJECT);
+        }
+        is_blocked
     }
 
     /// What a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::model::{Change, Claim, Cluster, DeviceId, Kind, Object};
 
-use super::Inputs;
+use super::pools::LOOKS_PER_OBJECT;
+use super::{Inputs, objects};
 
 impl Inputs {
     /// Makes `change` part of the cluster of these inputs. What changes a claim costs as much as the claim is large.
@@ -43,6 +44,7 @@ impl Inputs {
         let mut fork = self.clone();
         fork.cluster = cluster.clone();
         let mut devices = BTreeSet::new();
+        self.selectors.meter().look(objects(cluster) / LOOKS_PER_OBJECT);
         different(self.cluster.claims(), cluster.claims(), |claim| {
             add_devices(&mut devices, claim);
         });

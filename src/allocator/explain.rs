@@ -125,6 +125,7 @@ impl Inputs {
         request: usize,
     ) -> Result<Option<RequestExplanation>, AttemptError> {
         let mut problem = self.problem(node, demand).map_err(AttemptError)?;
+        self.selectors.meter().look(problem.devices.len());
         if demand
             .claims
             .get(claim)
@@ -174,10 +175,8 @@ impl Inputs {
             .or_else(|| blocked(problem, device))
             .or_else(|| exhausts_counters(problem, device))
             .or_else(|| {
-                let taints = problem.pool_device(device).taints();
-                let taint = taints
-                    .iter()
-                    .find(|taint| !is_tolerated(taint, &spec.tolerations));
+                let mut taints = problem.view(device).taints(problem.device(device));
+                let taint = taints.find(|taint| !is_tolerated(taint, &spec.tolerations));
                 taint.cloned().map(Fitness::Tainted)
             })
             .or_else(|| lacks_attribute(problem, claim, number, device))

@@ -31,10 +31,10 @@ mod structure;
 
 use std::sync::Arc;
 
-use crate::model::{Allocation, Claim, Class, Cluster, Node, TOO_MUCH_WORK};
+use crate::model::{Allocation, Claim, Class, Cluster, Kind, Node, TOO_MUCH_WORK};
 
 use self::candidates::Problem;
-use self::pools::{PoolView, Pools};
+use self::pools::{LOOKS_PER_OBJECT, PoolView, Pools};
 use self::pruned::Pruned;
 use self::request::Preparation;
 use self::search::{Flow, Search, State};
@@ -174,6 +174,7 @@ impl Inputs {
     /// small clusters are judged by the same expressions.
     #[must_use]
     pub fn beside(&self, cluster: &Cluster) -> Self {
+        self.selectors.meter().look(objects(cluster) / LOOKS_PER_OBJECT);
         let claims = cluster.claims().map(|claim| &**claim);
         let slices = cluster.slices();
         Self {
@@ -235,8 +236,19 @@ impl Inputs {
 
     fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
         let views = self.pools.of_node(node, &self.allocated);
+        let meter = self.selectors.meter();
+        meter.look(self.pools.slices_looked_at(node));
+        for view in views.iter().flatten() {
+            meter.look(view.size());
+        }
         views.map_err(|why| format!("gather pool information: {why}"))
     }
+}
+
+/// Objects that inputs are made from.
+fn objects(cluster: &Cluster) -> usize {
+    let kinds = [Kind::ResourceClaim, Kind::ResourceSlice, Kind::DeviceTaintRule];
+    kinds.into_iter().map(|kind| cluster.count(kind)).sum()
 }
 
 /// What an error means that ends the search: upstream ends there too, unless it is ours, that an expression was not tried.

@@ -86,6 +86,11 @@ impl Selectors {
         }
     }
 
+    /// What a command may spend on expressions and on looking at devices.
+    pub(super) fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
     /// Numbers the devices of `slice`.
     pub(super) fn number(&self, slice: &Arc<Slice>) -> Arc<NumberedSlice> {
         let devices = slice.spec.devices.len() as u32;
@@ -355,6 +360,11 @@ impl Expressions {
             selectors: Vec::new(),
             derived: Vec::new(),
         }
+    }
+
+    /// What a command may spend on expressions and on looking at devices.
+    pub(super) fn meter(&self) -> &Meter {
+        &self.all.meter
     }
 
     /// The place of the selector `text`.

@@ -90,6 +90,9 @@ pub fn devices(
     }
 }
 
+/// Taints that the devices of a report have altogether. Every rule may select every device.
+const MOST_TAINTS: usize = 300_000;
+
 /// A listing in the making.
 struct Listing<'a> {
     filter: &'a DeviceFilter,
@@ -103,6 +106,9 @@ struct Listing<'a> {
     rules_are_known: bool,
     classes_are_known: bool,
     not_known_to_be: Unknowns,
+    /// How many more taints are listed.
+    taints_left: usize,
+    without_taints: usize,
     warnings: Warnings,
 }
 
@@ -154,6 +160,8 @@ impl<'a> Listing<'a> {
             rules_are_known: cluster.gap(Kind::DeviceTaintRule, "").is_none(),
             classes_are_known: cluster.gap(Kind::DeviceClass, "").is_none(),
             not_known_to_be: Unknowns::default(),
+            taints_left: MOST_TAINTS,
+            without_taints: 0,
             warnings,
         }
     }
@@ -162,6 +170,7 @@ impl<'a> Listing<'a> {
         let Self {
             filter,
             not_known_to_be,
+            without_taints,
             mut warnings,
             ..
         } = self;
@@ -179,6 +188,11 @@ impl<'a> Listing<'a> {
             );
         }
         warn(not_known_to_be.selected, "whether the selector matches");
+        if without_taints > 0 {
+            warnings.add(format!(
+                "taints of {without_taints} devices are not listed: all of them have more than {MOST_TAINTS} together"
+            ));
+        }
         warnings
     }
 
@@ -302,9 +316,10 @@ impl<'a> Listing<'a> {
 
     /// What is known of a device whether it is published or not.
     fn item(&mut self, id: DeviceId) -> Option<DeviceItem> {
-        let taints: Vec<_> = self
+        let mut taints: Vec<_> = self
             .taints
             .of_device(&id)
+            .take(self.taints_left + 1)
             .map(|tainted| DeviceTaintItem::of(&tainted))
             .collect();
         if self.filter.tainted && taints.is_empty() {
@@ -319,6 +334,12 @@ impl<'a> Listing<'a> {
         if !self.filter.namespace.as_ref().is_none_or(is_held) {
             return None;
         }
+        let has_too_many_taints = taints.len() > self.taints_left;
+        if has_too_many_taints {
+            taints.clear();
+            self.without_taints += 1;
+        }
+        self.taints_left -= taints.len();
         let state = self.inventory.state(&id);
         let claims = self
             .inventory
@@ -342,7 +363,7 @@ impl<'a> Listing<'a> {
             published: self.slices_are_known.then_some(false),
             claims,
             taints,
-            taints_unknown: !self.rules_are_known,
+            taints_unknown: !self.rules_are_known || has_too_many_taints,
             health,
             health_reports,
             capacity: Vec::new(),

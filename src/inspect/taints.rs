@@ -73,6 +73,13 @@ pub struct TaintItem {
     pub preview: Option<Preview>,
 }
 
+impl TaintItem {
+    /// How many devices, claims and pods it names.
+    fn size(&self) -> usize {
+        1 + self.devices.len() + self.claims.len() + self.pods.as_ref().map_or(0, Vec::len)
+    }
+}
+
 /// What kube-controller-manager counts for a rule with the effect None, as of now: its own count in the rule's status is not updated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -131,14 +138,22 @@ pub const TAINTS_NEEDS: [Kind; 4] = [
     Kind::Pod,
 ];
 
+/// Devices, claims and pods that the taints of a report name altogether. Every rule may select every device.
+const MOST_LISTED: usize = 1_000_000;
+
 /// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
 pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList {
     let mut listing = Listing::new(cluster, selection, now);
     listing.warn();
     let mut items = Vec::new();
     let devices = all_devices(cluster, &listing.inventory);
+    let (mut listed, mut left_out) = (0, 0);
     for rule in cluster.rules() {
         if !selection.has_labels(&rule.metadata) {
+            continue;
+        }
+        if listed > MOST_LISTED {
+            left_out += 1;
             continue;
         }
         let chosen = devices.iter().filter(|device| rule_matches(rule, device));
@@ -147,14 +162,26 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
             preview: listing.preview(rule),
             ..listing.item(TaintSource::Rule, &rule.spec.taint, chosen)
         };
+        listed += item.size();
         items.push(item);
     }
     for (slice, taint, devices) in published(cluster, selection) {
+        if listed > MOST_LISTED {
+            left_out += 1;
+            continue;
+        }
         let item = TaintItem {
             slice: Some(slice.metadata.name.clone()),
             ..listing.item(TaintSource::Slice, taint, devices.iter())
         };
+        listed += item.size();
         items.push(item);
+    }
+    if left_out > 0 {
+        listing.warnings.add(format!(
+            "{left_out} taints are not listed, as those before concern more than {MOST_LISTED} devices, claims and pods: choose rules \
+             and slices by their labels with -l"
+        ));
     }
     TaintList {
         items,

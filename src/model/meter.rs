@@ -1,7 +1,8 @@
-//! How much work a command spends on CEL expressions.
+//! How much work a command spends on CEL expressions, and on gathering what the scheduling rules look at.
 //!
-//! Each evaluation has limits of its own, and a cluster can have as many costly expressions as it has devices. All evaluations of a
-//! command draw from one meter, which its cluster and all forks of that carry. Work is counted in steps, never in time, so that the
+//! Each evaluation has limits of its own, and a cluster can have as many costly expressions as it has devices. Each search has, too,
+//! and before it searches, the scheduler looks at the slices and devices that reach a node: as many as there are, for as many nodes
+//! and changes of the cluster as there are to judge. Everything that a command does draws from one meter, which its cluster and all forks of that carry. Work is counted in steps, never in time, so that the
 //! same input always comes to the same answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +14,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// the scheduling rules judge devices that an expression cannot tell apart once.
 const MOST_STEPS: u64 = 130_000_000;
 
+/// Slices, devices, claims and rules that a command gathers for nodes, each time that it does: some ten seconds.
+///
+/// Judging 5,000 nodes of 8 devices looks at 50,000 of them. With 1,000 devices that all of the nodes reach these are 5,000,000.
+const MOST_LOOKS: u64 = 60_000_000;
+
+/// What is said where so much was gathered.
+pub const TOO_MANY_LOOKS: &str = "nodes reach more devices than one command looks at";
+
 /// What is said where the meter has run out.
 pub const TOO_MUCH_WORK: &str = "selectors take more work than one command spends on them";
 
@@ -21,6 +30,7 @@ pub const TOO_MUCH_WORK: &str = "selectors take more work than one command spend
 pub struct Meter {
     limit: u64,
     left: AtomicU64,
+    looks: AtomicU64,
 }
 
 impl Default for Meter {
@@ -35,6 +45,26 @@ impl Meter {
         Self {
             limit,
             left: AtomicU64::new(limit),
+            looks: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts objects that are looked at for a node.
+    pub fn look(&self, objects: usize) {
+        self.looks.fetch_add(objects as u64, Ordering::Relaxed);
+    }
+
+    /// Whether so much was looked at that no further node may be judged.
+    pub fn has_looked_enough(&self) -> bool {
+        self.looks.load(Ordering::Relaxed) > MOST_LOOKS
+    }
+
+    /// Why nothing further may be judged, if so.
+    pub fn exhausted(&self) -> Option<&'static str> {
+        if self.is_exhausted() {
+            Some(TOO_MUCH_WORK)
+        } else {
+            self.has_looked_enough().then_some(TOO_MANY_LOOKS)
         }
     }
 
@@ -58,6 +88,7 @@ impl Meter {
     /// Starts anew, for what a command shows next of a cluster that it watches.
     pub fn renew(&self) {
         self.left.store(self.limit, Ordering::Relaxed);
+        self.looks.store(0, Ordering::Relaxed);
     }
 }
 

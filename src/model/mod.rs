@@ -44,7 +44,7 @@ pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, St
 pub use kind::Kind;
 pub use labels::{LabelSelector, LabelSelectorError};
 pub use meta::{Condition, Key, Meta, OwnerReference};
-pub use meter::{Meter, TOO_MUCH_WORK};
+pub use meter::{Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
     IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement, PodSelector, Quota,

@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use crate::model::{Claim, Cluster, ClusterBuilder, DeviceId, Key, Node, Object, Pod, PoolId, Slice, Str};
 
+/// For how many objects that are looked at a slice counts that is put into the part around a node: it is looked up and sorted.
+const LOOKS_PER_SLICE: usize = 16;
+
 /// Which pools reach which nodes.
 pub struct Localities {
     of_node: BTreeMap<Str, BTreeSet<PoolId>>,
@@ -71,7 +74,8 @@ impl Localities {
         holders
     }
 
-    /// The part of `cluster` that decides about `node`, with these claims and pods and what they name.
+    /// The part of `cluster` that decides about `node`, with these claims and pods and what they name. What is looked at counts on
+    /// the meter of `cluster`.
     pub fn around(
         &self,
         cluster: &Cluster,
@@ -92,14 +96,19 @@ impl Localities {
                     .collect()
             })
         };
-        let reaching = self.pools(&node.metadata.name).flat_map(slices);
-        reaching.for_each(|slice| builder.add(Object::ResourceSlice(slice)));
-        cluster
-            .rules()
-            .for_each(|rule| builder.add(Object::DeviceTaintRule(Arc::clone(rule))));
-        cluster
-            .classes()
-            .for_each(|class| builder.add(Object::DeviceClass(Arc::clone(class))));
+        let mut looked_at = 0;
+        for slice in self.pools(&node.metadata.name).flat_map(slices) {
+            looked_at += LOOKS_PER_SLICE + slice.spec.devices.len();
+            builder.add(Object::ResourceSlice(slice));
+        }
+        for rule in cluster.rules() {
+            looked_at += 1;
+            builder.add(Object::DeviceTaintRule(Arc::clone(rule)));
+        }
+        for class in cluster.classes() {
+            looked_at += 1;
+            builder.add(Object::DeviceClass(Arc::clone(class)));
+        }
 
         let mut keys = self.holders(cluster, &node.metadata.name);
         let in_namespace = |pod: &Pod, name: &Str| Key {
@@ -138,6 +147,7 @@ impl Localities {
                 members.for_each(|member| builder.add(Object::Pod(Arc::clone(member))));
             }
         }
+        cluster.meter().look(looked_at + keys.len());
         let held = keys.iter().filter_map(|key| cluster.claim(key));
         held.chain(claims)
             .for_each(|claim| builder.add(Object::ResourceClaim(Arc::clone(claim))));
@@ -145,7 +155,8 @@ impl Localities {
         running
             .chain(pods)
             .for_each(|pod| builder.add(Object::Pod(Arc::clone(pod))));
-        builder.build(cluster.environment().clone()).0
+        let around = builder.build(cluster.environment().clone()).0;
+        around.metered(Arc::clone(cluster.meter()))
     }
 }
 

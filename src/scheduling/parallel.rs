@@ -18,6 +18,9 @@ pub fn in_order(count: usize, work: &(dyn Fn(usize) + Sync)) {
 /// Steps that each of several nodes gets at first. Nearly every node is decided in far fewer.
 const FIRST_SHARE: u64 = 4_096;
 
+/// Nodes that are judged before it is asked whether the command has looked at too much.
+const TOGETHER: usize = 1_024;
+
 /// Judges `nodes` within `budget`; answers come in their order.
 ///
 /// Every node gets the same share of the steps. What nodes that were decided early have left goes to the others, which are tried
@@ -49,14 +52,20 @@ pub fn judge_all<'n>(
         };
         let limits = Limits::steps(share);
         let judged: Vec<OnceLock<Judgment>> = undecided.iter().map(|_| OnceLock::new()).collect();
-        run(undecided.len(), &|place| {
-            judged[place].get_or_init(|| {
-                if is_first {
-                    observer.begin_node();
-                }
-                cycle.judge(nodes[undecided[place]], limits, observer)
+        for first in (0..undecided.len()).step_by(TOGETHER) {
+            if cycle.meter().exhausted().is_some() {
+                break;
+            }
+            run(TOGETHER.min(undecided.len() - first), &|place| {
+                let place = first + place;
+                judged[place].get_or_init(|| {
+                    if is_first {
+                        observer.begin_node();
+                    }
+                    cycle.judge(nodes[undecided[place]], limits, observer)
+                });
             });
-        });
+        }
         let mut rest = Vec::new();
         for (place, judgment) in undecided.into_iter().zip(judged) {
             let judgment = judgment.into_inner().unwrap_or_else(open);
@@ -67,7 +76,7 @@ pub fn judge_all<'n>(
             answers[place] = judgment;
         }
         undecided = rest;
-        if share == 0 || observer.cancelled() || cycle.meter().is_exhausted() {
+        if share == 0 || observer.cancelled() || cycle.meter().exhausted().is_some() {
             break;
         }
     }

@@ -6,12 +6,12 @@
 
 mod view;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use foldhash::fast::RandomState;
 
-use crate::model::{Node, PoolId, Slice, Str, TaintRule};
+use crate::model::{Meter, Node, PoolId, Slice, Str, TaintRule};
 
 use super::features::Features;
 use super::node_selection::node_matches;
@@ -20,6 +20,12 @@ use super::state::AllocatedState;
 
 pub use self::view::PoolStatus;
 pub(super) use self::view::{PoolDevice, PoolView};
+
+/// Objects that are only compared and passed over, for which one is counted as looked at.
+pub(super) const LOOKS_PER_OBJECT: usize = 16;
+
+/// Views of one pool that are kept.
+const MOST_VIEWS: usize = 256;
 
 /// Slices of a pool by their place, and the view that they make.
 type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
@@ -50,14 +56,16 @@ struct PoolIndex {
     /// Pools with slices of one node only, by that node.
     of_node: HashMap<Str, Reached, RandomState>,
     /// Pools with other slices.
-    shared: Vec<u32>,
+    shared: BTreeSet<u32>,
+    /// Slices of those.
+    shared_slices: usize,
 }
 
 /// Pools with slices of one node: mostly one.
 #[derive(Debug)]
 struct Reached {
     first: u32,
-    others: Vec<u32>,
+    others: BTreeSet<u32>,
 }
 
 /// The pools of a cluster and what is known of them so far. A clone shares both.
@@ -70,6 +78,7 @@ pub(super) struct Pools {
     changed: HashMap<u32, Arc<KnownViews>, RandomState>,
     features: Features,
     rules: Arc<[Arc<TaintRule>]>,
+    meter: Arc<Meter>,
 }
 
 impl Reached {
@@ -103,20 +112,20 @@ impl PoolIndex {
                 Some(node) => {
                     let reached = index.of_node.entry(node.clone()).or_insert_with(|| Reached {
                         first: pool,
-                        others: Vec::new(),
+                        others: BTreeSet::new(),
                     });
-                    if reached.first != pool && !reached.others.contains(&pool) {
-                        reached.others.push(pool);
+                    if reached.first != pool {
+                        reached.others.insert(pool);
                     }
                 }
-                // Slices of one pool mostly come one after the other.
-                None if index.shared.last() != Some(&pool) && !index.shared.contains(&pool) => {
-                    index.shared.push(pool);
+                None => {
+                    index.shared.insert(pool);
                 }
-                None => {}
             }
             index.all[pool as usize].slices.push(numbered);
         }
+        let of_pool = |pool: &u32| index.all[*pool as usize].slices.len();
+        index.shared_slices = index.shared.iter().map(of_pool).sum();
         index
     }
 
@@ -145,6 +154,7 @@ impl Pools {
             changed: HashMap::default(),
             features,
             rules: Arc::default(),
+            meter: Arc::clone(selectors.meter()),
         };
         pools.replace_rules(rules);
         pools
@@ -178,6 +188,7 @@ impl Pools {
             changed: HashMap::default(),
             features: self.features,
             rules: Arc::default(),
+            meter: Arc::clone(&self.meter),
         };
         pools.replace_slices(slices, selectors);
         pools.replace_rules(rules);
@@ -229,6 +240,15 @@ impl Pools {
         Ok(views)
     }
 
+    /// How many slices are looked at for a node, whether they reach it or not.
+    pub(super) fn slices_looked_at(&self, node: &Node) -> usize {
+        let own = self.index.of_node.get(&node.metadata.name);
+        let own = own.iter().flat_map(|own| own.pools());
+        own.map(|pool| self.index.all[pool as usize].slices.len())
+            .sum::<usize>()
+            + self.index.shared_slices
+    }
+
     fn view(
         &self,
         number: u32,
@@ -242,6 +262,12 @@ impl Pools {
             return Ok(None);
         }
         let build = |plain: Option<&Arc<NumberedSlice>>, relevant: &[u32]| {
+            let devices = relevant.iter().map(|place| {
+                let spec = &pool.slices[*place as usize].slice.spec;
+                spec.devices.len() + spec.shared_counters.len()
+            });
+            self.meter
+                .look(devices.sum::<usize>() + self.rules.len() / LOOKS_PER_OBJECT);
             let allocated = allocated.pool(&pool.id);
             let view = plain.and_then(|only| self.build_plain(pool, only, allocated));
             view.or_else(|| self.build(pool, relevant, allocated))
@@ -278,7 +304,10 @@ impl Pools {
             return Ok(view.clone());
         }
         let view = build(None, &relevant);
-        views.push((relevant, view.clone()));
+        // Where each node sees other slices, keeping all would take memory for nothing.
+        if views.len() < MOST_VIEWS {
+            views.push((relevant, view.clone()));
+        }
         Ok(view)
     }
 

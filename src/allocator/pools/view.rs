@@ -10,7 +10,7 @@ use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 use super::super::counters::{CounterIndex, Counters};
 use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::state::{DeviceState, PoolState};
-use super::{PoolSlices, Pools, uses_compatibility_groups};
+use super::{LOOKS_PER_OBJECT, PoolSlices, Pools, uses_compatibility_groups};
 
 /// Whether a pool can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,10 @@ pub(in crate::allocator) struct PoolView {
     pub(in crate::allocator) counters: Counters,
     /// Pools with binding conditions come after those without.
     pub(super) has_binding_conditions: bool,
+    /// Whether taints count at all.
+    has_taints: bool,
+    /// Rules that may select devices of the pool.
+    rules: Vec<Arc<TaintRule>>,
 }
 
 /// A device of a [`PoolView`].
@@ -53,26 +57,13 @@ pub(in crate::allocator) struct PoolDevice {
     pub(in crate::allocator) shared: bool,
     /// Several claims may hold shares of it.
     pub(in crate::allocator) multiple: bool,
-    /// What few devices have.
-    more: Option<Box<MoreOfDevice>>,
-}
-
-/// What only few devices have.
-#[derive(Clone, Debug)]
-struct MoreOfDevice {
-    consumed: Vec<i128>,
-    taints: Vec<Taint>,
+    consumed: Box<[i128]>,
 }
 
 impl PoolDevice {
     /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
     pub(in crate::allocator) fn consumed(&self) -> &[i128] {
-        self.more.as_ref().map_or(&[], |more| &more.consumed)
-    }
-
-    /// Taints that keep pods without toleration off.
-    pub(in crate::allocator) fn taints(&self) -> &[Taint] {
-        self.more.as_ref().map_or(&[], |more| &more.taints)
+        &self.consumed
     }
 }
 
@@ -85,6 +76,26 @@ impl PoolView {
     #[inline]
     pub(in crate::allocator) fn device(&self, device: &PoolDevice) -> &Device {
         &self.slice(device).spec.devices[device.index as usize]
+    }
+
+    /// How much it takes to look at the view's devices once.
+    pub(in crate::allocator) fn size(&self) -> usize {
+        self.devices.len() * (1 + self.rules.len() / LOOKS_PER_OBJECT)
+    }
+
+    /// Taints of the device and of the rules that select it, as far as they keep pods without toleration off. Mirrors `tracker.go`,
+    /// `applyPatches`.
+    pub(in crate::allocator) fn taints<'a>(&'a self, device: &'a Device) -> impl Iterator<Item = &'a Taint> {
+        let of_rules = self.rules.iter().filter_map(|rule| {
+            let selector = rule.spec.device_selector.as_ref()?;
+            let selects = selector.device.as_ref().is_none_or(|name| *name == device.name);
+            selects.then_some(&rule.spec.taint)
+        });
+        // Where the feature is off there are no rules either.
+        let own = if self.has_taints { &*device.taints } else { &[] };
+        own.iter()
+            .chain(of_rules)
+            .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
     }
 
     /// The device as expressions know it.
@@ -109,7 +120,6 @@ impl Pools {
         if spec.pool.resource_slice_count != 1 || !spec.shared_counters.is_empty() {
             return None;
         }
-        let rules = self.rules_of(&pool.id);
         let mut devices = Vec::with_capacity(spec.devices.len());
         let mut previous = None;
         let mut has_binding_conditions = false;
@@ -123,7 +133,7 @@ impl Pools {
             has_binding_conditions |= !device.binding_conditions.is_empty();
             let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
             let place = (0, devices.len() as u32);
-            devices.push(self.pool_device(place, device, state, &rules));
+            devices.push(self.pool_device(place, device, state));
         }
         Some(PoolView {
             id: pool.id.clone(),
@@ -133,6 +143,8 @@ impl Pools {
             devices,
             counters: Counters::default(),
             has_binding_conditions,
+            has_taints: self.features.device_taints,
+            rules: self.rules_of(&pool.id),
         })
     }
 
@@ -152,6 +164,8 @@ impl Pools {
             has_free_devices: false,
             counters: Counters::default(),
             has_binding_conditions: false,
+            has_taints: self.features.device_taints,
+            rules: self.rules_of(&pool.id),
         };
         let first = &pool.slices[relevant[0] as usize].slice.spec.pool;
         let expected = first.resource_slice_count;
@@ -235,8 +249,8 @@ impl Pools {
     }
 
     /// The rules that may select devices of the pool.
-    fn rules_of(&self, pool: &PoolId) -> Vec<&TaintRule> {
-        let selects = |rule: &&TaintRule| {
+    fn rules_of(&self, pool: &PoolId) -> Vec<Arc<TaintRule>> {
+        let selects = |rule: &&Arc<TaintRule>| {
             rule.spec.device_selector.as_ref().is_some_and(|selector| {
                 selector
                     .driver
@@ -245,11 +259,10 @@ impl Pools {
                     && selector.pool.as_ref().is_none_or(|name| *name == pool.pool)
             })
         };
-        self.rules.iter().map(|rule| &**rule).filter(selects).collect()
+        self.rules.iter().filter(selects).map(Arc::clone).collect()
     }
 
     fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {
-        let rules = self.rules_of(&view.id);
         let total = view
             .slices
             .iter()
@@ -260,7 +273,7 @@ impl Pools {
         for (place, numbered) in (0..).zip(&view.slices) {
             for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
                 let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
-                devices.push(self.pool_device((place, index), device, state, &rules));
+                devices.push(self.pool_device((place, index), device, state));
             }
         }
         devices
@@ -273,52 +286,19 @@ impl Pools {
         (slice, index): (u32, u32),
         device: &Device,
         state: Option<&DeviceState>,
-        rules: &[&TaintRule],
     ) -> PoolDevice {
-        let has_more = state.is_some_and(|state| !state.consumed.is_empty())
-            || !device.taints.is_empty()
-            || !rules.is_empty();
+        let shares = state.filter(|state| !state.consumed.is_empty());
         PoolDevice {
             slice,
             index,
             dedicated: state.is_some_and(|state| state.dedicated),
             shared: state.is_some_and(|state| state.shared),
             multiple: self.features.consumable_capacity && device.allow_multiple_allocations,
-            more: has_more.then(|| Box::new(self.more_of(device, state, rules))),
+            consumed: shares.map_or_else(Box::default, |state| {
+                let capacities = device.capacity.iter();
+                capacities.map(|(name, _)| state.consumed(name)).collect()
+            }),
         }
-    }
-
-    fn more_of(&self, device: &Device, state: Option<&DeviceState>, rules: &[&TaintRule]) -> MoreOfDevice {
-        let state = state.filter(|state| !state.consumed.is_empty());
-        let consumed = state.map_or_else(Vec::new, |state| {
-            let capacities = device.capacity.iter();
-            capacities.map(|(name, _)| state.consumed(name)).collect()
-        });
-        let taints = self.taints_of(device, rules);
-        MoreOfDevice { consumed, taints }
-    }
-
-    /// Taints of the device and of the rules that select it, as far as they keep pods off. Mirrors `tracker.go`, `applyPatches`.
-    fn taints_of(&self, device: &Device, rules: &[&TaintRule]) -> Vec<Taint> {
-        if !self.features.device_taints {
-            return Vec::new();
-        }
-        let of_rules = rules
-            .iter()
-            .filter(|rule| {
-                rule.spec
-                    .device_selector
-                    .as_ref()
-                    .is_some_and(|selector| selector.device.as_ref().is_none_or(|name| *name == device.name))
-            })
-            .map(|rule| &rule.spec.taint);
-        device
-            .taints
-            .iter()
-            .chain(of_rules)
-            .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
-            .cloned()
-            .collect()
     }
 }
 

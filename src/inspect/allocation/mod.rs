@@ -10,7 +10,7 @@ mod report;
 use std::sync::Arc;
 
 use crate::allocator::{Budget, Limits, Observer};
-use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str, TOO_MUCH_WORK, Time};
+use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str, Time};
 use crate::scheduling::{
     Cycle, GenerateError, Granted, Judgment, MOST_CONSUMERS, Obstacle, Run, Scheduler, Stage, Start, Verdict,
     generate_claims, judge_all, message, message_of_obstacle, not_simulated, place,
@@ -200,9 +200,7 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
         ));
     }
     judged.notes.extend(timeouts.note);
-    if cycle.meter().is_exhausted() {
-        judged.notes.push(TOO_MUCH_WORK.to_owned());
-    }
+    judged.notes.extend(cycle.meter().exhausted().map(str::to_owned));
 }
 
 /// What the verdicts come to. An error on one node ends the attempt for all that the scheduler looks at; it stops looking once it has
@@ -260,7 +258,8 @@ pub(super) fn timeouts(
         let tried = cycle.judge(node, Limits::plain(steps), settings.observer);
         settings.budget.spend(tried.steps);
         let gave_up = matches!(tried.verdict, Verdict::GaveUp);
-        if gave_up && (steps < TIMEOUT_STEPS || settings.observer.cancelled() || cycle.meter().is_exhausted())
+        if gave_up
+            && (steps < TIMEOUT_STEPS || settings.observer.cancelled() || cycle.meter().exhausted().is_some())
         {
             let untold = || UNTOLD_TIMEOUT.to_owned();
             timeouts.note.get_or_insert_with(untold);

@@ -94,6 +94,11 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
         let Some(node) = cluster.node(name).cloned() else {
             continue;
         };
+        if let Some(why) = cluster.meter().exhausted() {
+            packing.exact = false;
+            *reasons.entry(why.to_owned()).or_default() += 1;
+            continue;
+        }
         let mut local = localities.around(&cluster, &node, claims, pods);
         let scheduler = whole.beside(&local);
         let most = most_on(&mut local.clone(), &scheduler, units, &node, settings);
@@ -157,6 +162,9 @@ fn fill(
         }
         if settings.budget.is_spent() {
             return stopped(copies, "the budget of the search".to_owned());
+        }
+        if let Some(why) = cluster.meter().exhausted() {
+            return stopped(copies, why.to_owned());
         }
         settings.observer.begin_node();
         let mut next = cluster.clone();

@@ -140,15 +140,13 @@ fn pools(cluster: &Cluster, node: &WantedNode, items: &[DeviceItem]) -> Vec<Pool
                 .is_some_and(|device| node.reaches(slice, device) == Ok(true));
         if here {
             let id = slice.pool_id();
-            let item = PoolItem::of(cluster, &id);
-            pools.insert(id, item);
+            // A pool may have many slices, and looking it up looks at all of them.
+            pools.entry(id).or_insert_with_key(|id| PoolItem::of(cluster, id));
         }
     }
     for device in items {
         let id = device.id().pool_id();
-        let pool = pools
-            .entry(id.clone())
-            .or_insert_with(|| PoolItem::of(cluster, &id));
+        let pool = pools.entry(id).or_insert_with_key(|id| PoolItem::of(cluster, id));
         pool.devices += 1;
         pool.free += usize::from(device.state == DeviceState::Free && device.unavailable.is_empty());
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Selectors;
 use super::allocation::{Settings, Target, timeouts};
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str, TOO_MUCH_WORK};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
@@ -317,6 +317,7 @@ impl<'e> Explained<'e> {
             .map(|(node, verdict)| NodeExplanation::new(cycle, node, verdict, &words))
             .collect();
         report.filters = FilterCount::of(&report.nodes);
+        report.notes.extend(cycle.meter().exhausted().map(str::to_owned));
         for (claim, state) in cycle.not_ready() {
             let code = if state.is_unavailable() {
                 "BindingFailed"
@@ -353,10 +354,9 @@ impl<'e> Explained<'e> {
         } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
             report.conclude(
                 ClusterVerdict::GaveUp,
-                if self.cluster().meter().is_exhausted() {
-                    format!("not decided: {TOO_MUCH_WORK}")
-                } else {
-                    "not decided within the budget of the search".to_owned()
+                match self.cluster().meter().exhausted() {
+                    Some(why) => format!("not decided: {why}"),
+                    None => "not decided within the budget of the search".to_owned(),
                 },
             );
             return;

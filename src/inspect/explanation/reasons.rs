@@ -135,6 +135,9 @@ fn not_available(cycle: &Cycle<'_>, place: usize) -> Reason {
 
 fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> Vec<Reason> {
     let cluster = cycle.scheduler().cluster();
+    if let Some(why) = cycle.meter().exhausted() {
+        return vec![Reason::plain("NotLookedAt", why.to_owned())];
+    }
     let explained = match cycle.explain(node) {
         Ok(explained) => explained,
         Err(error) => return vec![Reason::plain("Error", error.to_string())],
@@ -245,10 +248,18 @@ fn of_alternative(
         };
         reasons.push(reason("TooFewDevices", text, None));
     }
+    let mut not_listed = 0;
     for (id, fitness) in &alternative.devices {
-        if let Some((code, message)) = of_device(cluster, id, fitness, words) {
+        if words.reasons.get() == 0 {
+            not_listed += usize::from(*fitness != Fitness::Free);
+        } else if let Some((code, message)) = of_device(cluster, id, fitness, words) {
+            words.reasons.set(words.reasons.get() - 1);
             reasons.push(reason(code, message, Some(id)));
         }
+    }
+    if not_listed > 0 {
+        let text = format!("{not_listed} more devices are ruled out, for reasons that are not listed");
+        reasons.push(reason("NotListed", text, None));
     }
 }
 
@@ -330,7 +341,12 @@ pub(super) struct Words<'s> {
     selectors: &'s Selectors,
     programs: RefCell<BTreeMap<String, Option<Program>>>,
     left: Cell<u32>,
+    /// How many more reasons are given for single devices.
+    reasons: Cell<u32>,
 }
+
+/// Reasons for single devices that a report has: some 100 MB.
+const MOST_REASONS: u32 = 300_000;
 
 /// Devices for which the terms of a selector are looked at.
 const DETAILED: u32 = 512;
@@ -341,6 +357,7 @@ impl<'s> Words<'s> {
             selectors,
             programs: RefCell::default(),
             left: Cell::new(DETAILED),
+            reasons: Cell::new(MOST_REASONS),
         }
     }
 }

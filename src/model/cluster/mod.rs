@@ -245,9 +245,9 @@ impl Cluster {
 
     /// The same cluster with another meter.
     #[must_use]
-    pub fn metered(self, meter: Meter) -> Self {
+    pub fn metered(self, meter: impl Into<Arc<Meter>>) -> Self {
         Self {
-            meter: Arc::new(meter),
+            meter: meter.into(),
             ..self
         }
     }

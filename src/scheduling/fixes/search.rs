@@ -4,12 +4,14 @@
 //! helps is made in the whole cluster and judged once more on all nodes, since a change of a claim can raise an error on another
 //! node. Sets of one size are only tried once no smaller one helped, so nothing smaller suffices, and no part of what is found.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::candidates::{all, rank};
 use super::change::Fix;
 use crate::allocator::{Budget, Observer};
-use crate::model::{Claim, Cluster, Key, Node, Pod, Str};
+use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
 use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
@@ -76,13 +78,14 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         found: Vec::new(),
     };
     let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
-    // Looked at when its turn comes: what helps is often found on the first nodes.
-    let mut around: Vec<Option<Around>> = nodes.iter().map(|_| None).collect();
+    let mut kept = Kept::of(&nodes);
     let mut exhausted = true;
     for size in 1..=effort.most_changes {
-        for (node, around) in nodes.iter().zip(&mut around) {
-            let around = around.get_or_insert_with(|| search.around(node));
-            exhausted &= search.sets_of(around, size);
+        for place in 0..nodes.len() {
+            if kept.may_have(place, size) {
+                let around = kept.around(place, &search);
+                exhausted &= search.sets_of(&around, size);
+            }
             if search.found.len() >= effort.most_found || search.is_spent() {
                 // Nodes that had no turn may have as small a set.
                 exhausted = false;
@@ -94,8 +97,7 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         }
     }
     if search.found.is_empty() {
-        let seen: Vec<Around> = around.into_iter().flatten().collect();
-        search.greedy(&seen);
+        search.greedy(&mut kept);
         exhausted = false;
     }
     let complete = exhausted && !search.is_spent();
@@ -126,19 +128,77 @@ struct Search<'s> {
 /// A node with the part of the cluster around it, and the changes that can matter there.
 struct Around {
     node: Arc<Node>,
-    scheduler: Scheduler,
+    cluster: Cluster,
+    /// Prepared for the first trial: there is none on most nodes.
+    scheduler: OnceCell<Scheduler>,
     candidates: Vec<Fix>,
+}
+
+impl Around {
+    /// How much it takes to keep it.
+    fn size(&self) -> usize {
+        let cluster = &self.cluster;
+        let devices = cluster.slices().map(|slice| slice.spec.devices.len());
+        let objects = Kind::all().map(|kind| cluster.count(kind));
+        devices.chain(objects).sum::<usize>() + self.candidates.len()
+    }
+}
+
+/// Objects and devices around nodes that are kept: some 100 MB.
+const MOST_KEPT: usize = 500_000;
+
+/// What is around nodes, made when the turn of a node comes, as what helps is often found on the first ones.
+struct Kept<'n> {
+    nodes: &'n [&'n Arc<Node>],
+    /// How many of the nodes had a turn.
+    seen: usize,
+    known: Vec<Option<Rc<Around>>>,
+    /// By node, how many changes can matter there.
+    candidates: Vec<Option<usize>>,
+    /// How much more is kept. The rest is made again each time.
+    room: usize,
+}
+
+impl<'n> Kept<'n> {
+    fn of(nodes: &'n [&'n Arc<Node>]) -> Self {
+        Self {
+            nodes,
+            seen: 0,
+            known: vec![None; nodes.len()],
+            candidates: vec![None; nodes.len()],
+            room: MOST_KEPT,
+        }
+    }
+
+    /// Whether the node may have a set of so many changes.
+    fn may_have(&self, place: usize, size: usize) -> bool {
+        self.candidates[place].is_none_or(|candidates| candidates >= size)
+    }
+
+    fn around(&mut self, place: usize, search: &Search<'_>) -> Rc<Around> {
+        self.seen = self.seen.max(place + 1);
+        if let Some(known) = &self.known[place] {
+            return Rc::clone(known);
+        }
+        let made = Rc::new(search.around(self.nodes[place]));
+        self.candidates[place] = Some(made.candidates.len());
+        if let Some(room) = self.room.checked_sub(made.size()) {
+            self.room = room;
+            self.known[place] = Some(Rc::clone(&made));
+        }
+        made
+    }
 }
 
 impl Search<'_> {
     fn is_spent(&self) -> bool {
-        let Effort {
-            trials,
-            budget,
-            observer,
-            ..
-        } = self.effort;
-        self.trials >= *trials || budget.is_spent() || observer.cancelled()
+        self.trials >= self.effort.trials || self.is_out_of_work()
+    }
+
+    /// Whether nothing more may be judged, however few sets were tried.
+    fn is_out_of_work(&self) -> bool {
+        let Effort { budget, observer, .. } = self.effort;
+        budget.is_spent() || observer.cancelled() || self.cluster.meter().exhausted().is_some()
     }
 
     fn own_claims(&self) -> Vec<Arc<Claim>> {
@@ -170,7 +230,8 @@ impl Search<'_> {
         let candidates = all(&cluster, &self.localities, node, pod.map(|pod| &**pod), &own);
         Around {
             node: Arc::clone(node),
-            scheduler: self.scheduler.beside(&cluster),
+            cluster,
+            scheduler: OnceCell::new(),
             candidates,
         }
     }
@@ -236,9 +297,13 @@ impl Search<'_> {
 
     /// Whether `set` makes the subject fit on the node.
     fn fits_around(&self, node: &Around, set: &[Fix]) -> bool {
-        let mut cluster = node.scheduler.cluster().clone();
+        self.cluster.meter().look(set.len());
+        let mut cluster = node.cluster.clone();
         let subject = self.changed(&mut cluster, set);
-        let scheduler = node.scheduler.fork(&cluster);
+        let scheduler = node
+            .scheduler
+            .get_or_init(|| self.scheduler.beside(&node.cluster))
+            .fork(&cluster);
         let Some(node) = cluster.node(&node.node.metadata.name).cloned() else {
             return false;
         };
@@ -309,11 +374,15 @@ impl Search<'_> {
     }
 
     /// Makes every change that can be made together, and takes back one after the other what is not needed.
-    fn greedy(&mut self, nodes: &[Around]) {
-        for node in nodes {
-            if self.effort.observer.cancelled() || self.effort.budget.is_spent() {
+    fn greedy(&mut self, nodes: &mut Kept<'_>) {
+        for place in 0..nodes.seen {
+            if self.is_out_of_work() {
                 return;
             }
+            if !nodes.may_have(place, 1) {
+                continue;
+            }
+            let node = &*nodes.around(place, self);
             let mut set: Vec<Fix> = Vec::new();
             for candidate in &node.candidates {
                 let is_release = matches!(candidate, Fix::Release { .. });
@@ -326,6 +395,9 @@ impl Search<'_> {
             }
             // The dearest goes first.
             for candidate in set.clone().into_iter().rev() {
+                if self.is_out_of_work() {
+                    return;
+                }
                 let less: Vec<Fix> = set.iter().filter(|known| **known != candidate).cloned().collect();
                 if self.fits_around(node, &less) {
                     set = less;
