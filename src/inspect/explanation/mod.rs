@@ -337,11 +337,13 @@ impl<'e> Explained<'e> {
         }
         let fits = verdicts.iter().filter(|(_, verdict)| verdict.fits()).count();
         let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+        let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
+        let untried = self.cluster().meter().is_exhausted();
         if any(|verdict| matches!(verdict, Verdict::Error(_))) {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             let text = "an error on one node ends the attempt for all".to_owned();
             report.conclude(ClusterVerdict::Error, text);
-        } else if fits > 0 {
+        } else if fits > 0 && !(gave_up && untried) {
             report.conclude(
                 ClusterVerdict::Fits,
                 format!("fits on {fits} of {} nodes", nodes.len()),
@@ -350,10 +352,10 @@ impl<'e> Explained<'e> {
                 report.add_binding(claim, &state);
             }
             return;
-        } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
+        } else if gave_up {
             report.conclude(
                 ClusterVerdict::GaveUp,
-                if self.cluster().meter().is_exhausted() {
+                if untried {
                     format!("not decided: {TOO_MUCH_WORK}")
                 } else {
                     "not decided within the budget of the search".to_owned()
