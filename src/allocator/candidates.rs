@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Device, DeviceId, Node, Quantity, Slice, TOO_MUCH_WORK, Taint, Toleration};
+use crate::model::{Device, DeviceId, Node, Quantity, Slice, Taint, Toleration};
 
+use super::Stop;
 use super::capacity::{Need, need, takes_all, units};
 use super::constraint::{Values, attribute_of};
 use super::counters::Usage;
@@ -31,12 +32,24 @@ pub(super) enum Verdict {
     Candidate,
 }
 
-/// What is known of an attribute of a device.
+/// What is known of something that an expression decides. What was not tried stays so, even where another thread that shares the
+/// expression finds its answer later: the search takes what it asks for a second time to be the same.
 #[derive(Clone, Copy, Debug)]
-enum Known {
+enum Known<T> {
     NotYet,
-    /// The number of its value, unless no constraint can be met with it.
-    Value(Option<u32>),
+    NotTried,
+    Is(T),
+}
+
+impl<T: Copy> Known<T> {
+    /// What is kept of an answer. An error ends the attempt, so it needs no place.
+    fn of(answer: &Result<T, Stop>) -> Self {
+        match answer {
+            Ok(value) => Self::Is(*value),
+            Err(Stop::NotTried) => Self::NotTried,
+            Err(Stop::Error(_)) => Self::NotYet,
+        }
+    }
 }
 
 /// What a share of a device takes of its capacities, in their order.
@@ -66,12 +79,12 @@ pub(super) struct Problem<'a> {
     pub(super) counts: Cow<'a, [i64]>,
     /// In mode All, the devices; empty if no alternative is.
     pub(super) all: Vec<Box<[u32]>>,
-    verdicts: Vec<Option<Verdict>>,
+    verdicts: Vec<Known<Verdict>>,
     /// What candidates that allow several allocations have to give, by alternative and device; empty until there is one.
     shares: Vec<Option<Share>>,
     pub(super) values: Values,
-    /// By source and device.
-    attributes: Vec<Known>,
+    /// The number of the value, by source and device; none where no constraint can be met with it.
+    attributes: Vec<Known<Option<u32>>>,
 }
 
 /// Upper bound of devices in one claim's allocation. Mirrors `AllocationResultsMaxSize`.
@@ -81,21 +94,21 @@ impl<'a> Problem<'a> {
     /// Checks the demand against the pools of the node and counts what it takes.
     ///
     /// # Errors
-    /// The text of the error with which upstream ends the attempt before it searches.
+    /// What ends the attempt before the search.
     pub(super) fn new(
         demand: &'a Demand,
         features: Features,
         node: &'a Node,
         views: Vec<Arc<PoolView>>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Stop> {
         if let Some(error) = &demand.error {
-            return Err(error.clone());
+            return Err(error.clone().into());
         }
         let mut devices = Vec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
         for (place, view) in (0..).zip(&views) {
             devices.extend((0..view.devices.len() as u32).map(|device| Place { view: place, device }));
         }
-        let verdicts = vec![None; demand.alternatives.len() * devices.len()];
+        let verdicts = vec![Known::NotYet; demand.alternatives.len() * devices.len()];
         let attributes = vec![Known::NotYet; demand.sources.len() * devices.len()];
         let mut problem = Self {
             demand,
@@ -119,7 +132,7 @@ impl<'a> Problem<'a> {
     }
 
     /// How many devices the alternative takes.
-    fn count(&mut self, number: u32, alternative: &Alternative) -> Result<i64, String> {
+    fn count(&mut self, number: u32, alternative: &Alternative) -> Result<i64, Stop> {
         let place = number as usize;
         if alternative.amount == Amount::All {
             let all = self.all_devices(number)?;
@@ -129,7 +142,7 @@ impl<'a> Problem<'a> {
         Ok(self.counts[place])
     }
 
-    fn all_devices(&mut self, alternative: u32) -> Result<Vec<u32>, String> {
+    fn all_devices(&mut self, alternative: u32) -> Result<Vec<u32>, Stop> {
         let mut all = Vec::new();
         let mut next = 0;
         for view in self.views.clone() {
@@ -146,11 +159,12 @@ impl<'a> Problem<'a> {
                 PoolStatus::Incomplete => "being updated",
                 PoolStatus::Invalid(_) => "invalid",
             };
-            return Err(format!(
+            let error = format!(
                 "{}: asks for all devices, but resource pool {} is currently {state}",
                 self.shown_request(alternative),
                 view.id
-            ));
+            );
+            return Err(error.into());
         }
         Ok(all)
     }
@@ -219,19 +233,21 @@ impl<'a> Problem<'a> {
     /// What is fixed about `device` for `alternative`.
     ///
     /// # Errors
-    /// The text of an error that ends the attempt.
+    /// What ends the attempt.
     #[inline]
-    pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<Verdict, String> {
+    pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<Verdict, Stop> {
         let place = self.place(alternative, device);
-        if let Some(known) = self.verdicts[place] {
-            return Ok(known);
+        match self.verdicts[place] {
+            Known::Is(verdict) => return Ok(verdict),
+            Known::NotTried => return Err(Stop::NotTried),
+            Known::NotYet => {}
         }
-        let verdict = self.judge(alternative, device)?;
-        self.verdicts[place] = Some(verdict);
-        Ok(verdict)
+        let verdict = self.judge(alternative, device);
+        self.verdicts[place] = Known::of(&verdict);
+        verdict
     }
 
-    fn judge(&mut self, number: u32, device: u32) -> Result<Verdict, String> {
+    fn judge(&mut self, number: u32, device: u32) -> Result<Verdict, Stop> {
         let alternative = self.alternative(number);
         let spec = alternative.spec(&self.claim_of(number).claim);
         if !self.is_selected(number, device)? {
@@ -290,7 +306,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Mirrors `isSelectable`.
-    fn is_selected(&self, number: u32, device: u32) -> Result<bool, String> {
+    fn is_selected(&self, number: u32, device: u32) -> Result<bool, Stop> {
         let found = self.device(device);
         if !self.features.device_binding_and_status && !found.binding_conditions.is_empty() {
             return Ok(false);
@@ -310,15 +326,15 @@ impl<'a> Problem<'a> {
                     };
                     let place = selector.place;
                     match error {
-                        SelectorError::NotTried => TOO_MUCH_WORK.to_owned(),
+                        SelectorError::NotTried => Stop::NotTried,
                         SelectorError::Compile(why) => {
-                            format!("{of}: selector #{place}: CEL compile error: {why}")
+                            Stop::Error(format!("{of}: selector #{place}: CEL compile error: {why}"))
                         }
-                        SelectorError::Runtime(why) => format!(
+                        SelectorError::Runtime(why) => Stop::Error(format!(
                             "{of}: selector #{place} on device {}: CEL runtime error: {why}{}",
                             self.device_id(device),
                             advice(&why)
-                        ),
+                        )),
                     }
                 })?;
             if !matches {
@@ -326,12 +342,12 @@ impl<'a> Problem<'a> {
             }
         }
         if self.slice(device).spec.per_device_node_selection {
-            return node_matches(
+            return Ok(node_matches(
                 self.node,
                 found.node_name.as_ref(),
                 found.all_nodes,
                 found.node_selector.as_ref(),
-            );
+            )?);
         }
         Ok(true)
     }
@@ -381,15 +397,23 @@ impl<'a> Problem<'a> {
     /// The number of the device's value of an attribute; none where no constraint can be met with the device.
     ///
     /// # Errors
-    /// The text of an error of a derived attribute, which ends the attempt.
-    pub(super) fn attribute(&mut self, source: u32, device: u32) -> Result<Option<u32>, String> {
+    /// What ends the attempt, be it an error of a derived attribute.
+    pub(super) fn attribute(&mut self, source: u32, device: u32) -> Result<Option<u32>, Stop> {
         let place = source as usize * self.devices.len() + device as usize;
-        if let Known::Value(known) = self.attributes[place] {
-            return Ok(known);
+        match self.attributes[place] {
+            Known::Is(value) => return Ok(value),
+            Known::NotTried => return Err(Stop::NotTried),
+            Known::NotYet => {}
         }
+        let value = self.value_of(source, device);
+        self.attributes[place] = Known::of(&value);
+        value
+    }
+
+    fn value_of(&mut self, source: u32, device: u32) -> Result<Option<u32>, Stop> {
         let view = Arc::clone(self.view(device));
         let pool_device = &view.devices[self.devices[device as usize].device as usize];
-        let value = match &self.demand.sources[source as usize] {
+        Ok(match &self.demand.sources[source as usize] {
             AttributeSource::Published(name) => attribute_of(view.device(pool_device), &view.id.driver, name)
                 .and_then(|value| self.values.number(value)),
             AttributeSource::Derived(name, expression) => {
@@ -398,20 +422,18 @@ impl<'a> Problem<'a> {
                     .expressions
                     .derive(*expression, view.numbered(pool_device))
                     .map_err(|error| match error {
-                        SelectorError::NotTried => TOO_MUCH_WORK.to_owned(),
+                        SelectorError::NotTried => Stop::NotTried,
                         SelectorError::Compile(why) => {
-                            format!("compile derived attribute {name} failed: {why}")
+                            Stop::Error(format!("compile derived attribute {name} failed: {why}"))
                         }
-                        SelectorError::Runtime(why) => format!(
+                        SelectorError::Runtime(why) => Stop::Error(format!(
                             "evaluate derived attribute {name} on device {} failed: {why}",
                             self.device_id(device)
-                        ),
+                        )),
                     })?;
                 self.values.number(&value)
             }
-        };
-        self.attributes[place] = Known::Value(value);
-        Ok(value)
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, TOO_MUCH_WORK, Taint, lookup};
+use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
 
 use super::candidates::{Problem, is_tolerated};
 use super::capacity::{Need, need, units};
@@ -15,7 +15,7 @@ use super::node_selection::node_matches;
 use super::pools::PoolStatus;
 use super::request::AttributeSource;
 use super::selectors::SelectorError;
-use super::{AttemptError, Demand, Inputs};
+use super::{Demand, Inputs, Stop};
 
 /// What a node has for one request.
 #[derive(Clone, Debug)]
@@ -40,8 +40,17 @@ pub struct AlternativeExplanation {
 impl AlternativeExplanation {
     /// How many devices could be taken, each by itself.
     pub fn free(&self) -> usize {
-        let is_free = |(_, fitness): &&(DeviceId, Fitness)| *fitness == Fitness::Free;
-        self.devices.iter().filter(is_free).count()
+        self.count(&Fitness::Free)
+    }
+
+    /// How many devices could be taken at most: those that could, and those of which it is unknown.
+    pub fn most(&self) -> usize {
+        self.free() + self.count(&Fitness::NotTried)
+    }
+
+    fn count(&self, wanted: &Fitness) -> usize {
+        let is_so = |(_, fitness): &&(DeviceId, Fitness)| fitness == wanted;
+        self.devices.iter().filter(is_so).count()
     }
 }
 
@@ -73,6 +82,9 @@ pub enum Fitness {
     },
     /// A selector fails on it. If the search gets there, this ends the attempt.
     SelectorError(String),
+    /// An expression was not tried on it, since the command's work on expressions was used up: whether the device can be taken is
+    /// unknown.
+    NotTried,
     /// The device itself is not for this node.
     OtherNode,
     /// It does not have a capacity that the request names.
@@ -116,15 +128,15 @@ impl Inputs {
     /// Says for each device of `node` what rules it out for a request of a claim of `demand`; nothing if there is no such request.
     ///
     /// # Errors
-    /// The error with which an attempt ends before any device is tried.
+    /// What ends an attempt before any device is tried.
     pub fn explain(
         &self,
         node: &Node,
         demand: &Demand,
         claim: usize,
         request: usize,
-    ) -> Result<Option<RequestExplanation>, AttemptError> {
-        let mut problem = self.problem(node, demand).map_err(AttemptError)?;
+    ) -> Result<Option<RequestExplanation>, Stop> {
+        let mut problem = self.problem(node, demand)?;
         self.selectors.meter().look(problem.devices.len());
         if demand
             .claims
@@ -247,9 +259,7 @@ fn unselected(problem: &Problem<'_>, number: u32, device: u32) -> Option<Fitness
             Ok(true) => {}
             Ok(false) if selector.of_class => return Some(Fitness::ClassSelector { place, expression }),
             Ok(false) => return Some(Fitness::RequestSelector { place, expression }),
-            Err(SelectorError::NotTried) => {
-                return Some(Fitness::SelectorError(TOO_MUCH_WORK.to_owned()));
-            }
+            Err(SelectorError::NotTried) => return Some(Fitness::NotTried),
             Err(SelectorError::Compile(why) | SelectorError::Runtime(why)) => {
                 return Some(Fitness::SelectorError(why.to_string()));
             }
@@ -318,7 +328,8 @@ fn lacks_attribute(problem: &mut Problem<'_>, claim: usize, number: u32, device:
                     same: constraint.rule == Rule::Match,
                 });
             }
-            Err(why) => return Some(Fitness::SelectorError(why)),
+            Err(Stop::Error(why)) => return Some(Fitness::SelectorError(why)),
+            Err(Stop::NotTried) => return Some(Fitness::NotTried),
         }
     }
     None

@@ -135,8 +135,25 @@ pub enum Outcome {
     },
     /// Upstream ends the attempt with this error.
     Error(AttemptError),
-    /// Not decided within the limits. This is no answer.
+    /// Not decided within the limits, or without an expression that was not tried. This is no answer.
     GaveUp,
+}
+
+/// What keeps an attempt from an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// Upstream ends the attempt with this error.
+    #[error("{0}")]
+    Error(String),
+    /// An expression was not tried, since the command's work on expressions was used up. Upstream goes on.
+    #[error("{}", TOO_MUCH_WORK)]
+    NotTried,
+}
+
+impl From<String> for Stop {
+    fn from(error: String) -> Self {
+        Self::Error(error)
+    }
 }
 
 /// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it.
@@ -203,7 +220,7 @@ impl Inputs {
     pub fn allocate(&self, node: &Node, demand: &Demand, limits: Limits, observer: &dyn Observer) -> Attempt {
         let views = match self.views(node) {
             Ok(views) => views,
-            Err(error) => return Attempt::failed(error),
+            Err(error) => return Attempt::stopped(error.into()),
         };
         // Of a full cluster that is most nodes.
         if demand.needs_a_free_device && views.iter().all(|view| !view.has_free_devices) {
@@ -214,7 +231,7 @@ impl Inputs {
         }
         let mut problem = match Problem::new(demand, self.features, node, views) {
             Ok(problem) => problem,
-            Err(error) => return Attempt::failed(error),
+            Err(stop) => return Attempt::stopped(stop),
         };
         let (flow, steps, state) = search(&mut problem, limits, observer);
         let outcome = match flow {
@@ -224,13 +241,13 @@ impl Inputs {
             },
             Flow::Fail => does_not_fit(&problem.views),
             Flow::Exceeded => Outcome::Error(AttemptError("allocation max size exceeded".to_owned())),
-            Flow::Error => failure(state.error),
+            Flow::Error => Outcome::Error(AttemptError(state.error)),
             Flow::GaveUp => Outcome::GaveUp,
         };
         Attempt { outcome, steps }
     }
 
-    fn problem<'a>(&self, node: &'a Node, demand: &'a Demand) -> Result<Problem<'a>, String> {
+    fn problem<'a>(&self, node: &'a Node, demand: &'a Demand) -> Result<Problem<'a>, Stop> {
         Problem::new(demand, self.features, node, self.views(node)?)
     }
 
@@ -249,15 +266,6 @@ impl Inputs {
 fn objects(cluster: &Cluster) -> usize {
     let kinds = [Kind::ResourceClaim, Kind::ResourceSlice, Kind::DeviceTaintRule];
     kinds.into_iter().map(|kind| cluster.count(kind)).sum()
-}
-
-/// What an error means that ends the search: upstream ends there too, unless it is ours, that an expression was not tried.
-fn failure(error: String) -> Outcome {
-    if error == TOO_MUCH_WORK {
-        Outcome::GaveUp
-    } else {
-        Outcome::Error(AttemptError(error))
-    }
 }
 
 fn does_not_fit(views: &[Arc<PoolView>]) -> Outcome {
@@ -289,11 +297,12 @@ fn search(problem: &mut Problem<'_>, limits: Limits, observer: &dyn Observer) ->
 }
 
 impl Attempt {
-    fn failed(error: String) -> Self {
-        Self {
-            outcome: failure(error),
-            steps: 0,
-        }
+    fn stopped(stop: Stop) -> Self {
+        let outcome = match stop {
+            Stop::Error(error) => Outcome::Error(AttemptError(error)),
+            Stop::NotTried => Outcome::GaveUp,
+        };
+        Self { outcome, steps: 0 }
     }
 }
 

@@ -39,36 +39,37 @@ impl Demand {
     /// Mirrors the first part of `allocator_incubating.go`, `Allocate`.
     ///
     /// # Errors
-    /// The text of the error with which upstream ends the attempt before it searches.
-    pub(super) fn check(
+    /// What ends the attempt before the search.
+    pub(super) fn check<E: From<String>>(
         &self,
-        mut count: impl FnMut(u32, &Alternative) -> Result<i64, String>,
-    ) -> Result<(), String> {
+        mut count: impl FnMut(u32, &Alternative) -> Result<i64, E>,
+    ) -> Result<(), E> {
         for claim in &self.claims {
             let mut total: i64 = 0;
             for request in &claim.requests {
                 if let Some(error) = &request.error {
-                    return Err(error.clone());
+                    return Err(error.clone().into());
                 }
                 let mut least = i64::MAX;
                 for number in request.alternatives.clone() {
                     let alternative = &self.alternatives[number as usize];
                     if let Some(error) = &alternative.error {
-                        return Err(error.clone());
+                        return Err(error.clone().into());
                     }
                     least = least.min(count(number, alternative)?);
                 }
                 if least > MAX_RESULTS.saturating_sub(total) {
-                    return Err(format!(
+                    let error = format!(
                         "claim {}, request {}: adding {least} devices exceeds the claim limit of {MAX_RESULTS}, with {total} already accounted for",
                         shown(&claim.claim.key()),
                         request.name,
-                    ));
+                    );
+                    return Err(error.into());
                 }
                 total = total.saturating_add(least);
             }
             if let Some(error) = &claim.constraint_error {
-                return Err(error.clone());
+                return Err(error.clone().into());
             }
         }
         Ok(())
@@ -215,7 +216,9 @@ impl Preparation<'_> {
         };
         if !demand.takes_all {
             let counts = &demand.counts;
-            demand.error = demand.check(|number, _| Ok(counts[number as usize])).err();
+            demand.error = demand
+                .check(|number, _| Ok::<_, String>(counts[number as usize]))
+                .err();
         }
         let takes_its_own = |alternative: &Alternative| {
             !alternative.admin_access && matches!(alternative.amount, Amount::Exactly(1..))

@@ -10,7 +10,7 @@ use super::constraint::ConstraintState;
 use super::counters::Compatibility;
 use super::pools::PoolView;
 use super::request::{Amount, ClaimDemand};
-use super::{Observer, PLAIN_STEPS};
+use super::{Observer, PLAIN_STEPS, Stop};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum Flow {
     Exceeded,
     /// An error ends the attempt; it is kept in the state.
     Error,
-    /// The budget is used up, or the observer asks to stop.
+    /// The budget is used up, the observer asks to stop, or an expression was not tried.
     GaveUp,
 }
 
@@ -73,6 +73,7 @@ pub(super) struct State {
     groups: Vec<Box<[Option<Compatibility>]>>,
     /// By claim and constraint; empty if no claim has any.
     pub(super) constraints: Vec<Vec<ConstraintState>>,
+    /// With which [`Flow::Error`] ends the attempt.
     pub(super) error: String,
 }
 
@@ -175,10 +176,7 @@ impl State {
         let verdict = match problem.verdict(alternative, device) {
             Ok(Verdict::Unselected | Verdict::Blocked) => return Err(Flow::Fail),
             Ok(verdict) => verdict,
-            Err(error) => {
-                self.error = error;
-                return Err(Flow::Error);
-            }
+            Err(stop) => return Err(self.stop(stop)),
         };
         let must = problem.alternative(alternative).amount == Amount::All;
         let multiple = problem.pool_device(device).multiple;
@@ -197,10 +195,9 @@ impl State {
             let allowed = match problem.attribute(*source, device) {
                 Ok(Some(value)) => self.constraints[claim][added].add(value, &mut problem.values),
                 Ok(None) => false,
-                Err(error) => {
-                    self.error = error;
+                Err(stop) => {
                     self.unwind(problem, alternative, device, added, &undo);
-                    return Err(Flow::Error);
+                    return Err(self.stop(stop));
                 }
             };
             if !allowed {
@@ -229,6 +226,16 @@ impl State {
         }
         self.picks[claim].push(Pick { alternative, device });
         Ok(undo)
+    }
+
+    fn stop(&mut self, stop: Stop) -> Flow {
+        match stop {
+            Stop::Error(error) => {
+                self.error = error;
+                Flow::Error
+            }
+            Stop::NotTried => Flow::GaveUp,
+        }
     }
 
     /// Takes back the last pick of the alternative's claim.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
+use super::objects::{Found, Named};
 use super::{Accepts, judging, objects, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::allocation::{Settings, Target};
+use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
     ClusterVerdict, EXPLAIN_NEEDS, Explanation, FixItem, NodeExplanation, Reason, explain_claims,
     explain_pod, explain_unread, unjudged,
 };
-use crate::model::{Cluster, Kind, Object};
+use crate::model::{Cluster, Object};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
 use crate::scheduling::{GenerateError, generate_claims};
 use crate::sources::Needs;
@@ -48,17 +49,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         files,
         budget,
     } = args;
-    let namespace = match &target {
-        Some(target) => Some(key(ctx, target)?.1.namespace.to_string()),
-        None => Some(
-            objects::namespace(ctx, objects::Default::Current).unwrap_or_else(|| ctx.current_namespace()),
-        ),
-    };
-    let mut needs = Needs::kinds(EXPLAIN_NEEDS).with_gates().pods_after_claims();
-    if let Some(namespace) = &namespace {
-        needs = needs.at_least_in(namespace);
-    }
-    let mut cluster = ctx.load(needs).await?;
+    let target = target.map(|target| named(ctx, &target)).transpose()?;
+    let needs = Needs::kinds(EXPLAIN_NEEDS).with_gates().pods_after_claims();
+    let mut cluster = ctx
+        .load(needs.at_least_in(&objects::judged_in(ctx, target.as_ref())))
+        .await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &files)?;
     let budget = judging::budget(budget);
     let settings = Settings {
@@ -69,11 +64,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         run: &threads::each_node,
     };
     let report = match &target {
-        Some(target) => match existing(ctx, &cluster, target, &settings) {
-            Err(error) if error.is::<Unread>() => match key(ctx, target)? {
-                (Kind::Pod, key) => unjudged(Target::pod(&key), &error.to_string()),
-                (_, key) => unjudged(Target::claim(&key), &error.to_string()),
-            },
+        Some(named) => match existing(&cluster, named, &settings) {
+            Err(error) if error.is::<Unread>() => unjudged(named.target(), &error.to_string()),
             explained => explained?,
         },
         None => of_manifest(&mut cluster, &manifest, &settings)?,
@@ -93,42 +85,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The kind and the key of what the command line names.
-fn key(ctx: &Ctx, target: &str) -> Result<(Kind, crate::model::Key), UsageError> {
-    let kind = target.split('/').next().unwrap_or_default();
-    if objects::is_called(Kind::Pod, "pod", kind) {
-        return Ok((Kind::Pod, objects::pod(ctx, target)?));
+/// What the command line names.
+fn named(ctx: &Ctx, target: &str) -> Result<Named, UsageError> {
+    if target.contains('/') {
+        return Named::of(ctx, target);
     }
-    if !target.contains('/') {
-        return Err(UsageError::new(format!("`{target}` may be a pod or a claim"))
-            .hint(format!("write `pod/{target}` or `claim/{target}`")));
-    }
-    Ok((Kind::ResourceClaim, objects::claim(ctx, target)?))
+    Err(UsageError::new(format!("`{target}` may be a pod or a claim"))
+        .hint(format!("write `pod/{target}` or `claim/{target}`")))
 }
 
-fn existing(
-    ctx: &Ctx,
-    cluster: &Cluster,
-    target: &str,
-    settings: &Settings<'_>,
-) -> anyhow::Result<Explanation> {
-    let (kind, key) = key(ctx, target)?;
-    if kind == Kind::Pod {
-        let pod = cluster
-            .pod(&key)
-            .ok_or_else(|| objects::not_judged(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}")))?;
-        Ok(explain_pod(cluster, pod, settings))
-    } else {
-        let claim = cluster.claim(&key).ok_or_else(|| {
-            objects::not_judged(
-                cluster,
-                Kind::ResourceClaim,
-                &key.namespace,
-                &format!("claim/{key}"),
-            )
-        })?;
-        Ok(explain_claims(cluster, &[Arc::clone(claim)], settings))
-    }
+fn existing(cluster: &Cluster, named: &Named, settings: &Settings<'_>) -> anyhow::Result<Explanation> {
+    Ok(match named.find(cluster)? {
+        Found::Pod(pod) => explain_pod(cluster, pod, settings),
+        Found::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
+    })
 }
 
 /// The only pod of a manifest, or else its claims.

@@ -1,11 +1,13 @@
 //! Which objects a command is about: namespace, labels, and names in kubectl's forms.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::context::{Ctx, Scope};
 use crate::error::{Unread, UsageError};
 use crate::inspect::Selection;
-use crate::model::{Key, Kind};
+use crate::inspect::allocation::Target;
+use crate::model::{Claim, Cluster, Key, Kind, Pod};
 use crate::sources::Needs;
 
 /// What a command looks at when neither `-n` nor `-A` is given.
@@ -24,6 +26,14 @@ pub(super) fn namespace(ctx: &Ctx, default: Default) -> Option<String> {
         Scope::All => None,
         Scope::Unset if default == Default::All => None,
         Scope::Unset => Some(ctx.current_namespace()),
+    }
+}
+
+/// The namespace of what is to be judged: that of `named`, else the one in which manifests are read.
+pub(super) fn judged_in(ctx: &Ctx, named: Option<&Named>) -> String {
+    match named {
+        Some(named) => named.key().namespace.to_string(),
+        None => namespace(ctx, Default::Current).unwrap_or_else(|| ctx.current_namespace()),
     }
 }
 
@@ -48,6 +58,67 @@ pub(super) fn claims(ctx: &Ctx, default: Default, names: &[String]) -> Result<Se
 /// The claim that `name` is: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`.
 pub(super) fn claim(ctx: &Ctx, name: &str) -> Result<Key, UsageError> {
     namespaced(ctx, Kind::ResourceClaim, "claim", name)
+}
+
+/// A pod or a claim that is to be judged.
+pub(super) enum Judged<P, C> {
+    Pod(P),
+    Claim(C),
+}
+
+/// What the command line names.
+pub(super) type Named = Judged<Key, Key>;
+
+/// What is in the cluster.
+pub(super) type Found<'c> = Judged<&'c Arc<Pod>, &'c Arc<Claim>>;
+
+impl Named {
+    /// The pod that `text` is, or else the claim.
+    pub(super) fn of(ctx: &Ctx, text: &str) -> Result<Self, UsageError> {
+        let kind = text.split('/').next().unwrap_or_default();
+        Ok(if is_called(Kind::Pod, "pod", kind) {
+            Self::Pod(pod(ctx, text)?)
+        } else {
+            Self::Claim(claim(ctx, text)?)
+        })
+    }
+
+    pub(super) fn key(&self) -> &Key {
+        match self {
+            Self::Pod(key) | Self::Claim(key) => key,
+        }
+    }
+
+    /// How a report calls it.
+    pub(super) fn target(&self) -> Target {
+        match self {
+            Self::Pod(key) => Target::pod(key),
+            Self::Claim(key) => Target::claim(key),
+        }
+    }
+
+    /// Looks it up.
+    ///
+    /// # Errors
+    /// When it is not there; [`Unread`] where it may well be, so that the answer is unknown.
+    pub(super) fn find<'c>(&self, cluster: &'c Cluster) -> anyhow::Result<Found<'c>> {
+        let found = match self {
+            Self::Pod(key) => cluster.pod(key).map(Found::Pod),
+            Self::Claim(key) => cluster.claim(key).map(Found::Claim),
+        };
+        found.ok_or_else(|| {
+            let (kind, word) = match self {
+                Self::Pod(_) => (Kind::Pod, "pod"),
+                Self::Claim(_) => (Kind::ResourceClaim, "claim"),
+            };
+            let key = self.key();
+            let absence = not_found(cluster, kind, &key.namespace, &format!("{word}/{key}"));
+            match cluster.gap(kind, &key.namespace) {
+                Some(_) => Unread::new(absence.to_string()).into(),
+                None => absence,
+            }
+        })
+    }
 }
 
 /// The pod that `name` is: `NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`.
@@ -108,7 +179,7 @@ pub(super) fn needs(kinds: impl IntoIterator<Item = Kind>, selection: &Selection
 ///
 /// # Errors
 /// When one is missing.
-pub(super) fn check_found(selection: &Selection, cluster: &crate::model::Cluster) -> anyhow::Result<()> {
+pub(super) fn check_found(selection: &Selection, cluster: &Cluster) -> anyhow::Result<()> {
     if let Some(key) = selection
         .missing_claims(cluster)
         .find(|key| cluster.gap(Kind::ResourceClaim, &key.namespace).is_some())
@@ -124,27 +195,8 @@ pub(super) fn check_found(selection: &Selection, cluster: &crate::model::Cluster
     Ok(())
 }
 
-/// The error of an object that is to be judged and is not among those that were read: without a verdict, the answer is unknown.
-pub(super) fn not_judged(
-    cluster: &crate::model::Cluster,
-    kind: Kind,
-    namespace: &str,
-    what: &str,
-) -> anyhow::Error {
-    let absence = not_found(cluster, kind, namespace, what);
-    match cluster.gap(kind, namespace) {
-        Some(_) => Unread::new(absence.to_string()).into(),
-        None => absence,
-    }
-}
-
 /// What to say of an object that was asked for and is not among those that were read: what is in a gap may well exist.
-pub(super) fn not_found(
-    cluster: &crate::model::Cluster,
-    kind: Kind,
-    namespace: &str,
-    what: &str,
-) -> anyhow::Error {
+pub(super) fn not_found(cluster: &Cluster, kind: Kind, namespace: &str, what: &str) -> anyhow::Error {
     match cluster.gap(kind, namespace) {
         Some(gap) => anyhow::anyhow!("whether {what} exists is unknown: {}", gap.reason),
         None => anyhow::anyhow!("{what} not found"),

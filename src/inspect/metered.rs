@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::allocation::{Settings, Units, allocation, pack};
+use super::explanation::{Explanation, explain_claims, explain_pod};
 use super::findings::{CheckRequest, Code, check};
-use super::testing::{World, now, texts};
+use super::testing::{World, json_of, now, texts};
 use super::{DeviceFilter, SelectorFilter, Selectors, cel, describe, devices};
-use crate::model::{Cluster, Kind, Meter, TOO_MUCH_WORK};
+use crate::allocator::Budget;
+use crate::model::{Cluster, Key, Kind, Meter, TOO_MUCH_WORK};
+use crate::scheduling::in_order;
 
 /// Three devices of two classes, one of which has a costly selector, and a pod that waits for one of them.
 fn cluster() -> Cluster {
@@ -120,4 +124,195 @@ fn a_check_that_could_not_try_all_selectors_is_not_clean() {
         whole.insert(list.unknown.is_empty());
     });
     assert_eq!(whole.len(), 2);
+}
+
+/// One node of three devices, of which two have the size that the claim `c` asks for `count` of, besides another device. The selector
+/// fails on a device of a second node, if `fails`.
+fn placeable(count: u32, fails: bool) -> World {
+    let other = json!({"name": "s", "exactly": {"deviceClassName": "costly", "allocationMode": "ExactCount", "count": 1}});
+    with_requests(count, &[other], fails)
+}
+
+fn with_requests(count: u32, more: &[Value], fails: bool) -> World {
+    let mut requests = vec![json!({"name": "r", "exactly": {
+        "deviceClassName": "costly", "allocationMode": "ExactCount", "count": count,
+        "selectors": [{"cel": {"expression": "device.attributes['d'].size > 1 && device.driver != 'e'"}}]}})];
+    requests.extend_from_slice(more);
+    let spec = json!({"devices": {"requests": requests}});
+    let devices = json!([
+        {"name": "a", "attributes": {"size": {"int": 1}}},
+        {"name": "b", "attributes": {"size": {"int": 2}}},
+        {"name": "c", "attributes": {"size": {"int": 3}}},
+    ]);
+    let other = if fails { json!([{"name": "x"}]) } else { json!([]) };
+    let node = |name: &str| json!({"metadata": {"name": name}, "status": {"allocatable": {"pods": "110"}}});
+    World::default()
+        .class_with(
+            "costly",
+            &json!([{"cel": {"expression": "[1, 2, 3, 4].all(n, n > 0) && device.driver == 'd'"}}]),
+        )
+        .with(Kind::Node, &node("node-1"))
+        .with(Kind::Node, &node("node-2"))
+        .slice("node-1", &devices)
+        .slice("node-2", &other)
+        .claim("c", &spec, &json!({}))
+        .with(
+            Kind::Pod,
+            &json!({"metadata": {"namespace": "n", "name": "p", "uid": "p-uid"},
+                    "spec": {"resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+                             "schedulerName": "default-scheduler"}}),
+        )
+}
+
+/// Judges the pod `p`, or the claim `c`, for each number of steps, and compares with the JSON of the report without a limit.
+fn compare<T: serde::Serialize>(
+    world: impl Fn() -> World,
+    judge: impl Fn(&Cluster, &Units, &Settings<'_>) -> T,
+    mut look: impl FnMut(&Value, &Value),
+) {
+    let key = |name: &str| Key {
+        namespace: "n".into(),
+        name: name.into(),
+    };
+    for of_pod in [true, false] {
+        let with = |meter: Meter| {
+            let cluster = world().build().metered(meter);
+            let units = if of_pod {
+                Units::Pods(vec![cluster.pod(&key("p")).unwrap().clone()])
+            } else {
+                Units::Claims(vec![cluster.claim(&key("c")).unwrap().clone()])
+            };
+            let settings = Settings {
+                nodes: Vec::new(),
+                now: now(),
+                budget: &Budget::new(100_000),
+                observer: &(),
+                run: &in_order,
+            };
+            let report = json_of(&judge(&cluster, &units, &settings));
+            (report, cluster.meter().spent())
+        };
+        let (whole, needed) = with(Meter::new(u64::MAX));
+        assert!(needed > 0, "no expression was evaluated: {whole:#}");
+        for steps in 0..=needed + 1 {
+            let (report, _) = with(Meter::new(steps));
+            assert!(
+                steps <= needed || report == whole,
+                "{steps} steps: {report:#}\n{whole:#}"
+            );
+            look(&report, &whole);
+        }
+    }
+}
+
+fn explain(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Explanation {
+    match units {
+        Units::Pods(pods) => explain_pod(cluster, &pods[0], settings),
+        Units::Claims(claims) => explain_claims(cluster, claims, settings),
+    }
+}
+
+/// What the clusters come to: whether a claim of so many devices fits, and where an error ends the attempt.
+const PLACEABLE: [(u32, bool, &str); 3] = [(1, false, "Fits"), (3, false, "DoesNotFit"), (1, true, "Error")];
+
+#[test]
+fn an_allocation_is_right_or_undecided() {
+    for (count, fails, expected) in PLACEABLE {
+        let mut seen = BTreeSet::new();
+        compare(
+            || placeable(count, fails),
+            allocation,
+            |report, whole| {
+                assert_eq!(whole["result"], expected, "{whole:#}");
+                let result = report["result"].as_str().unwrap();
+                assert!(result == "GaveUp" || result == expected, "{report:#}");
+                if result == "GaveUp" {
+                    assert!(report["notes"].to_string().contains(TOO_MUCH_WORK), "{report:#}");
+                }
+                for (node, whole) in items(&report["nodes"]).zip(items(&whole["nodes"])) {
+                    assert!(
+                        node["result"] == "GaveUp" || node["result"] == whole["result"],
+                        "{report:#}"
+                    );
+                }
+                seen.insert(result.to_owned());
+            },
+        );
+        assert_eq!(seen.len(), 2, "{seen:?}");
+    }
+}
+
+#[test]
+fn copies_are_never_too_many_nor_too_few_for_sure() {
+    let mut exact = BTreeSet::new();
+    compare(
+        || with_requests(1, &[], false),
+        pack,
+        |packing, whole| {
+            // Two claims, or as many pods as share one.
+            assert!(whole["copies"] == 2 || whole["copies"] == 110, "{whole:#}");
+            assert_eq!(
+                (&whole["exact"], &packing["unlimited"]),
+                (&json!(true), &json!(false))
+            );
+            assert!(packing["copies"].as_u64() <= whole["copies"].as_u64());
+            if packing["exact"] == true {
+                assert_eq!(packing["copies"], whole["copies"], "{packing:#}");
+            }
+            exact.insert(packing["exact"].to_string());
+        },
+    );
+    assert_eq!(exact.len(), 2);
+}
+
+#[test]
+fn an_explanation_is_right_or_undecided() {
+    for (count, fails, expected) in PLACEABLE {
+        let mut seen = BTreeSet::new();
+        compare(
+            || placeable(count, fails),
+            explain,
+            |report, whole| {
+                assert_eq!(whole["verdict"], expected, "{whole:#}");
+                let verdict = report["verdict"].as_str().unwrap();
+                assert!(verdict == "GaveUp" || verdict == expected, "{report:#}");
+                assert_eq!(
+                    verdict == "GaveUp",
+                    report["summary"].as_str().unwrap().contains(TOO_MUCH_WORK),
+                    "{report:#}"
+                );
+                for (node, whole) in items(&report["nodes"]).zip(items(&whole["nodes"])) {
+                    reasons_are_right(node, whole);
+                }
+                // What is called smallest is so.
+                for fix in items(&report["fixes"]).filter(|fix| fix["minimal"] == true) {
+                    let is_known =
+                        |known: &Value| known["changes"] == fix["changes"] && known["minimal"] == true;
+                    assert!(items(&whole["fixes"]).any(is_known), "{fix:#}\n{whole:#}");
+                }
+                seen.insert(verdict.to_owned());
+            },
+        );
+        assert_eq!(seen.len(), 2, "{seen:?}");
+    }
+}
+
+/// Whether what is said of the node is said with enough work too, unless it says that something was not tried.
+fn reasons_are_right(node: &Value, whole: &Value) {
+    assert!(node["fits"] == false || whole["fits"] == true);
+    for reason in items(&node["reasons"]) {
+        let message = reason["message"].as_str().unwrap();
+        let about =
+            |reason: &Value| ["claim", "request", "device", "code"].map(|field| reason[field].clone());
+        let is_known = |known: &Value| about(known) == about(reason);
+        let is_open = message.contains(TOO_MUCH_WORK);
+        assert!(
+            is_open || items(&whole["reasons"]).any(is_known),
+            "{reason:#}\n{whole:#}"
+        );
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
 }

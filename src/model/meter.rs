@@ -2,8 +2,12 @@
 //!
 //! Each evaluation has limits of its own, and a cluster can have as many costly expressions as it has devices. Each search has, too,
 //! and before it searches, the scheduler looks at the slices and devices that reach a node: as many as there are, for as many nodes
-//! and changes of the cluster as there are to judge. Everything that a command does draws from one meter, which its cluster and all forks of that carry. Work is counted in steps, never in time, so that the
-//! same input always comes to the same answer.
+//! and changes of the cluster as there are to judge. Everything that a command does draws from one meter, which its cluster and all
+//! forks of that carry. Work is counted in steps, never in time, so that
+//! neither the machine nor its load decides what is known. As long as the meter lasts, the same input comes to the same answer. Once it has
+//! run out, what was not evaluated is unknown, never wrong. Which evaluations those are depends on the order of the work: on one thread that is
+//! always the same; where nodes are judged on several threads the threads race for the last steps, so that an input whose work ends near the
+//! limit may be decided in one run and be unknown in another.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

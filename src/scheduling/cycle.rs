@@ -15,7 +15,7 @@ use super::plain::PlainFilters;
 use super::requests::{Usage, pod_requests};
 use super::verdict::{Granted, Judgment, Obstacle, Refusal, Verdict};
 use crate::allocator::{
-    AttemptError, Demand, Features, Implementation, Inputs, Limits, Observer, Outcome, RequestExplanation,
+    Demand, Features, Implementation, Inputs, Limits, Observer, Outcome, RequestExplanation, Stop,
 };
 use crate::model::{
     Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Meter, Node, Pod, PoolId, Str, Time, go_quote,
@@ -413,8 +413,8 @@ impl<'a> Cycle<'a> {
     /// explanation.
     ///
     /// # Errors
-    /// The error with which an attempt on the node ends before any device is tried.
-    pub fn explain(&self, node: &Node) -> Result<Vec<(Key, Str, RequestExplanation)>, AttemptError> {
+    /// What ends an attempt on the node before any device is tried.
+    pub fn explain(&self, node: &Node) -> Result<Vec<(Key, Str, RequestExplanation)>, Stop> {
         let Ok(Some(wanted)) = self.wanted(node) else {
             return Ok(Vec::new());
         };

@@ -4,6 +4,7 @@ mod agreement;
 mod change;
 mod explanation;
 mod families;
+mod metered;
 
 use std::sync::Arc;
 

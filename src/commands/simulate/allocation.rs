@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
+use super::super::objects::{Found, Named};
 use super::super::{judging, objects, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
@@ -12,7 +13,7 @@ use crate::inspect::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Settings, Target,
     Units,
 };
-use crate::model::{Claim, Cluster, Key, Kind, Object, Pod};
+use crate::model::{Claim, Cluster, Kind, Object, Pod};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
 use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
 use crate::sources::{Needs, manifests};
@@ -95,19 +96,23 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 
 /// The report where what is to be judged, or assumed, could not be read; `why` says what.
 fn unjudged(ctx: &Ctx, targets: &[String], why: &str) -> anyhow::Result<AllocationReport> {
-    let mut named = Vec::new();
-    for target in targets {
-        named.push(match key(ctx, target)? {
-            (Kind::Pod, key) => Target::pod(&key),
-            (_, key) => Target::claim(&key),
-        });
-    }
-    Ok(AllocationReport::unjudged(named, why))
+    let targets = named(ctx, targets)?;
+    let targets = targets.iter().map(Named::target).collect();
+    Ok(AllocationReport::unjudged(targets, why))
+}
+
+fn named(ctx: &Ctx, targets: &[String]) -> Result<Vec<Named>, UsageError> {
+    targets.iter().map(|target| Named::of(ctx, target)).collect()
 }
 
 async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     let changes = what_ifs(ctx, args)?;
-    let mut cluster = ctx.load(needs(ctx, &args.targets)?).await?;
+    let targets = named(ctx, &args.targets)?;
+    // Everything that decides, of all namespaces; whoever may not read that still learns what their own holds.
+    let needs = Needs::kinds(ALLOCATION_NEEDS).with_gates().pods_after_claims();
+    let mut cluster = ctx
+        .load(needs.at_least_in(&objects::judged_in(ctx, targets.first())))
+        .await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files)?;
     for change in &changes {
         change.apply(&mut cluster).map_err(|why| -> anyhow::Error {
@@ -118,7 +123,7 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
             }
         })?;
     }
-    let units = units(ctx, &cluster, &args.targets, &manifest)?;
+    let units = units(ctx, &cluster, &targets, &manifest)?;
     for name in &args.node {
         anyhow::ensure!(
             cluster.node(name).is_some() || cluster.gap(Kind::Node, "").is_some(),
@@ -139,26 +144,6 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         report.packing = Some(allocation::pack(&cluster, &units, &settings));
     }
     Ok(report)
-}
-
-/// Everything that decides, of all namespaces; whoever may not read that still learns what their own holds.
-fn needs(ctx: &Ctx, targets: &[String]) -> anyhow::Result<Needs> {
-    let needs = Needs::kinds(ALLOCATION_NEEDS).with_gates().pods_after_claims();
-    let namespace = match targets.first() {
-        Some(target) => key(ctx, target)?.1.namespace.to_string(),
-        None => objects::namespace(ctx, objects::Default::Current).unwrap_or_else(|| ctx.current_namespace()),
-    };
-    Ok(needs.at_least_in(&namespace))
-}
-
-/// The kind and the key of what the command line names.
-fn key(ctx: &Ctx, target: &str) -> Result<(Kind, Key), UsageError> {
-    let kind = target.split('/').next().unwrap_or_default();
-    if objects::is_called(Kind::Pod, "pod", kind) {
-        Ok((Kind::Pod, objects::pod(ctx, target)?))
-    } else {
-        Ok((Kind::ResourceClaim, objects::claim(ctx, target)?))
-    }
 }
 
 /// The changes that the flags ask for.
@@ -206,26 +191,13 @@ fn assumed(args: &Args) -> Vec<String> {
 }
 
 /// What is to be judged: what the command line names, else what the manifest holds.
-fn units(ctx: &Ctx, cluster: &Cluster, targets: &[String], manifest: &[Object]) -> anyhow::Result<Units> {
+fn units(ctx: &Ctx, cluster: &Cluster, targets: &[Named], manifest: &[Object]) -> anyhow::Result<Units> {
     let mut claims: Vec<Arc<Claim>> = Vec::new();
     let mut pods: Vec<Arc<Pod>> = Vec::new();
     for target in targets {
-        let (kind, key) = key(ctx, target)?;
-        if kind == Kind::Pod {
-            let pod = cluster.pod(&key).ok_or_else(|| {
-                objects::not_judged(cluster, Kind::Pod, &key.namespace, &format!("pod/{key}"))
-            })?;
-            pods.push(unbound(ctx, pod));
-        } else {
-            let claim = cluster.claim(&key).ok_or_else(|| {
-                objects::not_judged(
-                    cluster,
-                    Kind::ResourceClaim,
-                    &key.namespace,
-                    &format!("claim/{key}"),
-                )
-            })?;
-            claims.push(Arc::clone(claim));
+        match target.find(cluster)? {
+            Found::Pod(pod) => pods.push(unbound(ctx, pod)),
+            Found::Claim(claim) => claims.push(Arc::clone(claim)),
         }
     }
     if targets.is_empty() {

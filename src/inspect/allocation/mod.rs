@@ -177,7 +177,7 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
             Verdict::Fits(granted) => Some((node.metadata.name.clone(), granted.clone(), fits == 1)),
             _ => None,
         });
-    judged.fit = summary(&answers, fits);
+    judged.fit = summary(&answers, fits, cycle.meter().exhausted().is_some());
     let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
         .into_iter()
         .map(|(node, judgment)| (node, judgment.verdict))
@@ -204,8 +204,8 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
 }
 
 /// What the verdicts come to. An error on one node ends the attempt for all that the scheduler looks at; it stops looking once it has
-/// found more than enough nodes.
-fn summary(answers: &[(&Arc<Node>, Judgment)], fits: usize) -> Fit {
+/// found more than enough nodes. An expression that was not tried may fail, so that what fits elsewhere decides nothing then.
+fn summary(answers: &[(&Arc<Node>, Judgment)], fits: usize, untried: bool) -> Fit {
     let any = |is: fn(&Verdict) -> bool| answers.iter().any(|(_, judgment)| is(&judgment.verdict));
     if any(|verdict| matches!(verdict, Verdict::Error(_))) {
         return if fits > enough_nodes(answers.len()) {
@@ -214,9 +214,10 @@ fn summary(answers: &[(&Arc<Node>, Judgment)], fits: usize) -> Fit {
             Fit::Error
         };
     }
-    if fits > 0 {
+    let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
+    if fits > 0 && !(gave_up && untried) {
         Fit::Fits
-    } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
+    } else if gave_up {
         Fit::GaveUp
     } else {
         Fit::DoesNotFit

@@ -281,7 +281,7 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
                 let enough = explanation
                     .alternatives
                     .iter()
-                    .any(|one| i64::try_from(one.free()).unwrap_or(i64::MAX) >= one.wanted.max(1));
+                    .any(|one| i64::try_from(one.most()).unwrap_or(i64::MAX) >= one.wanted.max(1));
                 (!enough).then(|| format!("devices for request {request}"))
             };
             let explained = cycle.explain(node).unwrap_or_default();
@@ -356,7 +356,7 @@ fn most_devices(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Opti
         let wanted = u64::try_from(one.wanted).ok().filter(|wanted| *wanted > 0)?;
         // A device that several claims share does not run out by being taken.
         let shared = one.devices.iter().any(|(id, _)| cycle.is_shareable(id));
-        (!shared).then(|| one.free() as u64 / wanted)
+        (!shared).then(|| one.most() as u64 / wanted)
     });
     bounds.min()
 }

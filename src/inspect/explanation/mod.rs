@@ -317,7 +317,6 @@ impl<'e> Explained<'e> {
             .map(|(node, verdict)| NodeExplanation::new(cycle, node, verdict, &words))
             .collect();
         report.filters = FilterCount::of(&report.nodes);
-        report.notes.extend(cycle.meter().exhausted().map(str::to_owned));
         for (claim, state) in cycle.not_ready() {
             let code = if state.is_unavailable() {
                 "BindingFailed"
@@ -338,11 +337,13 @@ impl<'e> Explained<'e> {
         }
         let fits = verdicts.iter().filter(|(_, verdict)| verdict.fits()).count();
         let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+        let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
+        let exhausted = self.cluster().meter().exhausted();
         if any(|verdict| matches!(verdict, Verdict::Error(_))) {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             let text = "an error on one node ends the attempt for all".to_owned();
             report.conclude(ClusterVerdict::Error, text);
-        } else if fits > 0 {
+        } else if fits > 0 && !(gave_up && exhausted.is_some()) {
             report.conclude(
                 ClusterVerdict::Fits,
                 format!("fits on {fits} of {} nodes", nodes.len()),
@@ -351,10 +352,10 @@ impl<'e> Explained<'e> {
                 report.add_binding(claim, &state);
             }
             return;
-        } else if any(|verdict| matches!(verdict, Verdict::GaveUp)) {
+        } else if gave_up {
             report.conclude(
                 ClusterVerdict::GaveUp,
-                match self.cluster().meter().exhausted() {
+                match exhausted {
                     Some(why) => format!("not decided: {why}"),
                     None => "not decided within the budget of the search".to_owned(),
                 },

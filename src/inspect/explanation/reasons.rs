@@ -8,7 +8,7 @@ use crate::allocator::{AlternativeExplanation, Fitness, PoolStatus, RequestExpla
 use crate::cel::{DeviceInput, Program};
 use crate::inspect::Selectors;
 use crate::inspect::allocation::{Fit, NodeResult};
-use crate::model::{Cluster, DeviceId, Key, Node, PoolId, Str};
+use crate::model::{Cluster, DeviceId, Key, Node, PoolId, Str, TOO_MUCH_WORK};
 use crate::scheduling::{ClaimProblem, Cycle, Obstacle, Plain, Refusal, RequestProblem, Verdict};
 
 impl Reason {
@@ -172,7 +172,11 @@ fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> Vec<Reason>
 
 /// Whether there are enough devices, each by itself.
 fn suffices(one: &AlternativeExplanation) -> bool {
-    one.wanted > 0 && i64::try_from(one.free()).unwrap_or(i64::MAX) >= one.wanted
+    reaches(one.free(), one.wanted)
+}
+
+fn reaches(devices: usize, wanted: i64) -> bool {
+    wanted > 0 && i64::try_from(devices).unwrap_or(i64::MAX) >= wanted
 }
 
 /// Every request could be served by itself.
@@ -231,7 +235,6 @@ fn of_alternative(
         code,
         message,
     };
-    let free = alternative.free();
     if alternative.devices.is_empty() {
         reasons.push(reason(
             "NoDevices",
@@ -240,11 +243,18 @@ fn of_alternative(
         ));
         return;
     }
-    if !suffices(alternative) {
+    let (free, most) = (alternative.free(), alternative.most());
+    // Devices that were not tried may suffice.
+    if !reaches(most, alternative.wanted) {
         let total = alternative.devices.len();
+        let some = if most == free {
+            most.to_string()
+        } else {
+            format!("at most {most}")
+        };
         let text = match alternative.wanted {
-            wanted if wanted > 0 => format!("wants {wanted}, and {free} of {total} devices could be taken"),
-            _ => format!("wants all devices that match, and {free} of {total} could be taken"),
+            wanted if wanted > 0 => format!("wants {wanted}, and {some} of {total} devices could be taken"),
+            _ => format!("wants all devices that match, and {some} of {total} could be taken"),
         };
         reasons.push(reason("TooFewDevices", text, None));
     }
@@ -293,6 +303,7 @@ fn of_device(
             not_selected(cluster, id, expression, "of the request", words),
         ),
         Fitness::SelectorError(why) => ("SelectorError", why.clone()),
+        Fitness::NotTried => ("SelectorError", TOO_MUCH_WORK.to_owned()),
         Fitness::OtherNode => ("OtherNode", "is for other nodes".to_owned()),
         Fitness::NoSuchCapacity(name) => ("NoSuchCapacity", format!("has no capacity {name}")),
         Fitness::CapacityPolicy => (

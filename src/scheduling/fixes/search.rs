@@ -75,12 +75,15 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         localities: Localities::of(cluster),
         scheduler,
         trials: 0,
+        undecided: false,
+        smaller_fail: true,
         found: Vec::new(),
     };
     let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
     let mut kept = Kept::of(&nodes);
     let mut exhausted = true;
     for size in 1..=effort.most_changes {
+        search.smaller_fail = !search.undecided;
         for place in 0..nodes.len() {
             if kept.may_have(place, size) {
                 let around = kept.around(place, &search);
@@ -100,7 +103,7 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         search.greedy(&mut kept);
         exhausted = false;
     }
-    let complete = exhausted && !search.is_spent();
+    let complete = exhausted && !search.undecided && !search.is_spent();
     let all = search.found;
     let is_best = |one: &Found| {
         let better = |other: &&Found| other.changes != one.changes && is_dearer(&one.changes, &other.changes);
@@ -122,6 +125,10 @@ struct Search<'s> {
     /// Of the cluster as it is.
     scheduler: &'s Scheduler,
     trials: u64,
+    /// Whether the judging of a set gave up, so that it may suffice.
+    undecided: bool,
+    /// Whether all sets with fewer changes than those that are tried now are known not to suffice.
+    smaller_fail: bool,
     found: Vec<Found>,
 }
 
@@ -290,13 +297,13 @@ impl Search<'_> {
             self.found.push(Found {
                 changes: set,
                 nodes,
-                smallest: true,
+                smallest: self.smaller_fail,
             });
         }
     }
 
     /// Whether `set` makes the subject fit on the node.
-    fn fits_around(&self, node: &Around, set: &[Fix]) -> bool {
+    fn fits_around(&mut self, node: &Around, set: &[Fix]) -> bool {
         self.cluster.meter().look(set.len());
         let mut cluster = node.cluster.clone();
         let subject = self.changed(&mut cluster, set);
@@ -312,14 +319,16 @@ impl Search<'_> {
                 let Effort { budget, observer, .. } = self.effort;
                 let judgment = cycle.judge(&node, budget.limits(MOST_STEPS), *observer);
                 budget.spend(judgment.steps);
+                self.undecided |= matches!(judgment.verdict, Verdict::GaveUp);
                 judgment.verdict.fits()
             }
             _ => false,
         }
     }
 
-    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error.
-    fn fits(&self, set: &[Fix]) -> Vec<Str> {
+    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error. None where an expression was not tried,
+    /// which may fail and end the attempt for all nodes.
+    fn fits(&mut self, set: &[Fix]) -> Vec<Str> {
         let mut cluster = self.cluster.clone();
         let subject = self.changed(&mut cluster, set);
         let scheduler = self.scheduler.fork(&cluster);
@@ -339,6 +348,13 @@ impl Search<'_> {
             .iter()
             .any(|(_, judgment)| matches!(judgment.verdict, Verdict::Error(_)))
         {
+            return Vec::new();
+        }
+        let gave_up = answers
+            .iter()
+            .any(|(_, judgment)| matches!(judgment.verdict, Verdict::GaveUp));
+        if gave_up && cycle.meter().is_exhausted() {
+            self.undecided = true;
             return Vec::new();
         }
         let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());

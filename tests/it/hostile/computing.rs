@@ -128,6 +128,48 @@ fn a_selector_that_doubles_a_list_is_judged_as_the_scheduler_does() {
     assert_eq!(assert_valid(&again.stdout)["verdict"], "Fits");
 }
 
+/// Costs two million steps on each device, which differ in what it reads, and little time: the steps of a search in a text are counted before it
+/// begins, by the size of the text and of the regular expression, and this search ends at the first letter.
+fn costly_selector() -> String {
+    let blank = " ".repeat(4_000);
+    format!(
+        r#"[1, 2, 3, 4, 5].all(n, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(m, "{blank}".findAll("^\\pL{{100}}").size() == 0)) && device.attributes["d.example.com"].index < 0"#
+    )
+}
+
+#[test]
+fn selectors_that_take_too_much_work_leave_the_answer_unknown() {
+    const TOO_MUCH: &str = "selectors take more work than one command spends on them";
+    let selector = costly_selector();
+    let content = with_selector(&selector, 200);
+    // Lists and descriptions end with 0 and warn; verdicts are unknown.
+    let commands = [
+        (&["check"][..], 4),
+        (&["explain", "claim/k"], 4),
+        (&["simulate", "allocation", "claim/k"], 4),
+        (&["simulate", "allocation", "claim/k", "--max"], 4),
+        (&["cel", &selector], 4),
+        (&["describe", "class", "c"], 0),
+        (&["devices"], 0),
+    ];
+    for (command, code) in commands {
+        for format in [&[][..], &["-o", "json"]] {
+            let run = run_on(&content, &[command, format].concat()).exits(code);
+            let (out, told) = (&run.stdout, [run.stdout.as_str(), &run.stderr].concat());
+            assert!(told.contains(TOO_MUCH), "{command:?}: {told}");
+            assert!(
+                !out.contains("DoesNotFit") && !out.contains("Error"),
+                "{command:?}: {out}"
+            );
+            if !format.is_empty() {
+                assert_valid(out);
+            }
+        }
+    }
+    let status = run_on(&content, &["status"]).exits(0);
+    assert!(status.stdout.contains("perhaps more"), "{}", status.stdout);
+}
+
 /// A claim for 30 of 29 devices that are alike: kube-scheduler tries each subset of them.
 fn hopeless() -> Vec<u8> {
     let mut content: Value = serde_json::from_slice(&with_selector("true", 29)).expect("JSON");
