@@ -29,11 +29,12 @@ pub const TOO_MANY_LOOKS: &str = "nodes reach more devices than one command look
 /// What is said where the meter has run out.
 pub const TOO_MUCH_WORK: &str = "selectors take more work than one command spends on them";
 
-/// What is left of the work that a command spends on expressions.
+/// What is left of the work that a command spends on expressions, and what it has looked at for nodes.
 #[derive(Debug)]
 pub struct Meter {
     limit: u64,
     left: AtomicU64,
+    most_looks: u64,
     looks: AtomicU64,
 }
 
@@ -49,8 +50,15 @@ impl Meter {
         Self {
             limit,
             left: AtomicU64::new(limit),
+            most_looks: MOST_LOOKS,
             looks: AtomicU64::new(0),
         }
+    }
+
+    /// The same, with so many objects to look at.
+    #[must_use]
+    pub fn with_looks(self, most_looks: u64) -> Self {
+        Self { most_looks, ..self }
     }
 
     /// Counts objects that are looked at for a node.
@@ -60,7 +68,12 @@ impl Meter {
 
     /// Whether so much was looked at that no further node may be judged.
     pub fn has_looked_enough(&self) -> bool {
-        self.looks.load(Ordering::Relaxed) > MOST_LOOKS
+        self.looked_at() > self.most_looks
+    }
+
+    /// How many objects were looked at.
+    pub fn looked_at(&self) -> u64 {
+        self.looks.load(Ordering::Relaxed)
     }
 
     /// Why nothing further may be judged, if so.
