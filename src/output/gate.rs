@@ -5,7 +5,7 @@
 //! earlier, to know how wide a text will be, loses nothing, since what is escaped is plain text. Other streams get text as it is.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 
 use super::sanitize::{self, Notation};
 use super::styles::{Styles, Tone};
@@ -54,7 +54,8 @@ impl<'a> Gate<'a> {
 
     /// Prints so many spaces.
     pub(super) fn pad(&mut self, count: usize) -> io::Result<()> {
-        write!(self.out, "{:count$}", "")
+        // A width of the formatter has 16 bits.
+        io::copy(&mut io::repeat(b' ').take(count as u64), self.out).map(drop)
     }
 
     /// Prints what `write` writes, a document in the format that has `notation` for characters which must not be there.

@@ -10,7 +10,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 use super::gate::Gate;
 use super::sanitize;
 use super::styles::Tone;
-use super::table::{Table, Widths, width_of};
+use super::table::{MOST_WIDTH, Table, Widths, width_of};
 use super::words::NONE;
 
 /// The space between the longest key and the values, and the step of a section, as in `kubectl describe`.
@@ -133,7 +133,8 @@ impl Page<'_, '_> {
             Block::Section { body, title } if body.blocks.is_empty() => Some(title),
             _ => None,
         });
-        let key_width = keys.map(|key| width_of(&self.key(key))).max().unwrap_or(0) + GAP;
+        let widths = keys.map(|key| width_of(&self.key(key)) + GAP);
+        let key_width = widths.filter(|width| *width <= MOST_WIDTH).max().unwrap_or(GAP);
         let none = [(Tone::Plain, NONE.to_owned())];
         for block in &layout.blocks {
             match block {
@@ -193,7 +194,7 @@ impl Page<'_, '_> {
                 }
                 self.gate.text(&key)?;
                 if !line.is_empty() {
-                    self.gate.pad(key_width.saturating_sub(width_of(&key)))?;
+                    self.gate.pad(key_width.saturating_sub(width_of(&key)).max(GAP))?;
                 }
                 self.gate.toned(*tone, &line)?;
                 self.gate.text("\n")?;

@@ -14,6 +14,9 @@ use super::sanitize;
 use super::styles::Tone;
 use super::words::NONE;
 
+/// The widest cell, gap included, that other lines are lined up with.
+pub(super) const MOST_WIDTH: usize = 1_000;
+
 /// The space between columns, and the least width of a column with it, both as in kubectl.
 const GAP: usize = 3;
 const LEAST_WIDTH: usize = 6;
@@ -146,7 +149,11 @@ impl Table {
         let mut start = 0;
         for row in self.ends.chunks_exact(self.shown.max(1)) {
             for (width, end) in widths.0.iter_mut().zip(row) {
-                *width = (*width).max(width_of(&self.text[start..*end]) + GAP);
+                let wide = width_of(&self.text[start..*end]) + GAP;
+                // A cell that no terminal has room for would only add that many spaces to every other line.
+                if wide <= MOST_WIDTH {
+                    *width = (*width).max(wide);
+                }
                 start = *end;
             }
         }
@@ -281,7 +288,8 @@ impl<'l, 'g> Line<'l, 'g> {
         }
         self.gate.pad(self.owed)?;
         self.gate.toned(tone, text)?;
-        self.owed = width.saturating_sub(width_of(text));
+        // A cell that is wider than its column still ends before the next one.
+        self.owed = width.saturating_sub(width_of(text)).max(GAP);
         Ok(())
     }
 
@@ -392,6 +400,22 @@ mod tests {
         assert_eq!(
             String::from_utf8(out).expect("UTF-8"),
             "\u{1b}[1mNAME\u{1b}[0m   \u{1b}[1mNODES\u{1b}[0m\n\u{1b}[31mgone\u{1b}[0m   x\n"
+        );
+    }
+
+    #[test]
+    fn a_cell_that_is_too_wide_widens_no_other_line() {
+        let wide = "x".repeat(100_000);
+        let mut table = Table::new(COLUMNS, Detail::Normal);
+        table.row(|row| {
+            row.cell(&wide).cell("b").list(["n"]);
+        });
+        table.row(|row| {
+            row.cell("a").cell("b").list(["n"]);
+        });
+        assert_eq!(
+            print(&table, true, false),
+            format!("NAME   NODES\n{wide}   n\na      n\n")
         );
     }
 

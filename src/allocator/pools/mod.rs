@@ -24,6 +24,9 @@ pub(super) use self::view::{PoolDevice, PoolView};
 /// Objects that are only compared and passed over, for which one is counted as looked at.
 pub(super) const LOOKS_PER_OBJECT: usize = 16;
 
+/// For how many objects that are looked at a device counts that a view is built of.
+const LOOKS_PER_BUILT_DEVICE: usize = 8;
+
 /// Views of one pool that are kept.
 const MOST_VIEWS: usize = 256;
 
@@ -266,8 +269,8 @@ impl Pools {
                 let spec = &pool.slices[*place as usize].slice.spec;
                 spec.devices.len() + spec.shared_counters.len()
             });
-            self.meter
-                .look(devices.sum::<usize>() + self.rules.len() / LOOKS_PER_OBJECT);
+            let looks = devices.sum::<usize>() * LOOKS_PER_BUILT_DEVICE;
+            self.meter.look(looks + self.rules.len() / LOOKS_PER_OBJECT);
             let allocated = allocated.pool(&pool.id);
             let view = plain.and_then(|only| self.build_plain(pool, only, allocated));
             view.or_else(|| self.build(pool, relevant, allocated))

@@ -13,6 +13,9 @@ use crate::scheduling::extended::class_of;
 use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 
+/// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
+pub(super) const MOST_CANDIDATES: usize = 10_000;
+
 /// Changes of the node itself, and of what the pod asks of nodes.
 fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
     let mut fixes = Vec::new();
@@ -102,6 +105,9 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
     }
     for claim in own.iter().filter(|claim| claim.status.allocation.is_none()) {
         for (request, _) in specs(claim) {
+            if fixes.len() > MOST_CANDIDATES {
+                break;
+            }
             for (key, effect) in &found {
                 fixes.insert(Fix::Tolerate {
                     claim: claim.key(),
@@ -140,6 +146,9 @@ fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<Fix> {
     for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
         let key = claim.key();
         for (name, spec) in specs(claim) {
+            if fixes.len() > MOST_CANDIDATES {
+                break;
+            }
             of_request(cluster, &key, &name, spec, &mut fixes);
         }
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {

@@ -8,10 +8,10 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::candidates::{all, rank};
+use super::candidates::{MOST_CANDIDATES, all, rank};
 use super::change::Fix;
 use crate::allocator::{Budget, Observer};
-use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
+use crate::model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, Str};
 use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
@@ -74,11 +74,14 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         effort,
         localities: Localities::of(cluster),
         scheduler,
+        subject_looks: 0,
         trials: 0,
         undecided: false,
         smaller_fail: true,
         found: Vec::new(),
     };
+    let parts: usize = search.own_claims().iter().map(|claim| parts(claim)).sum();
+    search.subject_looks = parts * LOOKS_PER_PART;
     let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
     let mut kept = Kept::of(&nodes);
     let mut exhausted = true;
@@ -124,6 +127,8 @@ struct Search<'s> {
     localities: Localities,
     /// Of the cluster as it is.
     scheduler: &'s Scheduler,
+    /// How much it takes to prepare the subject for a trial.
+    subject_looks: usize,
     trials: u64,
     /// Whether the judging of a set gave up, so that it may suffice.
     undecided: bool,
@@ -139,6 +144,8 @@ struct Around {
     /// Prepared for the first trial: there is none on most nodes.
     scheduler: OnceCell<Scheduler>,
     candidates: Vec<Fix>,
+    /// Whether there are no more.
+    are_all: bool,
 }
 
 impl Around {
@@ -149,6 +156,27 @@ impl Around {
         let objects = Kind::all().map(|kind| cluster.count(kind));
         devices.chain(objects).sum::<usize>() + self.candidates.len()
     }
+}
+
+/// For how many objects that are looked at each part of a claim counts that is prepared for a trial.
+const LOOKS_PER_PART: usize = 16;
+
+/// How many parts a claim has.
+fn parts(claim: &Claim) -> usize {
+    let devices = &claim.spec.devices;
+    let of_spec = |spec: &DeviceRequest| {
+        let amounts = spec
+            .capacity
+            .as_ref()
+            .map_or(0, |capacity| capacity.requests.len());
+        1 + spec.selectors.len() + spec.tolerations.len() + amounts
+    };
+    let requests = devices.requests.iter().map(|request| {
+        let specs = request.exactly.iter().chain(&request.first_available);
+        specs.map(of_spec).sum::<usize>()
+    });
+    let of_status = claim.results().len() + claim.status.reserved_for.len();
+    requests.sum::<usize>() + devices.constraints.len() + devices.config.len() + of_status
 }
 
 /// Objects and devices around nodes that are kept: some 100 MB.
@@ -234,12 +262,15 @@ impl Search<'_> {
         let cluster = self
             .localities
             .around(self.cluster, node, &own, pod.map_or(&[], std::slice::from_ref));
-        let candidates = all(&cluster, &self.localities, node, pod.map(|pod| &**pod), &own);
+        let mut candidates = all(&cluster, &self.localities, node, pod.map(|pod| &**pod), &own);
+        let are_all = candidates.len() <= MOST_CANDIDATES;
+        candidates.truncate(MOST_CANDIDATES);
         Around {
             node: Arc::clone(node),
             cluster,
             scheduler: OnceCell::new(),
             candidates,
+            are_all,
         }
     }
 
@@ -247,7 +278,7 @@ impl Search<'_> {
     fn sets_of(&mut self, node: &Around, size: usize) -> bool {
         let mut places: Vec<usize> = (0..size).collect();
         if size > node.candidates.len() {
-            return true;
+            return node.are_all;
         }
         loop {
             if self.found.len() >= self.effort.most_found || self.is_spent() {
@@ -263,7 +294,7 @@ impl Search<'_> {
                 .rev()
                 .find(|at| places[*at] < node.candidates.len() - size + at)
             else {
-                return true;
+                return node.are_all;
             };
             places[moving] += 1;
             for at in moving + 1..size {
@@ -304,7 +335,7 @@ impl Search<'_> {
 
     /// Whether `set` makes the subject fit on the node.
     fn fits_around(&mut self, node: &Around, set: &[Fix]) -> bool {
-        self.cluster.meter().look(set.len());
+        self.cluster.meter().look(set.len() + self.subject_looks);
         let mut cluster = node.cluster.clone();
         let subject = self.changed(&mut cluster, set);
         let scheduler = node
