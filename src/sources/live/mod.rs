@@ -281,8 +281,8 @@ impl Live {
     }
 }
 
-/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and nobody
-/// can say that these do not exist.
+/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and it is
+/// unknown whether these exist.
 fn is_essential(kind: Kind) -> bool {
     matches!(
         kind,
