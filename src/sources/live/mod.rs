@@ -21,6 +21,7 @@ mod request;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod user;
 mod watch;
 mod write;
 
