@@ -136,13 +136,6 @@ impl Ctx {
         Self::with(settings, printer, command_line)
     }
 
-    /// A run that is not heard.
-    #[cfg(test)]
-    pub(crate) fn silent(settings: Settings, command_line: fn() -> clap::Command) -> Self {
-        let printer = Printer::silent(settings.output.clone());
-        Self::with(settings, printer, command_line)
-    }
-
     /// A run that prints on `printer`.
     pub(crate) fn with(settings: Settings, printer: Printer, command_line: fn() -> clap::Command) -> Self {
         Self {
@@ -160,7 +153,7 @@ impl Ctx {
     }
 
     /// Shares what was loaded for as long as this lives, which is to the end of the process: giving back the memory of a large
-    /// cluster object by object takes a noticeable part of a run, and nobody needs it.
+    /// cluster object by object takes a noticeable part of a run, and is of no use.
     fn keep(&self, cluster: Cluster) {
         self.kept
             .lock()

@@ -69,7 +69,7 @@ impl Outcome {
 }
 
 impl Failure {
-    /// The kind of `error`, from the types in its chain. What nobody classified is a failure of the world.
+    /// The kind of `error`, from the types in its chain. What has no kind of its own is a failure of the world.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let kind = |cause: &(dyn StdError + 'static)| {
             let closed = cause

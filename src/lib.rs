@@ -129,7 +129,7 @@ mod shell {
                 )
             }
             Err(error) => {
-                // Whatever is wrong with the line, it may say that nobody wants color.
+                // Whatever is wrong with the line, it may ask for no color.
                 let output = Options {
                     color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
                     ..Options::default()
@@ -158,7 +158,7 @@ mod shell {
         failure.into()
     }
 
-    /// The exit code of a run that was cut off. The work goes on meanwhile, and may keep a stream to itself that nobody reads.
+    /// The exit code of a run that was cut off. The work goes on meanwhile, and may keep a stream to itself that no process reads.
     fn last_words(result: anyhow::Result<Outcome>, ctx: &Arc<Ctx>, patience: Duration) -> ExitCode {
         let code = match &result {
             Ok(outcome) => ExitCode::from(*outcome),
@@ -273,7 +273,7 @@ mod shell {
         result
     }
 
-    /// Ctrl-C, or what asks a process to end that nobody sits in front of, such as that of a Job.
+    /// Ctrl-C, or what asks a process to end that has no terminal, such as that of a Job.
     async fn interrupted() {
         // Where signals cannot be watched they end the process by themselves.
         let ctrl_c = async {

@@ -48,7 +48,7 @@ impl<K: Eq + Hash, V> Overlay<K, V> {
         self.base.get(key)
     }
 
-    /// Sets an entry, in place where nobody else shares the map.
+    /// Sets an entry, in place where no other clone shares the map.
     pub(super) fn insert(&mut self, key: K, value: V) {
         match Arc::get_mut(&mut self.base) {
             Some(base) => {

@@ -62,7 +62,7 @@ enum Reading<'a> {
     Capacity(&'a Quantity),
 }
 
-/// Readings that are kept. Versions that nobody reads are among them: one that is none fails every evaluation.
+/// Readings that are kept. Versions that are not read are among them: one that is none fails every evaluation.
 #[derive(Debug)]
 pub struct KeptReadings {
     values: Box<[KeptReading]>,

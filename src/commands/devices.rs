@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CEL")]
     selector: Option<String>,
 
-    /// Only devices that nobody holds and that can be given out
+    /// Only devices that no claim holds and that can be given out
     #[arg(long)]
     free: bool,
 

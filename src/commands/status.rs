@@ -151,8 +151,8 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
         );
         say(
             devices.unavailable,
-            "device that nobody holds cannot be given out",
-            "devices that nobody holds cannot be given out",
+            "device that no claim holds cannot be given out",
+            "devices that no claim holds cannot be given out",
         );
         say(
             devices.unpublished.unwrap_or_default(),

@@ -55,7 +55,7 @@ impl Ctx {
             }
         }
         self.describe(loaded.cluster.environment(), needs);
-        // A watch changes the cluster, which is cheap as long as nobody shares it.
+        // A watch changes the cluster, which is cheap as long as no other cluster shares it.
         if !self.settings.watch {
             self.keep(loaded.cluster.clone());
         }

@@ -104,7 +104,7 @@ impl Stop {
         let mut wish = self.0.clone();
         let asked = async {
             if wish.wait_for(|asked| *asked).await.is_err() {
-                // Nobody is left who could ask.
+                // No task is left that could ask.
                 std::future::pending::<()>().await;
             }
         };

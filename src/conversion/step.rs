@@ -99,7 +99,7 @@ pub(super) enum Wants {
     Nothing,
     /// It cannot be done.
     Refused(String),
-    /// Nobody knows.
+    /// It is unknown.
     Unknown(String),
 }
 
@@ -133,7 +133,7 @@ pub(super) struct Attempt {
     patience: Duration,
     trouble: Option<Trouble>,
     /// The last answer came from no server at all, so that other claims will fare no better.
-    nobody: bool,
+    unreachable: bool,
 }
 
 impl Attempt {
@@ -145,7 +145,7 @@ impl Attempt {
             waited: Duration::ZERO,
             patience,
             trouble: None,
-            nobody: false,
+            unreachable: false,
         }
     }
 
@@ -170,14 +170,14 @@ impl Attempt {
             // A server that has just started answers so, too; reading tells.
             Answer::Gone => self.again(plain("the claim is not there"), Duration::ZERO),
             Answer::Conflict => {
-                self.nobody = false;
+                self.unreachable = false;
                 self.again(
                     plain("the claim keeps changing while it is written"),
                     Duration::ZERO,
                 )
             }
             Answer::Unclear { said, after } => {
-                self.nobody = after.is_none();
+                self.unreachable = after.is_none();
                 self.again(said, after.unwrap_or_default())
             }
             Answer::Refused(said) => Next::Fail(said),
@@ -209,7 +209,7 @@ impl Attempt {
         let pause = self.pause.max(asked);
         if self.waited + pause > self.patience {
             let said = self.trouble.take().unwrap_or(said);
-            return if self.nobody {
+            return if self.unreachable {
                 Next::Stop(said)
             } else {
                 Next::Fail(said.message)
@@ -222,7 +222,7 @@ impl Attempt {
     }
 }
 
-/// Something for which nobody knows what to do.
+/// Something for which there is no known remedy.
 fn plain(message: &str) -> Trouble {
     Trouble {
         message: message.to_owned(),
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_ever() {
+    fn no_wait_lasts_for_ever() {
         for (answer, stops) in [
             (Answer::Conflict, false),
             (

@@ -10,7 +10,7 @@ use crate::reservation::{PodGroups, check_owner, claim_name, is_reserved_for};
 /// name. A pod may come more than once.
 ///
 /// Mirrors `device_taint_eviction.go`, `handlePods`, v1.37.1: a pod is found by name and must have the entry's UID; a group's
-/// members are found by the group's name, whatever its UID; entries of other kinds are nobody.
+/// members are found by the group's name, whatever its UID; entries of other kinds name no pods.
 pub fn consumers<'a>(cluster: &'a Cluster, claim: &Claim, release: Release) -> Vec<&'a Arc<Pod>> {
     let mut pods = Vec::new();
     for entry in &claim.status.reserved_for {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{RuleSupport, Rules};
 use crate::model::{Cluster, Device, DeviceId, Slice, Str, Taint, TaintRule, Toleration};
 
-/// Whether the toleration is meant for the taint. Effects that nobody knows are the caller's business.
+/// Whether the toleration is meant for the taint. Unknown effects are the caller's business.
 ///
 /// Mirrors `resourceclaim/devicetoleration.go`, `ToleratesTaint`, v1.37.1: an empty key with `Equal`, which the API server lets
 /// through, matches every key with that value.

@@ -8,7 +8,7 @@ mod bytes;
 mod clusters;
 mod commands;
 mod files;
-mod program;
+pub(crate) mod program;
 mod secrets;
 mod texts;
 mod verdicts;

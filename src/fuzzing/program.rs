@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+#[cfg(test)]
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::{self, Invocation};
 use crate::commands::Job;
 use crate::context::Ctx;
-use crate::error::{self, Failure};
+use crate::error::{self, Failure, Outcome};
 use crate::output::{Options, Printer, Terminal};
 
 /// What a run came to.
@@ -49,8 +51,31 @@ pub(super) fn run<'a>(args: impl IntoIterator<Item = &'a str>, terminal: bool) -
     };
     let printer =
         |options: Options| Printer::with(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
-    let args = std::iter::once("kubectl-dra").chain(args).map(OsString::from);
-    let code = match cli::parse(args) {
+    let code = match end_of(args.into_iter().map(OsString::from), printer) {
+        End::Ran(_, Ok(outcome)) => outcome.code(),
+        End::Ran(ctx, Err(error)) => failed(&error, ctx.printer()),
+        End::Shown => 0,
+        End::Refused(error) => failed(&error, &printer(Options::default())),
+    };
+    Run {
+        code,
+        stdout: out.text(),
+        stderr: err.text(),
+    }
+}
+
+/// How a command line ends.
+enum End {
+    /// The command ran.
+    Ran(Box<Ctx>, anyhow::Result<Outcome>),
+    /// It asks for help or for a completion.
+    Shown,
+    /// It is none.
+    Refused(anyhow::Error),
+}
+
+fn end_of(args: impl Iterator<Item = OsString>, printer: impl FnOnce(Options) -> Printer) -> End {
+    match cli::parse(std::iter::once("kubectl-dra".into()).chain(args)) {
         Ok(Invocation::Run(settings, command)) => {
             let printer = printer(settings.output.clone());
             let ctx = Ctx::with(*settings, printer, cli::command_line);
@@ -62,18 +87,24 @@ pub(super) fn run<'a>(args: impl IntoIterator<Item = &'a str>, terminal: bool) -
                     .expect("a runtime")
                     .block_on(job(&ctx)),
             };
-            match result {
-                Ok(outcome) => outcome.code(),
-                Err(error) => failed(&error, ctx.printer()),
-            }
+            End::Ran(Box::new(ctx), result)
         }
-        Ok(Invocation::Show(_) | Invocation::Complete(_)) => 0,
-        Err(error) => failed(&error, &printer(Options::default())),
-    };
-    Run {
-        code,
-        stdout: out.text(),
-        stderr: err.text(),
+        Ok(Invocation::Show(_) | Invocation::Complete(_)) => End::Shown,
+        Err(error) => End::Refused(error),
+    }
+}
+
+/// What the words of `line` come to on `file`, without a sound.
+///
+/// # Panics
+/// When they are no command line.
+#[cfg(test)]
+pub(crate) fn result_on(line: &str, file: &Path) -> anyhow::Result<Outcome> {
+    let from = ["--from".into(), file.into()];
+    let args = line.split(' ').map(OsString::from).chain(from);
+    match end_of(args, Printer::silent) {
+        End::Ran(_, result) => result,
+        End::Shown | End::Refused(_) => panic!("{line} is no command line"),
     }
 }
 

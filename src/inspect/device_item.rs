@@ -33,7 +33,7 @@ pub struct DeviceItem {
     pub class_errors: Vec<ClassError>,
     /// Whether claims hold it.
     pub state: DeviceState,
-    /// Why it is not given out although nobody holds it.
+    /// Why it is not given out although no claim holds it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
     /// False for a device that is held, but that no slice of the newest generation publishes; absent when unknown.
@@ -46,7 +46,7 @@ pub struct DeviceItem {
     /// Rules could not be read, so that there may be more taints.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub taints_unknown: bool,
-    /// How it is; absent when nobody reports it.
+    /// How it is; absent when no pod reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
@@ -226,7 +226,7 @@ impl DeviceItem {
         self.classes.is_none() || !self.class_errors.is_empty()
     }
 
-    /// Whether the scheduler could give it out: nobody holds it and nothing keeps it back. Taints are for each claim to tolerate.
+    /// Whether the scheduler could give it out: no claim holds it and nothing keeps it back. Taints are for each claim to tolerate.
     pub fn is_free(&self) -> bool {
         self.state == DeviceState::Free && self.unavailable.is_empty()
     }

@@ -69,7 +69,7 @@ pub fn devices(
     };
     let mut unpublished = unpublished.into_iter().peekable();
     for pool in cluster.pools() {
-        // Those of pools that nobody publishes any more come where their pool would.
+        // Those of pools that are not published any more come where their pool would.
         while let Some(id) = unpublished.next_if(|id| id.pool_id() < pool.id) {
             items.extend(listing.unpublished(id));
         }

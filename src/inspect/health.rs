@@ -153,7 +153,7 @@ impl<'a> HealthIndex<'a> {
         self.by_device.get(device).map_or(&[], Vec::as_slice)
     }
 
-    /// The health of the device; absent when nobody reports any. Unread pods make a device in use unknown unless something worse is
+    /// The health of the device; absent when no pod reports any. Unread pods make a device in use unknown unless something worse is
     /// known.
     pub fn health(&self, inventory: &Inventory<'_>, device: &DeviceId) -> Option<Health> {
         let reported = self.reports(device).first().map(|report| report.health);

@@ -50,7 +50,7 @@ impl DeviceState {
     }
 }
 
-/// Why the scheduler does not give out a device although nobody holds it.
+/// Why the scheduler does not give out a device although no claim holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
@@ -165,7 +165,7 @@ impl<'a> Inventory<'a> {
         PoolCounters::of(pool, |device| self.is_allocated(device))
     }
 
-    /// Why the device of `pool` cannot be given out, if nobody holds it: every reason, in order.
+    /// Why the device of `pool` cannot be given out, if no claim holds it: every reason, in order.
     pub fn unavailable(&self, pool: &PoolFacts, id: &DeviceId, device: &Device) -> Vec<Unavailable> {
         let mut reasons = Vec::new();
         if self.is_allocated(id) {

@@ -68,9 +68,9 @@ pub struct DeviceCounts {
     pub allocated: usize,
     /// Claims hold shares of it.
     pub shared: usize,
-    /// Nobody holds it, and it can be given out.
+    /// No claim holds it, and it can be given out.
     pub free: usize,
-    /// Nobody holds it, but it cannot be given out: counters are used up, or its pool is incomplete or invalid.
+    /// No claim holds it, but it cannot be given out: counters are used up, or its pool is incomplete or invalid.
     pub unavailable: usize,
     /// Whether anybody holds it is unknown.
     pub unknown: usize,

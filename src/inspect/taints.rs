@@ -99,7 +99,7 @@ pub struct Preview {
 /// An object that a taint is about, and whether it tolerates it.
 ///
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
-/// controller sees it; with another effect, which evicts nobody, the seconds of a toleration mean nothing.
+/// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tolerated {
     /// The object.
@@ -301,7 +301,7 @@ impl<'a> Listing<'a> {
         let rules = environment.gate(Component::ControllerManager, Gate::DRADeviceTaintRules);
         if !rules.enabled && self.cluster.count(Kind::DeviceTaintRule) > 0 {
             self.warnings.add(format!(
-                "{} is off in kube-controller-manager ({}): its rules evict nobody",
+                "{} is off in kube-controller-manager ({}): its rules evict no pod",
                 Gate::DRADeviceTaintRules,
                 rules.evidence
             ));

@@ -1,9 +1,13 @@
 //! A small cluster for the tests of reports, written object by object.
 
+#[path = "../../tests/support/names.rs"]
+mod names;
+
 use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
+use self::names::rename;
 use crate::model::{
     Cluster, ClusterBuilder, Component, Environment, Evidence, Gap, Gate, GateState, Kind, Object, Time,
     Version,
@@ -38,41 +42,10 @@ pub(super) fn called(name: &str) -> String {
     AROUND.with_borrow(|(begin, end)| format!("{begin}{name}{end}"))
 }
 
-fn rename(value: &mut Value) {
-    const NAMES: &[&str] = &[
-        "name",
-        "namespace",
-        "nodeName",
-        "driver",
-        "pool",
-        "device",
-        "resourceClaimName",
-        "resourceClaimTemplateName",
-        "podGroupName",
-        "deviceClassName",
-        "key",
-    ];
-    match value {
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                match value {
-                    Value::String(name) if NAMES.contains(&field.as_str()) => *name = called(name),
-                    Value::String(name) if field == "resource" && name != "pods" && name != "podgroups" => {
-                        *name = called(name);
-                    }
-                    value => rename(value),
-                }
-            }
-        }
-        Value::Array(values) => values.iter_mut().for_each(rename),
-        _ => {}
-    }
-}
-
 impl World {
     pub(super) fn with(mut self, kind: Kind, object: &Value) -> Self {
         let mut object = object.clone();
-        rename(&mut object);
+        rename(&mut object, &["key"], &called);
         let object = Object::from_json(kind, object.to_string().as_bytes()).unwrap();
         self.builder.add(object);
         self

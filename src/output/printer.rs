@@ -82,7 +82,7 @@ impl Printer {
         Self::with(Box::new(io::stdout()), Box::new(io::stderr()), options, terminal)
     }
 
-    /// A printer that nobody hears.
+    /// A printer without output.
     #[cfg(test)]
     pub(crate) fn silent(options: Options) -> Self {
         Self::with(
@@ -534,7 +534,7 @@ mod tests {
             let printer = Printer::with(Box::new(Closed), err, with(format), Terminal::default());
             let error = printer
                 .report(&Envelope::default(), boxes())
-                .expect_err("nobody reads");
+                .expect_err("no process reads");
             let PrintError::Write(cause) = error else {
                 panic!("{format:?}: {error:?}")
             };

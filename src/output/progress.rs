@@ -1,4 +1,4 @@
-//! Progress of long work, on stderr: nothing for the first second, and nothing at all where nobody would see it.
+//! Progress of long work, on stderr: nothing for the first second, and nothing at all where it would not be seen.
 //!
 //! Work that can take long takes a [`Progress`] and tells it how far it is. Whether that is drawn is decided here: only
 //! on a terminal, not with `-q`, and not with `-v`, whose lines would tear it apart.

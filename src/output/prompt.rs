@@ -15,7 +15,7 @@ impl Printer {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Asks a question that `n` answers unless the user says otherwise. Nothing where nobody can be asked.
+    /// Asks a question that `n` answers unless the user says otherwise. Nothing where no user can be asked.
     ///
     /// # Errors
     /// When the terminal fails, or the user presses Ctrl-C instead of answering.

@@ -64,7 +64,7 @@ impl SortBy {
                     .and_then(|item| path.find(&item).cloned())
             })
             .collect();
-        // A column that is empty today is no mistake of the user; a field that nobody has is.
+        // A column that is empty today is no mistake of the user; a field that no row has is.
         let known = column.is_some()
             || columns
                 .iter()

@@ -12,7 +12,7 @@ pub fn is_done(pod: &Pod) -> bool {
 }
 
 /// Every claim of the pod that has a name by now: those of `spec.resourceClaims`, in order, then the one that the scheduler made
-/// for extended resources, which nobody checks the owner of.
+/// for extended resources, whose owner is not checked.
 pub fn claim_names(pod: &Pod) -> impl Iterator<Item = ClaimName<'_>> {
     let named = pod
         .spec

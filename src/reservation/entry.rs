@@ -63,7 +63,7 @@ pub struct Entry<'a> {
 pub enum GroupsKnown<'a> {
     /// All that exist are there.
     Yes,
-    /// The API server does not serve them: they may lie in etcd, and nobody can tell.
+    /// The API server does not serve them: they may lie in etcd, and whether they do is unknown.
     NotServed,
     /// They could not be read.
     Hidden(&'a Gap),
@@ -179,7 +179,7 @@ fn group_of<'a>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meant<'a> {
     /// None: it is about another group, or one that does not exist.
-    Nobody,
+    NoPod,
     /// All, as nothing tells which.
     Everyone,
     /// Members of the group of this name.
@@ -190,7 +190,7 @@ impl Meant<'_> {
     /// Whether a consumer of the claim is among them.
     pub(super) fn covers(self, consumer: &Pod) -> bool {
         match self {
-            Self::Nobody => false,
+            Self::NoPod => false,
             Self::Everyone => true,
             Self::Members(group) => consumer.pod_group() == Some(group),
         }
@@ -212,14 +212,14 @@ pub(super) fn meant_by<'a, 'e>(
     Ok(match group_of(cluster, claim, entry)? {
         EntryStatus::Group if cluster.pod_group(&key_of(claim, entry)).is_none() => Meant::Everyone,
         EntryStatus::Group => Meant::Members(&entry.name),
-        _ => Meant::Nobody,
+        _ => Meant::NoPod,
     })
 }
 
 /// The pods that use the claim by `entry`, by name.
 ///
 /// For a pod's entry that pod, as long as the claim controller keeps the entry. For a PodGroup's entry the members among the
-/// claim's consumers, if the group is the one meant; where PodGroups are not served, and for a kind that nobody knows, every
+/// claim's consumers, if the group is the one meant; where PodGroups are not served, and for an unknown kind, every
 /// consumer, as nothing tells which are meant.
 ///
 /// # Errors
@@ -242,7 +242,7 @@ pub fn consumers_of_entry<'a>(
             return Err(gap);
         }
         let meant = meant_by(cluster, claim, entry)?;
-        if meant == Meant::Nobody {
+        if meant == Meant::NoPod {
             return Ok(own.into_iter().chain(pods));
         }
         let is_meant = |pod: &&Arc<Pod>| meant.covers(pod) && is_consumer(pod, claim, PodGroups::Accepted);
@@ -320,8 +320,11 @@ mod tests {
         }
         let job = r#"{"apiGroup":"batch","resource":"jobs","name":"j","uid":"u"}"#;
         assert_eq!(answer(&known, job), (EntryStatus::UnknownKind, Some(true)));
-        let nobody = cluster([bound("done", "Failed", "")], Environment::default());
-        assert_eq!(answer(&nobody, job), (EntryStatus::UnknownKind, Some(false)));
+        let without_users = cluster([bound("done", "Failed", "")], Environment::default());
+        assert_eq!(
+            answer(&without_users, job),
+            (EntryStatus::UnknownKind, Some(false))
+        );
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn check_member(pod: &Pod, group: &PodGroup) -> Result<(), BindError> {
     Ok(())
 }
 
-/// Why nobody can be named as the consumer. The texts are those of Kubernetes.
+/// Why no consumer can be named. The texts are those of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
     /// The pod's entry names neither claim nor template.

@@ -112,7 +112,7 @@ fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Opt
     older.then(|| "still not schedulable".to_owned())
 }
 
-/// The claims, by their place, that are allocated for other nodes and used by nobody else: the scheduler takes the allocation of
+/// The claims, by their place, that are allocated for other nodes and used by no other pod: the scheduler takes the allocation of
 /// one of them back by itself, and tries again.
 pub fn releasable(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Vec<usize> {
     let mut places: Vec<usize> = verdicts

@@ -30,7 +30,7 @@ pub enum GenerateError {
     /// There is no such template.
     #[error("resource claim template {} not found", .0)]
     NoTemplate(Key),
-    /// Templates could not be read, so that nobody can say whether there is one.
+    /// Templates could not be read, so that it is unknown whether there is one.
     #[error("whether resource claim template {template} exists is unknown: {}", gap.reason)]
     Unread {
         /// The template.

@@ -61,7 +61,7 @@ pub enum WhatIfError {
     /// There is no such object.
     #[error("{0} not found")]
     NotFound(String),
-    /// Objects of its kind could not be read, so that nobody can say whether it exists.
+    /// Objects of its kind could not be read, so that it is unknown whether it exists.
     #[error("whether {what} exists is unknown: {}", gap.reason)]
     Unread {
         /// The object.

@@ -58,9 +58,16 @@ pub fn save_and_delete(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
             command
         }
     };
+    // Names may hold dots and hyphens, namespaces hyphens only: behind the first dot the namespace ends at the next one, so that no two
+    // objects of a runbook share a file.
+    let file = if kind.is_namespaced() {
+        format!(".{}.{}", key.namespace, key.name)
+    } else {
+        format!("-{}", key.name)
+    };
     let save = placed(Command::kubectl("get").object(kind, &key.name))
         .args(&["-o", "yaml"])
-        .into_file(kind, &format!("-{}", key.name), ".yaml");
+        .into_file(kind, &file, ".yaml");
     let delete = placed(Command::kubectl("delete").object(kind, &key.name));
     Ok(save.done()?.then(Then::And, delete.done()?))
 }

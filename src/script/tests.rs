@@ -346,6 +346,33 @@ fn the_arguments_stand_beside_the_line() {
     assert_eq!(Script::all([]), None);
 }
 
+#[test]
+fn objects_of_one_name_are_saved_into_files_of_their_own() {
+    let keys = [
+        ("a", "g"),
+        ("b", "g"),
+        ("a-b", "g"),
+        ("a", "b-g"),
+        ("a", "b.g"),
+        ("a-b", "b.g"),
+        ("a", "b.b.g"),
+    ];
+    let kinds = [Kind::PodGroup, Kind::Workload, Kind::CompositePodGroup];
+    let mut files = BTreeSet::new();
+    for kind in kinds {
+        for (namespace, name) in keys {
+            let saved = save_and_delete(kind, &Key::new(namespace, name)).unwrap();
+            let json = serde_json::to_value(&saved).unwrap();
+            files.insert(json["script"][0]["stdout"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(files.len(), kinds.len() * keys.len(), "{files:?}");
+    assert!(
+        files.iter().any(|file| file.ends_with("podgroup.a-b.b.g.yaml")),
+        "{files:?}"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 

@@ -9,7 +9,7 @@ use crate::scheduling::{self, IN_MEMORY_CLAIM, Start, Verdict, message, message_
 
 /// Answers as kube-scheduler would, pod by pod, on the cluster as it is at that moment.
 ///
-/// Other pods that wait do not compete, and nobody is preempted.
+/// Other pods that wait do not compete, and no pod is preempted.
 #[derive(Debug)]
 pub struct DryRun {
     /// How many objects may still be looked at: every question looks at all that there are.

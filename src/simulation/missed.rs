@@ -1,4 +1,4 @@
-//! Pods on tainted devices that nobody evicts.
+//! Pods on tainted devices that are not evicted.
 
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<Miss
 
 fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool) -> &'static str {
     if !release.evicts {
-        return "DRADeviceTaints is off in kube-controller-manager: nobody is evicted";
+        return "DRADeviceTaints is off in kube-controller-manager: no pod is evicted";
     }
     let extended = pod.status.extended_resource_claim_status.as_ref();
     if extended.is_some_and(|status| status.resource_claim_name == claim.metadata.name) {
@@ -88,7 +88,7 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool) -> &'static str
             _ if release.stops_at_missing_pod => {
                 "an entry before its own in status.reservedFor names a missing pod: releases up to 1.35 stop there"
             }
-            RuleSupport::Off => "DRADeviceTaintRules is off in kube-controller-manager: rules evict nobody",
+            RuleSupport::Off => "DRADeviceTaintRules is off in kube-controller-manager: rules evict no pod",
             RuleSupport::PublishedOnly | RuleSupport::On => {
                 "no slice publishes the device: release 1.34 taints only what is published"
             }

@@ -1,11 +1,11 @@
-//! Nodes that nobody hears of: what is deleted there stays.
+//! Nodes that are not heard of: what is deleted there stays.
 
 use crate::model::{Cluster, Pod};
 
 /// The taint by which an administrator says that a node is off for good.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
-/// Whether nobody confirms the end of the pod: its kubelet has not been heard of, and its node is not marked as out of service.
+/// Whether no kubelet confirms the end of the pod: its kubelet has not been heard of, and its node is not marked as out of service.
 ///
 /// Mirrors `pkg/controller/podgc/gc_controller.go`, `gcTerminating`, v1.37.1. A kubelet that says itself that its node is not ready
 /// still ends pods.

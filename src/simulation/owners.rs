@@ -11,9 +11,9 @@ pub enum Replacing {
     AtOnce,
     /// It makes a pod once the old one is gone: a StatefulSet, with the same name, and a DaemonSet, on the same node.
     OnceGone,
-    /// Nobody owns the pod.
+    /// The pod has no owner.
     Never,
-    /// The pod has ended already, so nobody misses it.
+    /// The pod has ended already, so it needs no replacement.
     Ended,
     /// The kind is not known here.
     Unknown,

@@ -484,7 +484,7 @@ fn node(ready: &str, taints: &Value) -> Value {
 }
 
 #[test]
-fn a_pod_stays_where_nobody_confirms_its_end() {
+fn a_pod_stays_where_no_kubelet_confirms_its_end() {
     let scene = |ready: &str, taints: &Value| {
         Scene::new()
             .with(Kind::Node, &node(ready, taints))

@@ -2,27 +2,24 @@
 //!
 //! One thread reads, others decode; results come together in the order of the text, so the same input gives the same cluster.
 
-use std::cell::RefCell;
+mod decoded;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bundle::SnapshotInfo;
 use super::coverage::{Coverage, advice, assumption, hole};
-use super::decode::Decoder;
 use super::destination::FileIdentity;
 use super::examples;
 use super::files;
-use super::files::{
-    Found, ItemBatch, Limits, ListHead, Origin, RawItem, ReadError, ReadOptions, Source, read_parallel,
-};
+use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
-use super::recognize::{Recognized, listed, recognize};
-use super::upgrade::UpgradeError;
-use crate::model::{ClusterBuilder, Environment, Gap, Kind, Object, Str};
+use crate::model::{ClusterBuilder, Environment, Gap};
+
+use self::decoded::{Decoded, Hidden, count_ignored, decode};
 
 /// Threads that decode. More do not make the reader faster.
 const MOST_WORKERS: usize = 4;
@@ -182,204 +179,6 @@ fn workers() -> NonZeroUsize {
     // Decoding takes about twice as long as reading, so one for each core keeps all of them busy, though the reader needs one too.
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     NonZeroUsize::new(cores.clamp(1, MOST_WORKERS)).unwrap_or(NonZeroUsize::MIN)
-}
-
-/// What one batch became.
-#[derive(Default)]
-struct Decoded {
-    objects: Vec<Object>,
-    problems: Vec<(Hidden, Problem)>,
-    /// Problems of objects that decide nothing.
-    harmless: Vec<Problem>,
-    infos: Vec<(Arc<str>, SnapshotInfo)>,
-    control_plane: Vec<ControlPlanePod>,
-    ignored: BTreeMap<String, u64>,
-    /// Objects of kinds that are known, whether they are needed or not, by file.
-    known: BTreeMap<Kind, (Arc<str>, u64)>,
-    counted: Vec<(Arc<str>, Kind, u64)>,
-    /// Lists of a single kind, and whether they are whole.
-    lists: Vec<(Arc<str>, Kind, bool)>,
-    versions: Vec<(Kind, String)>,
-    /// The memory of the objects.
-    weight: u64,
-    /// Bytes of files that had been read when the batch was full.
-    read: u64,
-}
-
-/// What may be missing because of a problem.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Hidden {
-    /// An object of any kind.
-    Anything,
-    /// An object of this kind, in this namespace if it is not empty.
-    Of(Kind, Str),
-}
-
-thread_local! {
-    /// Each thread shares its texts over all its batches.
-    static DECODER: RefCell<Decoder> = RefCell::default();
-}
-
-fn decode(batch: &ItemBatch, needs: &Needs) -> Decoded {
-    let mut decoded = Decoded::default();
-    DECODER.with_borrow_mut(|decoder| {
-        for found in batch.iter() {
-            match found {
-                Found::Item(item) => decoded.item(&item, needs, decoder),
-                Found::List { head, origin } => decoded.list(head, &origin),
-                Found::Problem(problem) => {
-                    // An object of a kind that does not matter may be what it likes.
-                    let of = match &problem.head {
-                        Some((version, kind)) => recognize(Some(version), Some(kind)),
-                        None => recognize(None, None),
-                    };
-                    match of {
-                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem.into()),
-                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem.into()),
-                        Recognized::Info => decoded.problem(None, problem.into()),
-                        Recognized::Other => decoded.harmless.push(problem.into()),
-                    }
-                }
-            }
-        }
-        decoded.weight = decoder.take_weight();
-    });
-    decoded.read = batch.read_so_far();
-    let known = std::mem::take(&mut decoded.known);
-    let counted = known.into_iter().map(|(kind, (file, count))| (file, kind, count));
-    decoded.counted.extend(counted);
-    decoded
-}
-
-impl Decoded {
-    fn item(&mut self, item: &RawItem<'_>, needs: &Needs, decoder: &mut Decoder) {
-        let (kind, group, version) = match recognize(item.api_version, item.kind) {
-            Recognized::Known { kind, group, version } => (kind, group, version),
-            Recognized::Info => {
-                match serde_json::from_slice(item.json) {
-                    Ok(info) => self.infos.push((Arc::clone(&item.origin.file), info)),
-                    Err(error) => self.problem(None, item.decode_problem(&error).into()),
-                }
-                return;
-            }
-            Recognized::Other => {
-                if let Some(key) = item.repeated_head() {
-                    return self.problem(None, item.problem(format!("key `{key}` appears twice")).into());
-                }
-                let (name, api_version) = (
-                    item.kind.unwrap_or_default(),
-                    item.api_version.unwrap_or_default(),
-                );
-                let name = format!("{name} of {api_version}");
-                count_ignored(&mut self.ignored, name, 1);
-                return;
-            }
-            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why).into()),
-        };
-        self.count(kind, &item.origin.file);
-        if kind == Kind::Pod && needs.wants_gates() {
-            self.control_plane.extend(ControlPlanePod::of(item.json));
-        }
-        if !needs.contains(kind) {
-            return;
-        }
-        let problem = match decoder.decode(kind, group, version, item.json) {
-            Ok(object) => {
-                self.objects.push(object);
-                return;
-            }
-            Err(UpgradeError::Json(error)) => item.decode_problem(&error),
-            Err(UpgradeError::UnknownVersion(_)) => item.problem(format!(
-                "`{}` is no version of {kind} that can be read; {} {}",
-                item.api_version.unwrap_or_default(),
-                if kind.versions().len() == 1 {
-                    "known is"
-                } else {
-                    "known are"
-                },
-                kind.versions().join(", ")
-            )),
-            Err(error) => item.problem(error.to_string()),
-        };
-        self.problem(Some(kind), Problem::from(problem));
-    }
-
-    /// A list that ended, whose items came before.
-    fn list(&mut self, head: &ListHead, origin: &Origin) {
-        let of = listed(head.api_version.as_deref(), head.kind.as_deref());
-        self.versions.extend(of.zip(head.resource_version.clone()));
-        let name = head.kind.as_deref().unwrap_or_default();
-        let problem = |why: &str| Problem {
-            place: origin.to_string(),
-            object: None,
-            message: why.to_owned(),
-        };
-        // Lists of other kinds tell nothing that matters, and may be in pages.
-        let matters = of.is_some() || matches!(name, "" | "List");
-        if !head.has_items {
-            if let Recognized::Unclear { kind, why } =
-                recognize(head.api_version.as_deref(), head.kind.as_deref())
-            {
-                self.problem(kind, problem(&why));
-            }
-        } else if name.is_empty() {
-            // kubectl writes the kind after the items: what is cut off in between has none.
-            self.problem(
-                None,
-                problem("is a list without `kind`, so that its end may be cut off"),
-            );
-        } else if head.is_odd && matters {
-            self.problem(
-                of,
-                problem("is a list whose `metadata` cannot be read, or that says twice what it is"),
-            );
-        } else if head.is_cut() && matters {
-            let rest = match head.remaining_items {
-                Some(count) if count > 0 => format!("{count} more items"),
-                _ => "more items".to_owned(),
-            };
-            self.problem(
-                of,
-                problem(&format!("is one page of a list: {rest} are on further pages")),
-            );
-        }
-        if let Some(kind) = of.filter(|_| head.has_items) {
-            let whole = !head.is_odd && !head.is_cut();
-            self.lists.push((Arc::clone(&origin.file), kind, whole));
-        }
-    }
-
-    fn problem(&mut self, kind: Option<Kind>, problem: Problem) {
-        let hidden = match kind {
-            None => Hidden::Anything,
-            Some(kind) if kind.is_namespaced() => Hidden::Of(kind, problem.namespace().into()),
-            Some(kind) => Hidden::Of(kind, Str::default()),
-        };
-        self.problems.push((hidden, problem));
-    }
-
-    /// Counts an object. Those of one batch nearly always come from one file.
-    fn count(&mut self, kind: Kind, file: &Arc<str>) {
-        let (of, count) = self.known.entry(kind).or_insert_with(|| (Arc::clone(file), 0));
-        if Arc::ptr_eq(of, file) {
-            *count += 1;
-        } else {
-            self.counted.push((Arc::clone(file), kind, 1));
-        }
-    }
-}
-
-/// Counts objects of a kind that does not matter.
-fn count_ignored(ignored: &mut BTreeMap<String, u64>, kind: String, count: u64) {
-    /// A cluster has some hundred kinds. What has more is made up, and would fill the memory with names.
-    const MOST: usize = 1000;
-    let known = ignored.len() < MOST || ignored.contains_key(&kind);
-    let name = if known {
-        kind
-    } else {
-        "of further kinds".to_owned()
-    };
-    *ignored.entry(name).or_default() += count;
 }
 
 /// All batches together.

@@ -153,7 +153,7 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// What the user should know before believing the result.
     pub warnings: Vec<String>,
-    /// Kinds in the source that nobody asked for and that are none of the model's, with their numbers; for `-v`.
+    /// Kinds in the source that were not asked for and that are none of the model's, with their numbers; for `-v`.
     pub ignored: BTreeMap<String, u64>,
     /// Version of each list, for watches.
     pub resource_versions: BTreeMap<Kind, String>,
@@ -243,7 +243,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// Nobody looks.
+/// Nothing is observed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

@@ -227,7 +227,7 @@ def is_evicted_with(pod, claim):
 
 
 def is_counted(pod, claim):
-    """Whether the pod counts where nobody says that the gates of PodGroups are on: by its own entry, with a claim that is no group's."""
+    """Whether the pod counts where it is unknown whether the gates of PodGroups are on: by its own entry, with a claim that is no group's."""
     own = any(entry["uid"] == uid_of(pod) for entry in reserved_for(claim))
     owner = controller_of(claim)
     return own and (owner is None or owner["kind"] == "Pod")
@@ -387,7 +387,7 @@ def tolerated_for(tolerations, taint):
     """Seconds, FOREVER, or None for not at all."""
     fitting = [one for one in tolerations if tolerates(one, taint)]
     if taint["effect"] != "NoExecute":
-        # Nobody is evicted, so there is nothing to wait for.
+        # No pod is evicted, so there is nothing to wait for.
         return FOREVER if fitting else None
     # Eviction counts only tolerations that say NoExecute.
     seconds = [one.get("tolerationSeconds") for one in fitting if one.get("effect") == "NoExecute"]

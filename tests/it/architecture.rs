@@ -593,7 +593,7 @@ fn violations_in(file: &str, text: &str, crates: &[String]) -> Vec<String> {
                     format!("`{}` may use {}, not `{used}`", row.name, row.allowed()),
                 );
             }
-            // Out of the directory, that is; up and down inside it is nobody else's business.
+            // Out of the directory, that is; up and down inside it is no other folder's business.
             ["super", ..]
                 if segments.iter().take_while(|segment| **segment == "super").count() >= depth(file) =>
             {

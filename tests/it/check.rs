@@ -243,11 +243,11 @@ fn defects_are_shown_worst_first() {
     SEVERITY   CODE     CERTAINTY   OBJECT                                MESSAGE
     Error      DRA014   Possible    pod/default/again                     is on node gpu-node-1 and uses claim/default/pod-recreated, which is not reserved for it: the kubelet refuses to start its containers, and the devices go to others as soon as the claim's own consumers end
     Error      DRA018   Possible    pod/default/again                     is on node gpu-node-1, which does not reach the devices of claim/default/pod-recreated
-    Warning    DRA010   Possible    resourceclaim/default/pod-gone        is reserved for pod/gone, which does not exist: the claim keeps its devices for nobody unless the claim controller removes the entry
-    Warning    DRA011   Possible    resourceclaim/default/pod-done        is reserved for pod/done, which has ended: the claim keeps its devices for nobody unless the claim controller removes the entry
-    Warning    DRA012   Possible    resourceclaim/default/pod-recreated   is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for nobody unless the claim controller removes the entry
+    Warning    DRA010   Possible    resourceclaim/default/pod-gone        is reserved for pod/gone, which does not exist: the claim keeps its devices for no pod unless the claim controller removes the entry
+    Warning    DRA011   Possible    resourceclaim/default/pod-done        is reserved for pod/done, which has ended: the claim keeps its devices for no pod unless the claim controller removes the entry
+    Warning    DRA012   Possible    resourceclaim/default/pod-recreated   is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for no pod unless the claim controller removes the entry
     Warning    DRA013   Confirmed   resourceclaim/default/foreign         is reserved for jobs.batch/render, which no controller of Kubernetes removes: the claim keeps its devices until somebody else does
-    Warning    DRA015   Possible    resourceclaim/default/unreserved      holds 1 device and is reserved for nobody; no pod on a node uses it, and no controller frees it
+    Warning    DRA015   Possible    resourceclaim/default/unreserved      holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
@@ -257,7 +257,7 @@ fn defects_are_shown_worst_first() {
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                             MESSAGE                                                                                           NAME               STEP     FIX NOTE   FIX                                                                                                                                                                                                                DOCS
-    Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device and is reserved for nobody; no pod on a node uses it, and no controller frees it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
+    Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)

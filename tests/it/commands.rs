@@ -2,11 +2,15 @@
 
 #![cfg(unix)]
 
+#[path = "../support/names.rs"]
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use self::names::rename;
 use crate::support::command::dra;
 use crate::support::process::Invocation;
 use crate::support::schema::assert_valid;
@@ -34,38 +38,6 @@ const AROUND: &[(&str, &str, bool)] = &[
     ("(", ") & touch pwned <pwned", true),
 ];
 
-/// Fields that hold names, of objects or of something that a command can name.
-const NAMES: &[&str] = &[
-    "name",
-    "namespace",
-    "nodeName",
-    "driver",
-    "pool",
-    "device",
-    "resourceClaimName",
-    "resourceClaimTemplateName",
-    "podGroupName",
-    "deviceClassName",
-    "resource",
-];
-
-/// Renames everything in a cluster alike. What is compared with constants keeps its name.
-fn rename(value: &mut Value, name: &dyn Fn(&str) -> String) {
-    match value {
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                match value {
-                    Value::String(text) if text == "pods" || text == "podgroups" || text.is_empty() => {}
-                    Value::String(text) if NAMES.contains(&field.as_str()) => *text = name(text),
-                    value => rename(value, name),
-                }
-            }
-        }
-        Value::Array(values) => values.iter_mut().for_each(|value| rename(value, name)),
-        _ => {}
-    }
-}
-
 /// The objects of a snapshot, renamed, as a file in `folder`.
 fn renamed(folder: &Path, snapshot: &str, begin: &str, end: &str) -> String {
     let text =
@@ -74,7 +46,7 @@ fn renamed(folder: &Path, snapshot: &str, begin: &str, end: &str) -> String {
     let name = |text: &str| format!("{begin}{text}{end}");
     for item in cluster["items"].as_array_mut().expect("items") {
         if item["kind"] != "Snapshot" {
-            rename(item, &name);
+            rename(item, &[], &name);
         }
     }
     let file = folder.join("cluster.json");

@@ -1,4 +1,4 @@
-//! Credentials: what a kubeconfig, the connection flags and credential plugins hold stays out of every message, is sent to nobody
+//! Credentials: what a kubeconfig, the connection flags and credential plugins hold stays out of every message, is never sent
 //! without TLS, and whatever signs it is made of, nothing crashes.
 
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -29,11 +29,15 @@ impl Place {
 
     /// What a conversion of `from` writes, seen from this folder.
     fn convert(&self, from: &str, out: &str) -> Invocation {
-        dra(&[
-            "convert", "--from", from, "--out", out, "-n", "default", "pair-gpu",
-        ])
-        .args(["--kubernetes-version=1.37", GATES])
-        .current_dir(self.folder.path())
+        dra(&conversion(from, out)).current_dir(self.folder.path())
+    }
+
+    /// The same in a shell, whose script begins the program as `"$0" "$@"`.
+    fn convert_in_shell(&self, script: &str, from: &str, out: &str) -> Run {
+        let words = ["-c", script, env!("CARGO_BIN_EXE_kubectl-dra")];
+        isolated("sh", &[&words[..], &conversion(from, out)].concat())
+            .current_dir(self.folder.path())
+            .run()
     }
 
     fn files(&self) -> Vec<String> {
@@ -44,6 +48,13 @@ impl Place {
         names.sort();
         names
     }
+}
+
+fn conversion<'a>(from: &'a str, out: &'a str) -> [&'a str; 10] {
+    let version = "--kubernetes-version=1.37";
+    [
+        "convert", "--from", from, "--out", out, "-n", "default", "pair-gpu", version, GATES,
+    ]
 }
 
 fn text(path: &Path) -> String {
@@ -296,28 +307,9 @@ fn standard_output_has_the_objects_for_itself() {
 fn an_open_file_is_written_by_its_number() {
     let place = Place::new();
     std::fs::write(place.at("log"), "before\n").expect("a file");
-    let script = "exec \"$0\" \"$@\" 3>>log";
     let run = |from: &str, redirection: &str| {
-        isolated(
-            "sh",
-            &[
-                "-c",
-                &script.replace("3>>log", redirection),
-                env!("CARGO_BIN_EXE_kubectl-dra"),
-                "convert",
-                "--from",
-                from,
-                "--out",
-                "/dev/fd/3",
-                "-n",
-                "default",
-                "pair-gpu",
-                "--kubernetes-version=1.37",
-                GATES,
-            ],
-        )
-        .current_dir(place.folder.path())
-        .run()
+        let script = format!("exec \"$0\" \"$@\" {redirection}");
+        place.convert_in_shell(&script, from, "/dev/fd/3")
     };
     run("from.yaml", "3>>log").exits(0);
     assert_eq!(text(&place.at("log")), format!("before\n{}", converted()));
@@ -331,26 +323,8 @@ fn what_ends_the_writing_leaves_the_old_file() {
     let place = Place::new();
     std::fs::write(place.at("out.yaml"), "old").expect("a file");
     let run = |before: &str| {
-        isolated(
-            "sh",
-            &[
-                "-c",
-                &format!("{before} ulimit -f 8; exec \"$0\" \"$@\""),
-                env!("CARGO_BIN_EXE_kubectl-dra"),
-                "convert",
-                "--from",
-                "from.yaml",
-                "--out",
-                "out.yaml",
-                "-n",
-                "default",
-                "pair-gpu",
-                "--kubernetes-version=1.37",
-                GATES,
-            ],
-        )
-        .current_dir(place.folder.path())
-        .run()
+        let script = format!("{before} ulimit -f 8; exec \"$0\" \"$@\"");
+        place.convert_in_shell(&script, "from.yaml", "out.yaml")
     };
     // A limit on the size of files is a disk that is full, and without the trap the process is killed there.
     let full = run("trap '' XFSZ;").exits(3);

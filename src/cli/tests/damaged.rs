@@ -1,4 +1,4 @@
-//! What is lost or damaged in a file never makes a verdict good, and accuses nobody.
+//! What is lost or damaged in a file never makes a verdict good, and makes no finding.
 
 #[path = "../../../tests/support/damage.rs"]
 mod damage;
@@ -13,10 +13,8 @@ use serde_json::Value;
 
 use self::damage::Damage;
 use super::mutations::snapshot;
-use super::*;
-use crate::commands::Job;
-use crate::context::Ctx;
 use crate::error::Outcome;
+use crate::fuzzing::program::result_on;
 use crate::inspect::findings::{CheckRequest, check};
 use crate::inspect::{DeviceFilter, DeviceState, Selectors, devices};
 use crate::model::{Cluster, Kind, Time};
@@ -50,25 +48,8 @@ const NOW: &str = "2026-11-21T14:00:00Z";
 
 /// How a run ends: with an outcome, or with an error, which is no verdict.
 fn verdict(line: &str, file: &Path) -> Option<Outcome> {
-    let mut args: Vec<OsString> = std::iter::once("kubectl-dra")
-        .chain(line.split(' '))
-        .map(OsString::from)
-        .collect();
-    args.extend(["--now", NOW, "--kubernetes-version", "1.37", "--from"].map(OsString::from));
-    args.push(file.into());
-    let (settings, command) = match parse(args) {
-        Ok(Invocation::Run(settings, command)) => (settings, command),
-        other => panic!("{line} is no command line: {other:?}"),
-    };
-    let ctx = Arc::new(Ctx::silent(*settings, command_line));
-    let result = match command.job() {
-        Job::Here(job) => job(&ctx),
-        Job::Waiting(job) => {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            runtime.block_on(job(&ctx))
-        }
-    };
-    result.ok()
+    let line = format!("{line} --now {NOW} --kubernetes-version 1.37");
+    result_on(&line, file).ok()
 }
 
 /// The lines above, and those about some of the pods and claims of the whole list.

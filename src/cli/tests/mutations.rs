@@ -1,16 +1,13 @@
 //! Snapshots that are damaged in every way: whatever stands in a file, commands answer or say why not.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-use super::*;
-use crate::commands::Job;
-use crate::context::Ctx;
 use crate::error::Failure;
+use crate::fuzzing::program::result_on;
 
 /// Lines that get every damaged snapshot.
 const LINES: [&str; 14] = [
@@ -50,23 +47,7 @@ pub(super) fn snapshot(name: &str) -> Value {
 
 /// Runs a line on the file. It may not panic, and fails only as a file that is no good makes it.
 fn run(line: &str, file: &Path) {
-    let mut args: Vec<OsString> = std::iter::once("kubectl-dra")
-        .chain(line.split(' '))
-        .map(OsString::from)
-        .collect();
-    args.extend(["--from".into(), file.into()]);
-    let Ok(Invocation::Run(settings, command)) = parse(args) else {
-        panic!("{line} is no command line");
-    };
-    let ctx = Arc::new(Ctx::silent(*settings, command_line));
-    let result = match command.job() {
-        Job::Here(job) => job(&ctx),
-        Job::Waiting(job) => {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            runtime.block_on(job(&ctx))
-        }
-    };
-    if let Err(error) = result {
+    if let Err(error) = result_on(line, file) {
         // A name that several things have is a matter of usage.
         let failure = Failure::of(&error);
         assert!(

@@ -66,7 +66,7 @@ pub(super) struct PlanningArgs {
     disable_gate: Vec<GroupGate>,
 }
 
-/// A gate without which nobody reserves for PodGroups.
+/// A gate without which no scheduler reserves for PodGroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GroupGate {
     Claims,
@@ -153,7 +153,7 @@ impl PlanningArgs {
     fn target(&self, environment: &Environment) -> Result<Option<Target>, UsageError> {
         let gates: BTreeSet<Gate> = self.disable_gate.iter().map(|gate| gate.gate()).collect();
         let Some(version) = self.to_version else {
-            // Without PodGroups nobody makes claims for them either.
+            // Without PodGroups no controller makes claims for them either.
             return Ok(gates.last().copied().map(Target::GateOff));
         };
         if version.major != 1 {

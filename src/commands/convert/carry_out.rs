@@ -37,7 +37,7 @@ pub(super) struct Work<'a> {
     pub(super) planned: Option<BTreeMap<Str, Vec<serde_json::Value>>>,
 }
 
-/// Refuses what can only fail: files, and a question to nobody.
+/// Refuses what can only fail: files, and a question that no user can answer.
 pub(super) fn check(ctx: &Ctx, consent: &ConsentArgs) -> Result<(), UsageError> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         let error = UsageError::new("claims are written on a cluster, and `--from` names files");

@@ -1,4 +1,4 @@
-//! `kubectl dra convert restore`: the lists of a backup come back, where nobody has changed anything since.
+//! `kubectl dra convert restore`: the lists of a backup come back, where nothing has changed since.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         if !consent.yes {
             let claims = counted(old.len(), "claim gets its old list", "claims get their old lists");
             ctx.printer().note(&format!(
-                "On cluster `{}` ({}): {claims} back, where nobody has changed anything since",
+                "On cluster `{}` ({}): {claims} back, where nothing has changed since",
                 one_line(live.name()),
                 one_line(live.server())
             ));

@@ -130,7 +130,7 @@ async fn confirm(
             .unknown
             .push(format!("{objects} could not be read again"));
     }
-    // What could not be read again accuses nobody.
+    // What could not be read again makes no finding.
     confirmed
         .items
         .retain(|item| !item.evidence().any(|object| again.unread.contains(&object)));

@@ -266,7 +266,7 @@ fn outcome(
     }
 }
 
-/// The rules as manifests with the effect None: the controller then counts whom NoExecute would evict, and evicts nobody.
+/// The rules as manifests with the effect None: the controller then counts whom NoExecute would evict, and evicts no pod.
 fn manifests(rules: &[TaintRule]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let documents = rules.iter().map(|rule| {

@@ -202,7 +202,7 @@ fn claims_are_made_once_for_each_entry() {
         wanted(older, &[template(), half.clone(), made]),
         ["create p-nic-… for p", "status of p nic=#0"]
     );
-    // A claim that the status tells of and that nobody has seen may only be late.
+    // A claim that the status tells of and that no list has shown may only be late.
     assert_eq!(
         wanted(ALL, &[template(), half]),
         [
@@ -274,7 +274,7 @@ fn groups_have_claims_of_their_own() {
         wanted(claims_off, &objects),
         [format!("event {off}"), format!("retry: pod n/p, {off}")]
     );
-    // Without the group's API nothing is done for a member, and nobody hears of it.
+    // Without the group's API nothing is done for a member, and no event tells of it.
     let all_off = Features {
         workloads: false,
         ..claims_off
@@ -341,7 +341,7 @@ fn entries_go_with_their_consumers() {
             vec![],
             vec!["look for Pod gone", "keep [] of c and free it", "unprotect c"],
         ),
-        // With another consumer the claim stays allocated; kinds that nobody knows stay.
+        // With another consumer the claim stays allocated; unknown kinds stay.
         (
             json!([entry("gone", "gone-uid"), {"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "j"}]),
             vec![],
@@ -357,7 +357,7 @@ fn entries_go_with_their_consumers() {
             vec![group(&named("c"))],
             vec!["keep [] of c and free it", "unprotect c"],
         ),
-        // An allocated claim that nobody has reserved is left alone.
+        // An allocated claim that is reserved for no consumer is left alone.
         (json!([]), vec![], vec![]),
     ] {
         let mut all = vec![claim("c", &json!({}), &entries)];

@@ -43,7 +43,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Still locked, so nobody else relies on it. Where it cannot be taken away it does no harm.
+        // Still locked, so no other process relies on it. Where it cannot be taken away it does no harm.
         if cfg!(unix) {
             let _ = std::fs::remove_file(&self.path);
         }

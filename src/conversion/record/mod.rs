@@ -285,7 +285,7 @@ fn create_folder(path: &Path) -> io::Result<()> {
 pub fn hold(backup: &Path, journal: &Path) -> Result<(Option<Lock>, Option<File>), RecordError> {
     regular(backup)?;
     regular(journal)?;
-    // On a disk that cannot be written nobody else writes either.
+    // On a disk that cannot be written no other process writes either.
     let lock = match led_to(backup).and_then(|backup| Lock::of(&backup)) {
         Err(busy @ RecordError::Busy { .. }) => return Err(busy),
         lock => lock.ok(),

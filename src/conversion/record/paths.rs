@@ -83,7 +83,7 @@ fn beside(path: &Path, ending: &str, other: &str) -> PathBuf {
     path.with_file_name(format!("{stem}{other}"))
 }
 
-/// The newest journal in `folder` of what `head` is about, if that was cut off and nobody writes it.
+/// The newest journal in `folder` of what `head` is about, if that was cut off and no process writes it.
 fn unfinished(folder: &Path, head: &Head) -> Result<Option<PathBuf>, RecordError> {
     for journal in journals(folder)?.into_iter().rev() {
         let entries = read_journal(&journal)?;

@@ -366,7 +366,7 @@ fn one_backup_belongs_to_one_conversion() {
     second.back_up(vec![claim("b", "1")]).expect("written");
     second.close(true);
     assert_eq!(read_backup(&paths("k").backup).expect("a backup").len(), 2);
-    let held = hold(&paths("k").backup, &paths("k").journal).expect("nobody writes");
+    let held = hold(&paths("k").backup, &paths("k").journal).expect("no process writes");
     assert!(matches!(
         Record::open(paths("k"), &head()),
         Err(RecordError::Busy { .. })

@@ -241,7 +241,7 @@ fn takes_something(granted: &Granted) -> bool {
     })
 }
 
-/// Whether nobody else can be added to the claim's `status.reservedFor`.
+/// Whether no other consumer can be added to the claim's `status.reservedFor`.
 fn is_full(cluster: &Cluster, claim: &Key) -> bool {
     cluster
         .claim(claim)
@@ -391,7 +391,7 @@ fn copy_of_claim(cluster: &mut Cluster, claim: &Claim, number: u64) -> Arc<Claim
     copy
 }
 
-/// A pod like `pod`, without a node. Claims of its templates are its own; claims that it names are copied as long as nobody holds
+/// A pod like `pod`, without a node. Claims of its templates are its own; claims that it names are copied as long as no pod holds
 /// them, and shared otherwise.
 fn copy_of_pod(cluster: &mut Cluster, pod: &Pod, number: u64) -> Arc<Pod> {
     let mut copy = pod.clone();

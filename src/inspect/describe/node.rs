@@ -57,7 +57,7 @@ pub struct PoolItem {
     pub driver: Str,
     /// Its name.
     pub pool: Str,
-    /// Its newest generation; absent when nobody publishes it.
+    /// Its newest generation; absent when no slice publishes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<i64>,
     /// Whether all of its slices are there.

@@ -282,10 +282,10 @@ fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
     }
     if is_own {
         // Mirrors `dynamicresources.go`, `PostFilter`, v1.37.1. Without the claim the pod could not run at all.
-        let message = format!("wait until the scheduler takes claim/{key} back, which nobody else uses");
+        let message = format!("wait until the scheduler takes claim/{key} back, which no other pod uses");
         return of(message, None);
     }
-    // The controller deallocates what nobody uses only when it is deleted.
+    // The controller deallocates what no pod uses only when it is deleted.
     let command = delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]);
-    of(format!("delete claim/{key}, which nobody uses"), Some(command))
+    of(format!("delete claim/{key}, which no pod uses"), Some(command))
 }

@@ -1,4 +1,4 @@
-//! Claims that nobody owns or that cannot go, devices that do not arrive, tolerations that mean something else.
+//! Claims that have no owner or that cannot go, devices that do not arrive, tolerations that mean something else.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 /// What a group with members is kept by.
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
-/// A deletion that nobody hinders ends within seconds.
+/// A deletion without hindrance ends within seconds.
 const DELETION_SECONDS: u64 = 60;
 
 /// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
@@ -126,7 +126,7 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     );
 }
 
-/// A claim that is being deleted, has the finalizer of the claim controller, and is used by nobody.
+/// A claim that is being deleted, has the finalizer of the claim controller, and is used by no pod.
 fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     if !is_stuck(look, &claim.metadata, FINALIZER) || look.is_hidden(Kind::Pod, &claim.metadata.namespace) {
         return;
@@ -167,7 +167,7 @@ fn is_stuck(look: &Look<'_>, metadata: &Meta, finalizer: &str) -> bool {
         && look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS)
 }
 
-/// A group that is being deleted and has no member that has not ended. Nobody removes its finalizer where `GenericWorkload` is off.
+/// A group that is being deleted and has no member that has not ended. No component removes its finalizer where `GenericWorkload` is off.
 fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
     let key = group.metadata.key();
     if !is_stuck(look, &group.metadata, GROUP_FINALIZER) || look.is_hidden(Kind::Pod, &key.namespace) {
@@ -176,7 +176,7 @@ fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
     if look.cluster.pods_of_group(&key).any(|pod| !pod.is_terminal()) {
         return;
     }
-    let message = "is being deleted and has no members that have not ended, but nobody removes its finalizer: is the gate \
+    let message = "is being deleted and has no members that have not ended, but no component removes its finalizer: is the gate \
                    GenericWorkload off in kube-controller-manager?";
     look.add(
         Finding::new(

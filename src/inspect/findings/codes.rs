@@ -108,7 +108,7 @@ codes! {
     ReservationMissing = "DRA014", "reservation-missing", Error, Now, [ResourceClaim, Pod],
         "A pod runs with a claim that is not reserved for it";
     ReservationNone = "DRA015", "reservation-none", Warning, Now, [ResourceClaim, Pod],
-        "A claim holds devices for nobody";
+        "A claim holds devices for no consumer";
     ReservationLimit = "DRA016", "reservation-limit", Warning, Now, [ResourceClaim],
         "A claim has nearly as many reservations as it can have";
     ReservationFlapping = "DRA017", "reservation-flapping", Warning, Now, [ResourceClaim, Pod],
@@ -120,7 +120,7 @@ codes! {
     ClaimOrphaned = "DRA020", "claim-orphaned", Warning, Now, [ResourceClaim, Pod, PodGroup],
         "The pod or group that a claim was made for does not exist";
     DeletionStuck = "DRA021", "deletion-stuck", Warning, Now, [ResourceClaim, Pod, PodGroup],
-        "Something is being deleted and nobody finishes it";
+        "Something is being deleted, and no component finishes it";
     ClaimMissing = "DRA022", "claim-missing", Error, Now, [ResourceClaim, ResourceClaimTemplate, Pod],
         "A pod names a claim or template that does not exist";
     ClassMissing = "DRA023", "class-missing", Error, Now, [ResourceClaim, ResourceClaimTemplate, DeviceClass],
@@ -154,13 +154,13 @@ codes! {
     RuleWithoutSelector = "DRA041", "rule-without-selector", Info, Now, [DeviceTaintRule],
         "A taint rule has no selector";
     TaintEffectUnknown = "DRA042", "taint-effect-unknown", Warning, Now, [DeviceTaintRule, ResourceSlice],
-        "A taint has an effect that nobody knows";
+        "A taint has an unknown effect";
     RuleSelectsNothing = "DRA043", "rule-selects-nothing", Info, Now, [DeviceTaintRule, ResourceSlice, ResourceClaim],
         "A taint rule is about no device that there is";
     LeftoverGroupReservation = "DRA050", "leftover-group-reservation", Error, Now, [ResourceClaim, Pod, PodGroup],
-        "A claim is reserved for a PodGroup, and nobody acts on that";
+        "A claim is reserved for a PodGroup, and no component acts on that";
     LeftoverGroupClaim = "DRA051", "leftover-group-claim", Error, Now, [ResourceClaim, Pod, PodGroup],
-        "A claim was made for a PodGroup, and nobody acts on that";
+        "A claim was made for a PodGroup, and no component acts on that";
     LeftoverNotAttached = "DRA052", "leftover-not-attached", Error, Now, [ResourceClaim, Pod],
         "A pod is on a node although its device is not attached";
     DriverInUse = "DRA060", "driver-in-use", Error, Driver, [ResourceClaim, Pod],

@@ -53,7 +53,7 @@ fn allocated_twice(look: &mut Look<'_>) {
             .iter()
             .filter_map(|taker| taker.result.share_id.as_ref())
             .collect();
-        // As many share IDs as takers: nobody has the device as a whole, and no share is given twice.
+        // As many share IDs as takers: no claim has the device as a whole, and no share is given twice.
         if shares.len() == takers.len() {
             continue;
         }
@@ -104,7 +104,7 @@ fn delete_consumers(claim: &Claim) -> Option<Result<Script, NoCommand>> {
     (!pods.is_empty()).then(|| delete_pods(&claim.metadata.namespace, pods))
 }
 
-/// One finding for each claim that holds devices which nobody publishes.
+/// One finding for each claim that holds devices which no slice publishes.
 fn not_published(look: &mut Look<'_>) {
     let mut by_claim: BTreeMap<Key, Vec<DeviceId>> = BTreeMap::new();
     let inventory = look.inventory();

@@ -198,7 +198,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     }
 }
 
-/// Published devices that nobody holds and no taint keeps from being given out.
+/// Published devices that no claim holds and no taint keeps from being given out.
 fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
     let cluster = look.cluster;
     let taints = Taints::of(cluster);

@@ -1,4 +1,4 @@
-//! What PodGroups leave behind where nobody acts on them: after a downgrade, or with the gates off.
+//! What PodGroups leave behind where no component acts on them: after a downgrade, or with the gates off.
 //!
 //! Other traces of an unprepared downgrade are found where they belong: pods that were given a new claim, entries of kinds that the
 //! claim controller stumbles over, entries of pods that have ended.

@@ -60,7 +60,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             .map(|slice| slice.metadata.name.as_str())
             .collect();
         let message = format!(
-            "has {} of generations before {}: {}. Nobody looks at {}; the driver should have deleted {}",
+            "has {} of generations before {}: {}. The scheduler does not look at {}; the driver should have deleted {}",
             counted(names.len(), "slice", "slices"),
             pool.generation,
             some(&names),

@@ -84,7 +84,7 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
         && users(look.cluster, claim).is_ok_and(|users| users.is_empty())
     {
         let message = format!(
-            "holds {} and is reserved for nobody; no pod on a node uses it, and no controller frees it",
+            "holds {} and is reserved for no consumer; no pod on a node uses it, and no controller frees it",
             counted(claim.results().len(), "device", "devices"),
         );
         look.add(
@@ -99,7 +99,7 @@ fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
-/// The command that takes the devices from a claim which nobody uses.
+/// The command that takes the devices from a claim which no pod uses.
 pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
     let mut operations = vec![json!({
         "op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version,
@@ -143,7 +143,7 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let evidence = [claim_key(claim.key()), (kind, key)];
     let alone = claim.status.reserved_for.len() == 1;
     let kept = if alone {
-        "the claim keeps its devices for nobody"
+        "the claim keeps its devices for no pod"
     } else {
         "the claim keeps its devices when the others end"
     };

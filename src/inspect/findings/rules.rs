@@ -110,7 +110,7 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
         };
         let taint = first.taints.iter().find(|taint| !is_known(&taint.effect));
         let message = format!(
-            "{} {} a taint with an effect that nobody knows{}",
+            "{} {} a taint with an unknown effect{}",
             some(devices.iter().map(|device| &device.name)),
             if devices.len() == 1 { "has" } else { "have" },
             taint.map(|taint| format!(": {taint}")).unwrap_or_default(),

@@ -202,7 +202,7 @@ fn one_kind_alone_is_sure() {
 }
 
 #[test]
-fn kinds_that_could_not_be_read_are_told_and_accuse_nobody() {
+fn kinds_that_could_not_be_read_are_told_and_make_no_finding() {
     for kind in Kind::all() {
         for code in Code::all().filter(|code| code.facts().topic == Topic::Now) {
             let (_, good) = worlds(code);

@@ -88,7 +88,7 @@ fn a_row_says_who_tolerates_the_taint_until_when() {
 }
 
 #[test]
-fn rules_reach_held_devices_that_nobody_publishes() {
+fn rules_reach_held_devices_that_no_slice_publishes() {
     let cluster = World::default()
         .slice("node-1", &json!([{"name": "a"}, {"name": "b"}]))
         .slice("node-2", &json!([{"name": "a"}]))

@@ -18,7 +18,7 @@ const ENTRIES_PER_QUESTION: usize = 16;
 
 /// An ordered map made of a shared base and what has changed since.
 ///
-/// A clone shares the base, so forking costs as much as there are changes. As long as nobody else shares the base, changes are folded
+/// A clone shares the base, so forking costs as much as there are changes. As long as no other cluster shares the base, changes are folded
 /// into it once there are many: a long-lived map that forks now and then has few.
 #[derive(Clone, Debug)]
 pub(super) struct Layered<K, V> {
@@ -177,7 +177,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
         }
     }
 
-    /// Makes many changes part of the base, if nobody shares it.
+    /// Makes many changes part of the base, if no other cluster shares it.
     fn fold(&mut self) {
         let changes = self.changes.changed.len() + self.changes.added.len();
         if changes < FEWEST_FOLDED || changes < self.base.entries.len() / ENTRIES_PER_CHANGE {

@@ -1,7 +1,7 @@
 //! Entries that are missing from a list of pods.
 //!
 //! A scheduling attempt that began before a claim was converted binds its pod without any entry, since the scheduler's copy of the
-//! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.1). With the gate off nobody repairs that: the claim
+//! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.1). With the gate off no component repairs that: the claim
 //! controller leaves members of groups alone (`resourceclaim/controller.go`, `syncPod`, v1.37.1).
 
 use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Patch, Refusal, foreign_entries, is_for_any_pod};

@@ -143,7 +143,7 @@ impl<'a, 'c> Question<'a, 'c> {
             if has_entry(uid) {
                 continue;
             }
-            // Every pod that uses the claim must be listed by us: with the gate off nobody repairs it.
+            // Every pod that uses the claim must be listed by us: with the gate off no component repairs it.
             if !any_pod_selected && !meant.iter().any(|meant| meant.covers(pod)) {
                 self.unreserved.push(pod.metadata.name.clone());
             }
@@ -211,7 +211,7 @@ impl<'a, 'c> Question<'a, 'c> {
             .collect()
     }
 
-    /// Whether the devices can be taken back: nobody uses the claim or could begin to, and all that it is reserved for besides
+    /// Whether the devices can be taken back: no pod uses the claim or could begin to, and all that it is reserved for besides
     /// pods is gone or was named by the operator.
     fn may_be_released(&self) -> Result<bool, &'a Gap> {
         let Release::Unused { entries } = &self.options.release else {

@@ -47,7 +47,7 @@ pub struct Options {
     pub target: Option<Target>,
     /// Converts claims that were made for a PodGroup, where the target allows it.
     pub include_generated: bool,
-    /// What to do with a claim that nobody uses.
+    /// What to do with a claim that no pod uses.
     pub release: Release,
 }
 
@@ -204,7 +204,7 @@ pub struct ClaimPlan {
 pub enum Action {
     /// Apply this to the status.
     Convert(Patch),
-    /// Nobody uses the claim: apply this to the status, then [`finalizer_patch`] to the object.
+    /// No pod uses the claim: apply this to the status, then [`finalizer_patch`] to the object.
     Release(Patch),
     /// Leave it as it is: it has no entry of the kinds selected.
     Keep,

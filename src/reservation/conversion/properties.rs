@@ -1,4 +1,4 @@
-//! Random clusters: whatever the plan writes, nobody who uses a claim loses it and nobody else gets it.
+//! Random clusters: whatever the plan writes, no pod that uses a claim loses it, and no other pod gets it.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -407,7 +407,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn nobody_loses_a_claim_and_nobody_gets_one(world in worlds(), options in options()) {
+    fn no_pod_loses_a_claim_and_none_gets_one(world in worlds(), options in options()) {
         check(&world, &options)?;
     }
 }

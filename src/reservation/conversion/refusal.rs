@@ -12,7 +12,7 @@ pub enum Code {
     Convertible,
     /// The same, and it lists a pod that uses the claim without an entry so far.
     UnreservedConsumer,
-    /// Nobody uses it, and its devices can be taken back.
+    /// No pod uses it, and its devices can be taken back.
     Releasable,
     /// It has entries of other kinds only than those selected.
     KindNotSelected,
@@ -30,7 +30,7 @@ pub enum Code {
     PodGroupGone,
     /// Members of the PodGroup have no node yet.
     UnscheduledMembers,
-    /// A kind that nobody knows, and no pod uses the claim.
+    /// An unknown kind, and no pod uses the claim.
     UnknownKindUnused,
 }
 
@@ -104,7 +104,7 @@ pub enum Refusal {
         /// The members.
         pods: Vec<Str>,
     },
-    /// A kind that nobody knows, and no pod uses the claim.
+    /// An unknown kind, and no pod uses the claim.
     UnknownKindUnused {
         /// The entry in question.
         entry: String,

@@ -137,7 +137,7 @@ pub enum Fix {
 /// Who can make a change, cheapest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassOfFix {
-    /// Nobody loses anything.
+    /// Nothing is lost.
     Idle,
     /// Whoever owns the pod: it says that it can live with a problem.
     Tolerate,

@@ -120,7 +120,7 @@ fn owners_replace_pods_with_claims_and_all() {
             "30 ClaimDeleted made",
         ]
     );
-    // Nobody knows what this one does.
+    // What this one does is unknown.
     assert_eq!(
         play_with(templated(("example.com/v1", "Trainer")), &["m"]),
         [

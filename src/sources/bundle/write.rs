@@ -242,7 +242,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Writes the snapshot into `file`, which nobody but its owner may read then.
+    /// Writes the snapshot into `file`, which only its owner may read then.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -15,11 +15,13 @@ use rustls_pki_types::{CertificateDer, ServerName};
 use tower::buffer::BufferLayer;
 
 use super::address::{Address, is_secure};
-use super::credentials::{Credentials, Secret, bearer, check_identity, impersonation, pem, secret_of};
+use super::credentials::{Credentials, Secret, check_identity, impersonation, pem, secret_of};
+
 use super::error::Error;
 use super::kubeconfig::Files;
 use super::proxy;
 use super::request::Timing;
+use super::user::{has_credentials, override_credentials};
 
 /// kubectl's connection flags, as the user gave them. Empty texts count as not given, as in kubectl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -438,75 +440,6 @@ impl Connection {
     }
 }
 
-/// Applies the flags that say who is asking.
-fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> Result<(), Error> {
-    if let Some(token) = &flags.token {
-        bearer(token.expose()).map_err(|wrong| Error::Flag {
-            flag: "--token",
-            message: wrong,
-        })?;
-        user.token = secret_of("token", token.expose()).token;
-        user.token_file = None;
-        user.exec = None;
-        user.auth_provider = None;
-        user.username = None;
-        user.password = None;
-    }
-    if let Some(name) = given(flags.username.as_deref()) {
-        let password = flags.password.as_ref().map(Secret::expose).unwrap_or_default();
-        *user = AuthInfo {
-            token: None,
-            token_file: None,
-            exec: None,
-            auth_provider: None,
-            ..user.clone()
-        };
-        user.username = Some(name.to_owned());
-        user.password = secret_of("password", password).password;
-    }
-    if let Some(path) = &flags.client_certificate {
-        user.client_certificate = Some(path.to_string_lossy().into_owned());
-        user.client_certificate_data = None;
-    }
-    if let Some(path) = &flags.client_key {
-        user.client_key = Some(path.to_string_lossy().into_owned());
-        user.client_key_data = None;
-    }
-    let Impersonation {
-        user: name,
-        uid,
-        groups,
-        extra,
-    } = &flags.impersonate;
-    if let Some(name) = given(name.as_deref()) {
-        user.impersonate = Some(name.to_owned());
-        // Whoever names another user does not mean the groups of the one in the file.
-        user.impersonate_uid = None;
-        user.impersonate_groups = None;
-        user.impersonate_user_extra = None;
-    }
-    if let Some(uid) = given(uid.as_deref()) {
-        user.impersonate_uid = Some(uid.to_owned());
-    }
-    if !groups.is_empty() {
-        user.impersonate_groups = Some(groups.clone());
-    }
-    for (key, value) in extra {
-        let extras = user.impersonate_user_extra.get_or_insert_default();
-        extras.entry(key.clone()).or_default().push(value.clone());
-    }
-    let impersonates = user.impersonate_uid.is_some()
-        || user.impersonate_groups.is_some()
-        || user.impersonate_user_extra.is_some();
-    if impersonates && user.impersonate.is_none() {
-        return Err(Error::Flag {
-            flag: "--as",
-            message: "is needed with `--as-group`, `--as-uid` and `--as-user-extra`".to_owned(),
-        });
-    }
-    Ok(())
-}
-
 /// The configuration for requests to `cluster`, by `user`.
 fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<kube::Config, Error> {
     let address = cluster.server.as_deref().and_then(|server| given(Some(server)));
@@ -561,17 +494,6 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
     Ok(config)
 }
 
-/// Whether a user has something that would say who asks.
-fn has_credentials(user: &AuthInfo) -> bool {
-    user.token.is_some()
-        || user.token_file.is_some()
-        || user.username.is_some()
-        || user.exec.is_some()
-        || user.auth_provider.is_some()
-        || user.client_certificate.is_some()
-        || user.client_certificate_data.is_some()
-}
-
 /// A configuration, and what is sent with every request apart from it.
 struct Ready {
     config: kube::Config,
@@ -614,7 +536,7 @@ pub(crate) fn no_path_segment(text: &str) -> Option<&'static str> {
     }
 }
 
-fn given(text: Option<&str>) -> Option<&str> {
+pub(super) fn given(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 

@@ -21,6 +21,7 @@ mod request;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod user;
 mod watch;
 mod write;
 
@@ -281,8 +282,8 @@ impl Live {
     }
 }
 
-/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and nobody
-/// can say that these do not exist.
+/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and it is
+/// unknown whether these exist.
 fn is_essential(kind: Kind) -> bool {
     matches!(
         kind,

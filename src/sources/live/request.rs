@@ -291,7 +291,7 @@ fn explanation(status: StatusCode, body: &[u8]) -> String {
     }
     let said = match serde_json::from_slice::<Status>(body) {
         Ok(status) => status.message,
-        // Proxies answer with pages of HTML, which help nobody.
+        // Proxies answer with pages of HTML, which are of no help.
         Err(_) if body.trim_ascii_start().starts_with(b"<") => String::new(),
         Err(_) => {
             let text = String::from_utf8_lossy(&body[..body.len().min(300)]);

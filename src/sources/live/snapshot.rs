@@ -181,7 +181,7 @@ impl Live {
             namespace: String,
             name: String,
         }
-        // The metadata alone: the server then does not send what nobody looks at.
+        // The metadata alone: the server then does not send what is not looked at.
         const METADATA: &str =
             "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
         for version in kind.versions() {

@@ -1,4 +1,4 @@
-//! Watches: what changes after a load, until nobody wants to know any more.
+//! Watches: what changes after a load, until the command ends.
 //!
 //! Each kind has a task of its own that keeps one watch open: it continues where the load or the last event ended, reconnects when the
 //! connection ends, and lists anew when the server no longer knows the version it would continue from (410). What a new list
@@ -145,7 +145,7 @@ enum End {
     Closed,
     /// The server no longer knows the version.
     Expired,
-    /// Nobody listens.
+    /// No task listens.
     Unwanted,
     /// Something failed.
     Failed(Error),

@@ -105,7 +105,7 @@ impl Scanner<'_> {
         };
         if role == Role::Object && node.members().is_some() && node.member("items").is_none() {
             visit(&node).map_err(Failure::Visit)?;
-            // Nobody looks at it again, and a list may have many.
+            // It is not looked at again, and a list may have many.
             node.shape = Shape::Opaque;
         }
         Ok(node)

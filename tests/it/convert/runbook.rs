@@ -63,9 +63,9 @@ fn a_downgrade_is_told_step_by_step() {
       default     sim        Drain         sim-0,sim-1     sim-late       sim-gpu-2z6cl             claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
       team        team       KeepRunning   team-0          <none>         team-gpu                  <none>
     Step 1: End the groups that cannot go on, while the gates are on:
-      Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Confirm:  look at it before you go on
-      By hand:  see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is reserved for its group again
+      By hand:  see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is reserved for its group again
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
         kubectl delete pod/both-0 pod/both-1 --namespace=default --ignore-not-found
@@ -108,7 +108,7 @@ fn a_downgrade_is_told_step_by_step() {
       Run:
         kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4: Verify:
-      Why:                      from here on nobody repairs a list
+      Why:                      from here on no component repairs a list
       Run:
         kubectl dra convert verify
       Goes on with exit codes:  0,1
@@ -188,9 +188,9 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       default     pair          KeepRunning   pair-0,pair-1          <none>         pair-gpu        <none>
       default     sim           Drain         sim-0,sim-1            sim-late       sim-gpu-579qp   claim sim-gpu-579qp made for PodGroup sim
     Step 1: End the groups that cannot go on, while the gates are on:
-      Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate nobody frees claims of groups
+      Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Confirm:  look at it before you go on
-      By hand:  see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is reserved for its group again
+      By hand:  see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is reserved for its group again
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
         kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
@@ -211,7 +211,7 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       Run:
         kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4: Verify:
-      Why:  from here on nobody repairs a list
+      Why:  from here on no component repairs a list
       Run:
         kubectl dra convert verify
     Step 7: Switch DRAWorkloadResourceClaims off in every component:

@@ -64,7 +64,7 @@ fn on(args: &[&str], items: &[Value]) -> Run {
 }
 
 #[test]
-fn a_file_of_claims_accuses_nobody() {
+fn a_file_of_claims_makes_no_finding() {
     let run = on(&["check", "-o", "json"], &[for_a_pod()]).exits(4);
     let report: Value = serde_json::from_str(&run.stdout).expect("a report");
     assert_eq!(report["items"], json!([]));

@@ -272,7 +272,7 @@ fn a_simulation_with_pods_that_cannot_be_read_ends() {
     }
 }
 
-/// A pipe that somebody holds open and nobody writes to.
+/// A pipe that is open for writing, and that no process writes to.
 #[cfg(unix)]
 fn silent_pipe(folder: &Path) -> String {
     let pipe = folder.join("claims.yaml");
@@ -391,7 +391,7 @@ fn signals_end_every_command_that_reads_a_silent_pipe() {
 fn completion_reads_no_pipe() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let pipe = silent_pipe(folder.path());
-    // Nobody ever opens the other end, so that reading it would last for ever.
+    // No process ever opens the other end, so that reading it would last for ever.
     for from in [pipe.as_str(), "-", folder.path().to_str().expect("UTF-8")] {
         dra(&["__complete", "describe", "claim", "--from", from, ""])
             .run()

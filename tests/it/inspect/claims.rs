@@ -85,12 +85,12 @@ fn claims_are_found_by_name_in_kubectls_forms() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["claims", "nobody", "claim/training/neither"], "bound-pods"), @r"
+    dra_snapshot!(look(&["claims", "absent", "claim/training/neither"], "bound-pods"), @r"
     exit_code: 3
     ----- stdout -----
 
     ----- stderr -----
-    error: claim/default/nobody, claim/training/neither not found
+    error: claim/default/absent, claim/training/neither not found
     ");
     dra_snapshot!(look(&["claims", "-A", "notebook-gpu"], "bound-pods"), @r"
     exit_code: 2
@@ -167,7 +167,7 @@ fn filters_choose_by_state_node_driver_device_and_pod() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["claims", "-A", "--pod", "nobody"], "bound-pods"), @r"
+    dra_snapshot!(look(&["claims", "-A", "--pod", "absent"], "bound-pods"), @r"
     exit_code: 0
     ----- stdout -----
 

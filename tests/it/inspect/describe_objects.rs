@@ -355,12 +355,12 @@ fn a_node_is_described() {
 
 #[test]
 fn what_is_not_there_is_said() {
-    dra_snapshot!(look(&["describe", "claim", "nobody"], "bound-pods"), @r"
+    dra_snapshot!(look(&["describe", "claim", "absent"], "bound-pods"), @r"
     exit_code: 3
     ----- stdout -----
 
     ----- stderr -----
-    error: claim/default/nobody not found
+    error: claim/default/absent not found
     ");
     dra_snapshot!(look(&["describe", "node/nowhere"], "bound-pods"), @r"
     exit_code: 3

@@ -106,7 +106,7 @@ fn a_cluster_fits_on_one_screen() {
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
       gpu.example.com   1       1       10        3           0        0         0           2
-      gpu.example.com: 5 devices that nobody holds cannot be given out
+      gpu.example.com: 5 devices that no claim holds cannot be given out
     Claims:
       STATE                CLAIMS
       pending              2
@@ -127,7 +127,7 @@ fn a_cluster_fits_on_one_screen() {
       gpu.example.com   4       4       21        6           0        9         0           11
       nic.example.com   2       2       16        0           0        0         0           16
       gpu.example.com: 1 pool is incomplete
-      gpu.example.com: 4 devices that nobody holds cannot be given out
+      gpu.example.com: 4 devices that no claim holds cannot be given out
     Claims:
       STATE                CLAIMS
       pending              10

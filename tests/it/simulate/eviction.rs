@@ -339,7 +339,7 @@ fn groups_are_members_where_they_are_known() {
 }
 
 #[test]
-fn nobody_goes_without_a_taint() {
+fn no_pod_goes_without_a_taint() {
     dra_snapshot!(simulate(&["--fail-on-eviction"], "device-taints-before", BEFORE), @r"
     exit_code: 0
     ----- stdout -----
@@ -462,7 +462,7 @@ fn older_releases_do_what_they_did() {
     ----- stderr -----
     this is a simulation: nothing was changed
     ");
-    // Taints evict nobody by default there.
+    // Taints evict no pod by default there.
     assert_eq!(of(&["--fail-on-eviction"]).run().code, Some(0));
 }
 

@@ -177,7 +177,7 @@ impl Invocation {
     /// Starts it and leaves it running. It ends when the returned value is dropped, or when the test dies.
     #[track_caller]
     pub(crate) fn start(self) -> Process {
-        let guard = self.guard.expect("a program that outlives nobody has a guard");
+        let guard = self.guard.expect("a program that ends with the test has a guard");
         let mut guarded = Command::new(guard);
         guarded
             .arg("guard")

@@ -7,7 +7,7 @@ mod escape;
 use escape::{escape, parse_repeat};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
 
-/// Nesting of the tree. Go allows 1,000; the engine compiles recursively, and nobody writes more than a few.
+/// Nesting of the tree. Go allows 1,000; the engine compiles recursively, and real expressions nest a few levels.
 const MAX_DEPTH: u32 = 250;
 /// Repetitions of one expression, also multiplied through nested ones.
 const MAX_REPEAT: u32 = 1_000;

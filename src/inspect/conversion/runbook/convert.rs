@@ -1,4 +1,4 @@
-//! Steps 1 to 4: groups that cannot go on end, the others' claims become lists of pods, and nobody puts an entry back.
+//! Steps 1 to 4: groups that cannot go on end, the others' claims become lists of pods, and no component puts an entry back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::inspect::conversion::plan::PlannedAction;
 use crate::model::{Component, Gate, Kind, Str};
 use crate::script::{Command, NoCommand, Resource, Script};
 
-/// How the operator tells `convert` that nobody reserves for groups any more.
+/// How the operator tells `convert` that no scheduler reserves for groups any more.
 const GATES_ARE_OFF: &[&str] = &[
     "--scheduler-feature-gates=DRAWorkloadResourceClaims=false",
     "--kcm-feature-gates=DRAWorkloadResourceClaims=false",
@@ -30,7 +30,7 @@ impl Book<'_> {
         let mut manual: Vec<String> = Vec::new();
         if !drained.is_empty() && self.plan.claim_gate == "Off" {
             manual.push(
-                "switch DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager first: without it nobody frees \
+                "switch DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager first: without it no controller frees \
                  the claims of these groups"
                     .to_owned(),
             );
@@ -73,7 +73,7 @@ impl Book<'_> {
         }
         if !drained.is_empty() {
             manual.push(
-                "see to it that nothing is left in these groups, and that nobody makes their pods again: a pod that comes back is \
+                "see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is \
                  reserved for its group again"
                     .to_owned(),
             );
@@ -90,7 +90,7 @@ impl Book<'_> {
             order: 1,
             title: "End the groups that cannot go on, while the gates are on".to_owned(),
             why: "older claim controllers give running pods new claims without devices in the place of one that was made for their \
-                  group, converted or not; and without the gate nobody frees claims of groups"
+                  group, converted or not; and without the gate no controller frees claims of groups"
                 .to_owned(),
             manual,
             done: commands.is_empty(),
@@ -153,7 +153,7 @@ impl Book<'_> {
         )
     }
 
-    /// 3: nobody reserves for groups any more.
+    /// 3: no scheduler reserves for groups any more.
     pub(super) fn claim_gate_off(&self) -> Step {
         let change = |component: Component| ComponentChange {
             component: component.name().to_owned(),
@@ -231,7 +231,7 @@ impl Book<'_> {
         let verify = Step {
             order: 4,
             title: "Verify".to_owned(),
-            why: "from here on nobody repairs a list".to_owned(),
+            why: "from here on no component repairs a list".to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
             ..Step::default()
         };

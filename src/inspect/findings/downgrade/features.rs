@@ -192,7 +192,7 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     );
 }
 
-/// A share of a device that nobody publishes: of others the slice tells.
+/// A share of a device that no slice publishes: of others the slice tells.
 fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     if !target.lacks(Gate::DRAConsumableCapacity) {
         return;

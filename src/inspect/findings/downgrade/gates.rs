@@ -45,7 +45,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
                 known.push(component);
             }
             // An argument that names a gate is an error even if it switches it off. Elsewhere only what differs from the default must have
-            // been named: nobody has to remove from the flags what is on by itself.
+            // been named: what is on by itself need not be removed from the flags.
             let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
             let is_named = match state.evidence {
                 Evidence::Arguments(_) => true,

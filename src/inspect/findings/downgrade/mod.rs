@@ -38,7 +38,7 @@ pub enum TargetError {
         /// The release of the server.
         server: u32,
     },
-    /// Nobody knows what it does.
+    /// What it does is unknown.
     #[error("1.{minor} is older than 1.{oldest}, the oldest release that is known")]
     TooOld {
         /// The release asked for.

@@ -20,7 +20,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         if off {
             let severity = if acts { Severity::Error } else { Severity::Warning };
             let effect = match taint.effect.as_str() {
-                NO_EXECUTE => "evicts nobody any more, and new pods get the devices",
+                NO_EXECUTE => "evicts no pod any more, and new pods get the devices",
                 NO_SCHEDULE => "is not enforced any more: new pods get the devices",
                 _ => "counts nothing any more",
             };

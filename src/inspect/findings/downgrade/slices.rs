@@ -145,7 +145,7 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         && let Some(names) = devices(slice, acts)
     {
         let message = format!(
-            "{names} of {}: tainted, but {} hands them out and evicts nobody",
+            "{names} of {}: tainted, but {} hands them out and evicts no pod",
             slice.spec.driver,
             target.name()
         );
@@ -161,7 +161,7 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         && let Some(names) = devices(slice, refused)
     {
         let message = format!(
-            "{names} of {}: more than {FEW_TAINTS} taints, or one with the effect None, with which {} lets nobody write the slice",
+            "{names} of {}: more than {FEW_TAINTS} taints, or one with the effect None, with which {} refuses every write of the slice",
             slice.spec.driver,
             target.name()
         );
@@ -203,7 +203,7 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         && let Some(names) = devices(slice, elsewhere)
     {
         let message = format!(
-            "{names} of {}: their counters are in another slice, with which {} lets nobody write this one; new pods get none of them",
+            "{names} of {}: their counters are in another slice, with which {} refuses every write of this one; new pods get none of them",
             slice.spec.driver,
             target.name()
         );

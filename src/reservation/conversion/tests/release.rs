@@ -1,9 +1,9 @@
-//! When devices of a claim that nobody uses are taken back, and when not.
+//! When devices of a claim that no pod uses are taken back, and when not.
 
 use super::*;
 
 #[test]
-fn devices_are_taken_back_only_where_nobody_could_use_them() {
+fn devices_are_taken_back_only_where_no_pod_could_use_them() {
     let entries = json!([group_entry()]);
     let unused = Options {
         release: Release::Unused {

@@ -4,8 +4,8 @@
 //! `kubectl` and the API server write in any order of keys, objects one after the other with or without line breaks
 //! between them, and lists between those.
 
-use thiserror::Error;
-
+use super::capture::Capture;
+use super::error::{BadItem, JsonError, JsonErrorKind};
 use super::probe;
 use super::skip::Skip;
 use crate::sources::files::item::ListHead;
@@ -61,86 +61,6 @@ pub struct JsonItem<'a> {
     pub index: Option<u64>,
     /// What is known so far of the list it is in. Keys after `items` are still missing.
     pub list: Option<&'a ListHead>,
-}
-
-/// Why something in the place of an object cannot be one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum BadItem {
-    /// A number, a string, an array or one of `true`, `false` and `null`.
-    #[error("not an object")]
-    NotAnObject,
-    /// More bytes than [`JsonLimits::item_bytes`].
-    #[error("larger than the {limit} bytes an object may have")]
-    TooLarge {
-        /// The limit.
-        limit: usize,
-    },
-    /// A member that says what the object is, twice.
-    #[error("key `{key}` appears twice")]
-    Repeated {
-        /// The member.
-        key: &'static str,
-    },
-    /// More levels than [`JsonLimits::depth`].
-    #[error("nested more than {limit} levels deep")]
-    TooDeep {
-        /// The limit.
-        limit: u32,
-    },
-}
-
-impl BadItem {
-    fn too_deep(limits: JsonLimits) -> Self {
-        Self::TooDeep { limit: limits.depth }
-    }
-
-    fn too_large(limits: JsonLimits) -> Self {
-        Self::TooLarge {
-            limit: limits.item_bytes,
-        }
-    }
-}
-
-/// Text that is not JSON, or ends too early. Nothing can be read after it.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{kind}")]
-pub struct JsonError {
-    /// The line, from 1.
-    pub line: u64,
-    /// The byte, from 0.
-    pub offset: u64,
-    /// What is wrong.
-    pub kind: JsonErrorKind,
-}
-
-/// What is wrong with a text that is not JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum JsonErrorKind {
-    /// A byte that cannot stand where it stands.
-    #[error("unexpected `{}` where {expected} should be", found.escape_ascii())]
-    Unexpected {
-        /// The byte.
-        found: u8,
-        /// What could stand there.
-        expected: &'static str,
-    },
-    /// The text ends inside of something.
-    #[error("the text ends in the middle of {inside}")]
-    Truncated {
-        /// What it ends inside of.
-        inside: String,
-    },
-    /// A list's own metadata is beyond any reason.
-    #[error("`{key}` of the list is larger than {limit} bytes")]
-    HeadTooLarge {
-        /// The member of the list.
-        key: &'static str,
-        /// The limit.
-        limit: usize,
-    },
-    /// A list whose items are something else.
-    #[error("`items` of the list is no array")]
-    ItemsNotAnArray,
 }
 
 /// A list's `metadata` is a few short strings.
@@ -286,7 +206,7 @@ impl JsonItems {
 
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.key.kept.capacity() + self.value.kept.capacity() + self.object.kept.capacity()
+        self.key.capacity() + self.value.capacity() + self.object.capacity()
     }
 
     /// Whether the text so far ends between top-level objects.
@@ -610,71 +530,4 @@ enum Found {
     Element,
     Object,
     ListEnd,
-}
-
-/// A stretch of the text, borrowed while it lies within one piece and copied only when it does not.
-#[derive(Debug)]
-struct Capture {
-    limit: usize,
-    /// Where the stretch, or what the current piece has of it, begins. None when nothing is being captured.
-    start: Option<usize>,
-    /// What earlier pieces had of it.
-    kept: Vec<u8>,
-    overflown: bool,
-}
-
-impl Capture {
-    fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            start: None,
-            kept: Vec::new(),
-            overflown: false,
-        }
-    }
-
-    fn begin(&mut self, position: usize) {
-        self.start = Some(position);
-        self.overflown = false;
-        self.forget();
-    }
-
-    fn cancel(&mut self) {
-        self.start = None;
-        self.forget();
-    }
-
-    /// Empties the buffer, and gives it back when one large object has made it large.
-    fn forget(&mut self) {
-        self.kept.clear();
-        self.kept.shrink_to(1 << 20);
-    }
-
-    /// Copies what `piece` has of the stretch, which goes on in the next piece.
-    fn keep(&mut self, piece: &[u8]) {
-        let Some(start) = self.start.replace(0) else {
-            self.start = None;
-            return;
-        };
-        let part = piece.get(start..).unwrap_or_default();
-        if self.overflown || self.kept.len() + part.len() > self.limit {
-            self.overflown = true;
-            self.kept = Vec::new();
-        } else {
-            self.kept.extend_from_slice(part);
-        }
-    }
-
-    /// The whole stretch, which ends before `end` of `piece`. None when it is longer than the limit.
-    fn finish<'a>(&'a mut self, piece: &'a [u8], end: usize) -> Option<&'a [u8]> {
-        let part = piece.get(self.start.take()?..end)?;
-        if self.overflown || self.kept.len() + part.len() > self.limit {
-            return None;
-        }
-        if self.kept.is_empty() {
-            return Some(part);
-        }
-        self.kept.extend_from_slice(part);
-        Some(&self.kept)
-    }
 }

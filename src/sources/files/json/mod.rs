@@ -3,13 +3,16 @@
 //! [`JsonItems`] takes the text in pieces as they come from a file or a connection and hands out one complete object
 //! after the other. What is in an object is left to whoever decodes it.
 
+mod capture;
+mod error;
 mod items;
 mod probe;
 mod skip;
 #[cfg(test)]
 mod tests;
 
-pub use items::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
+pub use error::{BadItem, JsonError, JsonErrorKind};
+pub use items::{Feed, JsonEvent, JsonItem, JsonItems, JsonLimits};
 pub(crate) use probe::{
     Members, certain_head, has_items, has_odd_items, head, leading_head, name, repeated_head,
 };

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::items::BadItem;
+use super::error::BadItem;
 use super::*;
 use crate::sources::files::item::ListHead;
 

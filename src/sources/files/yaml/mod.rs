@@ -3,7 +3,7 @@
 //! A parser that yields events (`granit-parser`; `docs/decisions/yaml.md` says why) reads the text as it streams, so that
 //! a list of any length takes the memory of its largest item. Each object becomes the JSON that kubectl would make of it,
 //! and one decoder serves both formats. A document that is malformed is a problem of that document; a list that is
-//! malformed is an error, because nobody can tell how many items are lost.
+//! malformed is an error, because it is unknown how many items are lost.
 
 mod build;
 mod chars;

@@ -282,7 +282,7 @@ impl Cluster {
     }
 
     /// Waits until a component answers that it is ready, or has ended. The answer is known to be this
-    /// component's, whoever else may have got hold of its port: nobody else has such a certificate.
+    /// component's, whoever else may have got hold of its port: no other process has such a certificate.
     fn wait_ready(&self, state: &mut State, component: Component) -> Result<(), String> {
         if component == Component::Etcd {
             return Ok(());

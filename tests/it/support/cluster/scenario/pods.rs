@@ -12,7 +12,7 @@ use crate::support::cluster::objects::{
 use crate::support::wait::wait_for;
 
 /// Pods of three namespaces with template claims, a named claim with driver configuration, a Job's pods,
-/// GPUs and NICs aligned by an attribute, a claim that nobody uses (`spare`), a PodDisruptionBudget.
+/// GPUs and NICs aligned by an attribute, a claim that no pod uses (`spare`), a PodDisruptionBudget.
 /// Everything is allocated and reserved, and every pod runs.
 pub(crate) fn bound_pods(cluster: &Cluster) {
     cluster.add_gpu_nodes(3);
@@ -258,9 +258,9 @@ pub(crate) fn end_shared_claims(cluster: &Cluster) {
     cluster.wait_gone(&generated);
 }
 
-/// What a cluster looks like while its claim controller is away, plus an entry that nobody ever removes:
+/// What a cluster looks like while its claim controller is away, plus an entry that is never removed:
 /// entries of a pod that is gone (`pod-gone`), of one that was created again (`pod-recreated`), of one that
-/// ended (`pod-done`), of a kind nobody knows (`foreign`), an allocated claim without entries
+/// ended (`pod-done`), of an unknown kind (`foreign`), an allocated claim without entries
 /// (`unreserved`), a claim that is being deleted (`deleting`).
 ///
 /// Scheduler and controller manager stay stopped.

@@ -1,0 +1,85 @@
+//! What a text can hold that is no JSON, or no object.
+
+use thiserror::Error;
+
+use super::items::JsonLimits;
+
+/// Why something in the place of an object cannot be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum BadItem {
+    /// A number, a string, an array or one of `true`, `false` and `null`.
+    #[error("not an object")]
+    NotAnObject,
+    /// More bytes than [`JsonLimits::item_bytes`].
+    #[error("larger than the {limit} bytes an object may have")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// A member that says what the object is, twice.
+    #[error("key `{key}` appears twice")]
+    Repeated {
+        /// The member.
+        key: &'static str,
+    },
+    /// More levels than [`JsonLimits::depth`].
+    #[error("nested more than {limit} levels deep")]
+    TooDeep {
+        /// The limit.
+        limit: u32,
+    },
+}
+
+impl BadItem {
+    pub(super) fn too_deep(limits: JsonLimits) -> Self {
+        Self::TooDeep { limit: limits.depth }
+    }
+
+    pub(super) fn too_large(limits: JsonLimits) -> Self {
+        Self::TooLarge {
+            limit: limits.item_bytes,
+        }
+    }
+}
+
+/// Text that is not JSON, or ends too early. Nothing can be read after it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{kind}")]
+pub struct JsonError {
+    /// The line, from 1.
+    pub line: u64,
+    /// The byte, from 0.
+    pub offset: u64,
+    /// What is wrong.
+    pub kind: JsonErrorKind,
+}
+
+/// What is wrong with a text that is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JsonErrorKind {
+    /// A byte that cannot stand where it stands.
+    #[error("unexpected `{}` where {expected} should be", found.escape_ascii())]
+    Unexpected {
+        /// The byte.
+        found: u8,
+        /// What could stand there.
+        expected: &'static str,
+    },
+    /// The text ends inside of something.
+    #[error("the text ends in the middle of {inside}")]
+    Truncated {
+        /// What it ends inside of.
+        inside: String,
+    },
+    /// A list's own metadata is beyond any reason.
+    #[error("`{key}` of the list is larger than {limit} bytes")]
+    HeadTooLarge {
+        /// The member of the list.
+        key: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// A list whose items are something else.
+    #[error("`items` of the list is no array")]
+    ItemsNotAnArray,
+}
