@@ -14,6 +14,7 @@ mod policies;
 mod races;
 mod releases;
 mod steps;
+mod timeout;
 mod withdrawn;
 
 use std::path::{Path, PathBuf};
