@@ -13,6 +13,7 @@ mod plain;
 mod policies;
 mod races;
 mod releases;
+mod rights;
 mod steps;
 mod timeout;
 mod withdrawn;
