@@ -86,20 +86,24 @@ impl Environment {
     }
 }
 
-/// Ctrl-C, as a command that must not be cut off sees it.
+/// Ctrl-C and the end of the time, as a command that must not be cut off sees them.
 struct Interruption {
+    /// Whether the command ends by itself.
     awaited: AtomicBool,
-    /// Whether the command looks at `--timeout` itself.
-    keeps_time: AtomicBool,
+    /// What the command that looks at `--timeout` itself still gets when that time is over.
+    last_grace: Mutex<Option<Duration>>,
     sender: watch::Sender<bool>,
+    /// What was being done when the command was told to end.
+    doing: OnceLock<String>,
 }
 
 impl Default for Interruption {
     fn default() -> Self {
         Self {
             awaited: AtomicBool::new(false),
-            keeps_time: AtomicBool::new(false),
+            last_grace: Mutex::default(),
             sender: watch::Sender::new(false),
+            doing: OnceLock::new(),
         }
     }
 }
@@ -181,12 +185,23 @@ impl Ctx {
         self.settings.now.unwrap_or_else(|| Timestamp::now().into())
     }
 
-    /// From now on Ctrl-C does not end the process, but is told here: the command ends by itself, with [`Interrupted`].
+    /// Becomes true when a command that [ends by itself](Self::ends_by_itself) is told to.
+    pub(crate) fn interruption(&self) -> watch::Receiver<bool> {
+        self.interruption.sender.subscribe()
+    }
+
+    /// From now on neither Ctrl-C nor the end of the time ends the process: the command is told, and ends by itself, with
+    /// [`Interrupted`].
     ///
     /// [`Interrupted`]: crate::error::Interrupted
-    pub(crate) fn told_of_interruption(&self) -> watch::Receiver<bool> {
+    pub(crate) fn ends_by_itself(&self) {
         self.interruption.awaited.store(true, Ordering::Relaxed);
-        self.interruption.sender.subscribe()
+    }
+
+    /// What was being done when the command was told to end, else what is done now.
+    pub(crate) fn doing(&self) -> Option<String> {
+        let told = self.interruption.doing.get().cloned();
+        told.or_else(|| self.printer.doing())
     }
 
     /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
@@ -202,6 +217,9 @@ impl Ctx {
     }
 
     fn stop(&self, note: &str) -> bool {
+        if let Some(doing) = self.printer.doing() {
+            _ = self.interruption.doing.set(doing);
+        }
         let ends_by_itself =
             self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true);
         if ends_by_itself {
@@ -212,14 +230,19 @@ impl Ctx {
         ends_by_itself
     }
 
-    /// From now on the command itself ends when the time of `--timeout` is over.
-    pub(crate) fn keep_time(&self) {
-        self.interruption.keeps_time.store(true, Ordering::Relaxed);
+    /// From now on the command itself ends when the time of `--timeout` is over, for which it gets `grace`.
+    pub(crate) fn keep_time(&self, grace: Duration) {
+        *self.last_grace() = Some(grace);
     }
 
-    /// Whether it does.
-    pub(crate) fn keeps_time(&self) -> bool {
-        self.interruption.keeps_time.load(Ordering::Relaxed)
+    /// How much longer the command gets whose time is over, once.
+    pub(crate) fn keeps_time(&self) -> Option<Duration> {
+        self.last_grace().take()
+    }
+
+    fn last_grace(&self) -> MutexGuard<'_, Option<Duration>> {
+        let grace = &self.interruption.last_grace;
+        grace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// From now on it is shown that the command computes, until it prints.

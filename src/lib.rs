@@ -168,6 +168,7 @@ mod shell {
         let speaking = Arc::clone(ctx);
         std::thread::spawn(move || {
             speaking.end_computing();
+            speaking.printer().ask_no_more();
             end(result, speaking.printer());
             let _ = said.send(());
         });
@@ -182,6 +183,16 @@ mod shell {
         TimeIsOver,
     }
 
+    /// What follows from that.
+    enum Then {
+        /// The work goes on; it ends by itself.
+        GoOn,
+        /// The work goes on; once so much more time is over, that is told again.
+        AskAgain(Duration),
+        /// The work is cut off.
+        End(anyhow::Error),
+    }
+
     fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
         let job = match command.job() {
             Job::Here(job) => return job(ctx),
@@ -192,7 +203,7 @@ mod shell {
         let timed_out = || {
             TimedOut {
                 limit: limit.unwrap_or_default(),
-                doing: ctx.printer().doing(),
+                doing: ctx.doing(),
             }
             .into()
         };
@@ -201,14 +212,20 @@ mod shell {
             move || Handle::current().block_on(job(&working)),
             limit,
             |cut| match cut {
-                Cut::Interrupted if ctx.interrupt() => None,
-                Cut::Interrupted => Some(Interrupted.into()),
-                Cut::TimeIsOver if ctx.keeps_time() => None,
-                Cut::TimeIsOver => {
-                    is_over.set(true);
-                    let cut_off = timed_out();
-                    if ctx.time_is_over() { None } else { Some(cut_off) }
-                }
+                Cut::Interrupted if ctx.interrupt() => Then::GoOn,
+                Cut::Interrupted => Then::End(Interrupted.into()),
+                Cut::TimeIsOver => match ctx.keeps_time() {
+                    Some(more) => Then::AskAgain(more),
+                    None => {
+                        is_over.set(true);
+                        let cut_off = timed_out();
+                        if ctx.time_is_over() {
+                            Then::GoOn
+                        } else {
+                            Then::End(cut_off)
+                        }
+                    }
+                },
             },
         );
         match result {
@@ -218,15 +235,14 @@ mod shell {
         }
     }
 
-    /// Runs `work` on a runtime until it ends, or until the user interrupts or `limit` is over and `cut` has an error for that:
-    /// without one the work ends by itself.
+    /// Runs `work` on a runtime until it ends, or until the user interrupts or `limit` is over and `cut` says that it ends then.
     ///
     /// The work has a thread of its own, since a command also computes, and reads what may never deliver: neither Ctrl-C nor the
     /// limit must wait for it.
     fn on_runtime<T: Send + 'static>(
         work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
         limit: Option<Duration>,
-        cut: impl Fn(Cut) -> Option<anyhow::Error>,
+        cut: impl Fn(Cut) -> Then,
     ) -> anyhow::Result<T> {
         let runtime = Builder::new_multi_thread()
             .enable_all()
@@ -237,13 +253,13 @@ mod shell {
             let mut interrupted = pin!(interrupted());
             // Listening begins with the first poll, which must not come after the work has begun.
             poll_fn(|task| Poll::Ready(interrupted.as_mut().poll(task).is_ready())).await;
-            let mut time_is_over = pin!(async {
-                match limit {
-                    Some(limit) => tokio::time::sleep(limit).await,
+            let wait = |time| async move {
+                match time {
+                    Some(time) => tokio::time::sleep(time).await,
                     None => pending().await,
                 }
-            });
-            let mut is_over = false;
+            };
+            let mut time_is_over = pin!(wait(limit));
             let mut work = tokio::task::spawn_blocking(work);
             loop {
                 let why = tokio::select! {
@@ -258,18 +274,20 @@ mod shell {
                         interrupted.set(self::interrupted());
                         Cut::Interrupted
                     }
-                    () = time_is_over.as_mut(), if !is_over => {
-                        is_over = true;
+                    () = time_is_over.as_mut() => {
+                        time_is_over.set(wait(None));
                         Cut::TimeIsOver
                     }
                 };
-                if let Some(error) = cut(why) {
-                    break Err(error);
+                match cut(why) {
+                    Then::GoOn => {}
+                    Then::AskAgain(time) => time_is_over.set(wait(Some(time))),
+                    Then::End(error) => break Err(error),
                 }
             }
         });
-        // The work may still be running; the process ends without it.
-        runtime.shutdown_background();
+        // The work may still be running; the process ends without it. A runtime that is shut down makes what still runs panic.
+        std::mem::forget(runtime);
         result
     }
 
@@ -316,7 +334,7 @@ mod shell {
             let names = on_runtime(
                 move || Handle::current().block_on(lookup(&ctx)),
                 Some(COMPLETION_TIME),
-                |_| Some(Interrupted.into()),
+                |_| Then::End(Interrupted.into()),
             );
             completion.add(names.unwrap_or_default());
         }

@@ -169,9 +169,13 @@ impl<'a> Executor<'a> {
     ) -> Result<(), Error> {
         let begin = Instant::now();
         let mut converted: BTreeSet<Str> = BTreeSet::new();
-        let mut survey = match first {
-            Some(survey) => survey,
+        let survey = match first {
+            Some(survey) => Some(survey),
             None => self.survey_patiently(None).await?,
+        };
+        let Some(mut survey) = survey else {
+            report.interrupted = true;
+            return Ok(());
         };
         if let Some(record) = &record {
             converted.extend(record.earlier().iter().map(|write| write.uid.clone()));
@@ -194,16 +198,26 @@ impl<'a> Executor<'a> {
             let tasks = self.tasks(&survey, &converted);
             Self::note_others(&survey, report);
             let waiting = Self::waiting(&survey, report);
-            if let Some(record) = record.as_deref_mut().filter(|_| !tasks.is_empty())
-                && let Err(error) = self.back_up(&tasks, record).await
-            {
-                let trouble = Trouble::from(&error);
-                for task in tasks {
-                    let message = format!("not sent, since it is not in the backup: {}", trouble.message);
-                    note(report, task.ends(Outcome::NotTried, Some(message)));
+            if let Some(record) = record.as_deref_mut().filter(|_| !tasks.is_empty()) {
+                let message = match self.stop.unless_asked(self.back_up(&tasks, record)).await {
+                    Some(Ok(())) => None,
+                    Some(Err(error)) => {
+                        let trouble = Trouble::from(&error);
+                        let message = format!("not sent, since it is not in the backup: {}", trouble.message);
+                        report.failure = Some(trouble);
+                        Some(message)
+                    }
+                    None => {
+                        report.interrupted = true;
+                        Some("interrupted".to_owned())
+                    }
+                };
+                if let Some(message) = message {
+                    for task in tasks {
+                        note(report, task.ends(Outcome::NotTried, Some(message.clone())));
+                    }
+                    return Ok(());
                 }
-                report.failure = Some(trouble);
-                return Ok(());
             }
             let tried = tasks.len();
             self.watcher.pass(report.passes, tried);
@@ -241,13 +255,24 @@ impl<'a> Executor<'a> {
                     return Ok(());
                 }
             }
-            survey = self.survey_patiently(Some(survey.cluster.environment())).await?;
+            let again = self.survey_patiently(Some(survey.cluster.environment())).await?;
+            let Some(again) = again else {
+                report.interrupted = true;
+                return Ok(());
+            };
+            survey = again;
             if next.is_none() {
                 Self::waiting(&survey, report);
                 break;
             }
         }
-        self.verify(&survey, report).await
+        match self.stop.unless_asked(self.verify(&survey, report)).await {
+            Some(done) => done,
+            None => {
+                report.interrupted = true;
+                Ok(())
+            }
+        }
     }
 
     /// Puts the claims into the backup that are about to be written.
@@ -258,11 +283,14 @@ impl<'a> Executor<'a> {
         Ok(record.back_up(claims)?)
     }
 
-    /// Reads again, also when the server is away for a while. `known` is what it served before.
-    async fn survey_patiently(&self, known: Option<&Environment>) -> Result<Survey, Error> {
+    /// Reads again, also when the server is away for a while; nothing when asked to stop. `known` is what it served before.
+    async fn survey_patiently(&self, known: Option<&Environment>) -> Result<Option<Survey>, Error> {
         let begin = Instant::now();
         loop {
-            let read = match (self.survey().await, known) {
+            let Some(read) = self.stop.unless_asked(self.survey()).await else {
+                return Ok(None);
+            };
+            let read = match (read, known) {
                 (Ok(survey), Some(known)) => {
                     let served = still_served(survey.cluster.environment(), known, self.live.server());
                     served.map(|()| survey).map_err(Error::from)
@@ -272,12 +300,11 @@ impl<'a> Executor<'a> {
             match read {
                 Err(Error::Live(error))
                     if matches!(Answer::of(&error), Answer::Unclear { .. })
-                        && begin.elapsed() < self.order.patience
-                        && !self.stop.is_asked() =>
+                        && begin.elapsed() < self.order.patience =>
                 {
                     self.stop.or_after(Duration::from_secs(1)).await;
                 }
-                other => return other,
+                other => return other.map(Some),
             }
         }
     }

@@ -17,6 +17,7 @@ mod step;
 mod worker;
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,6 +86,9 @@ pub trait Watcher: Sync {
     }
 }
 
+/// How long what is in flight may still take once a run is asked to stop. A server that takes longer to answer may never do so.
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
+
 /// The wish to end early: what is in flight is finished, nothing new begins.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<bool>);
@@ -99,19 +103,38 @@ impl Stop {
         *self.0.borrow()
     }
 
+    /// Comes to its end when asked to stop.
+    async fn asked(&self) {
+        let mut wish = self.0.clone();
+        if wish.wait_for(|asked| *asked).await.is_err() {
+            // No task is left that could ask.
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Waits for `pause`, or less when asked to stop.
     async fn or_after(&self, pause: Duration) {
-        let mut wish = self.0.clone();
-        let asked = async {
-            if wish.wait_for(|asked| *asked).await.is_err() {
-                // No task is left that could ask.
-                std::future::pending::<()>().await;
-            }
-        };
+        _ = self.unless_asked(tokio::time::sleep(pause)).await;
+    }
+
+    /// What `work` comes to, which changes nothing in the cluster; nothing when asked to stop meanwhile.
+    async fn unless_asked<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = asked => {}
+            biased;
+            () = self.asked() => None,
+            done = work => Some(done),
         }
+    }
+
+    /// What `work` comes to, which has [`GRACE`] left once asked to stop; nothing when that is over.
+    async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => return Some(done),
+            () = self.asked() => {}
+        }
+        tokio::time::timeout(GRACE, work).await.ok()
     }
 }
 

@@ -315,12 +315,16 @@ pub async fn restore(
         needs = needs.in_namespace(namespace);
     }
     let now = jiff::Timestamp::now().into();
-    let loaded = live.load(&needs, versions, now, Arc::new(Unobserved)).await?;
-    let cluster = loaded.cluster;
     let mut report = Report {
         passes: 1,
         ..Report::default()
     };
+    let load = live.load(&needs, versions, now, Arc::new(Unobserved));
+    let Some(loaded) = stop.unless_asked(load).await else {
+        report.interrupted = true;
+        return Ok(report);
+    };
+    let cluster = loaded?.cluster;
     let mut work = Vec::new();
     for old in old {
         let claim = cluster.claim(&old.key);
@@ -362,7 +366,11 @@ pub async fn restore(
             continue;
         };
         let saved = old.saved(&claim.status.reserved_for);
-        let existing = objects_of(live, &cluster, &saved).await?;
+        let Some(existing) = stop.unless_asked(objects_of(live, &cluster, &saved)).await else {
+            result(Outcome::NotTried, Some("interrupted".to_owned()));
+            continue;
+        };
+        let existing = existing?;
         let exists = |entry: &ConsumerReference| existing.contains(&entry.uid);
         match plan(&cluster, &saved, &exists) {
             Ok(Restoration::Write(patch)) => {

@@ -134,6 +134,8 @@ pub(super) struct Attempt {
     trouble: Option<Trouble>,
     /// The last answer came from no server at all, so that other claims will fare no better.
     unreachable: bool,
+    /// Whether the last write took effect is not known.
+    open: bool,
 }
 
 impl Attempt {
@@ -146,6 +148,7 @@ impl Attempt {
             patience,
             trouble: None,
             unreachable: false,
+            open: false,
         }
     }
 
@@ -164,8 +167,19 @@ impl Attempt {
         self.sent.first() != self.sent.last()
     }
 
+    /// Whether a write was sent of which only a look at the claim can tell what became of it.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// After the answer to a write.
     pub(super) fn answered(&mut self, answer: Answer) -> Next {
+        self.open = matches!(answer, Answer::Unclear { after: None, .. });
+        self.react(answer)
+    }
+
+    /// After an answer to a write, or to a look at the claim.
+    fn react(&mut self, answer: Answer) -> Next {
         match answer {
             // A server that has just started answers so, too; reading tells.
             Answer::Gone => self.again(plain("the claim is not there"), Duration::ZERO),
@@ -190,11 +204,12 @@ impl Attempt {
         let (list, wants) = match seen {
             Seen::Gone => return Next::Gone,
             Seen::Unread(answer @ (Answer::Unclear { .. } | Answer::Forbidden(_))) => {
-                return self.answered(answer);
+                return self.react(answer);
             }
             Seen::Unread(answer) => return self.again(plain(&format!("{answer:?}")), Duration::ZERO),
             Seen::Claim { list, wants } => (list, wants),
         };
+        self.open = false;
         match wants {
             Wants::Write => Next::Send,
             Wants::Nothing => Next::Done {

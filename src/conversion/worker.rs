@@ -11,7 +11,7 @@ use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use super::executor::needs_of;
 use super::record::{self, Entry, Record, RecordError, Write};
 use super::step::{Answer, Attempt, Next, Seen, Wants};
-use super::{Mode, Outcome, Stop, Trouble};
+use super::{GRACE, Mode, Outcome, Stop, Trouble};
 use crate::model::{Claim, Cluster, ConsumerReference, Environment, Key, Str};
 use crate::reservation::conversion::{
     Action, ClaimPlan, Options, Restoration, Saved, complete, entry_json, finalizer_patch, plan, restore,
@@ -165,6 +165,16 @@ impl Task {
         self.ends(outcome, Some(message)).and_all(trouble)
     }
 
+    fn ends_interrupted(self) -> Done {
+        self.ends(Outcome::NotTried, Some("interrupted".to_owned()))
+    }
+
+    /// It was sent before the run was asked to stop, and the server does not say what became of it.
+    fn ends_unanswered(self) -> Done {
+        let message = "interrupted: it was sent, and whether it was written is not known, since the server does not answer";
+        self.ends(Outcome::Failed, Some(message.to_owned()))
+    }
+
     /// The second half of a release does not come about.
     fn keeps_finalizer(self, why: &str) -> Done {
         let message = format!("its devices are free, but its finalizer stays: {why}");
@@ -211,8 +221,19 @@ impl Shared<'_> {
         loop {
             next = match next {
                 // Nothing is in flight here, so this is where to stop.
-                Next::Send | Next::Look(_) if self.stop.is_asked() => {
-                    return task.ends(Outcome::NotTried, Some("interrupted".to_owned()));
+                Next::Send if self.stop.is_asked() => return task.ends_interrupted(),
+                Next::Look(_) if self.stop.is_asked() && !attempt.is_open() => {
+                    return task.ends_interrupted();
+                }
+                // A write that may have taken effect is not called one that was not tried.
+                Next::Look(_) if self.stop.is_asked() => {
+                    match self.stop.within_grace(self.look(purpose, &mut task)).await {
+                        Some((seen @ (Seen::Gone | Seen::Claim { .. }), claim)) => {
+                            written = claim.map(|claim| (claim, None));
+                            attempt.looked(seen)
+                        }
+                        Some((Seen::Unread(_), _)) | None => return task.ends_unanswered(),
+                    }
                 }
                 Next::Send if self.is_over() => return task.ends(Outcome::NotTried, None),
                 Next::Send => match self.send(&task, &mut attempt, action, Part::Status, None).await {
@@ -225,9 +246,13 @@ impl Shared<'_> {
                 },
                 Next::Look(pause) => {
                     self.stop.or_after(pause).await;
-                    let (seen, claim) = self.look(purpose, &mut task).await;
-                    written = claim.map(|claim| (claim, None));
-                    attempt.looked(seen)
+                    match self.stop.unless_asked(self.look(purpose, &mut task)).await {
+                        Some((seen, claim)) => {
+                            written = claim.map(|claim| (claim, None));
+                            attempt.looked(seen)
+                        }
+                        None => Next::Look(Duration::ZERO),
+                    }
                 }
                 Next::Done { ours } => {
                     let outcome = match (ours, self.mode) {
@@ -296,7 +321,13 @@ impl Shared<'_> {
             return Ok(Err(Next::Send));
         }
         let dry_run = self.mode == Mode::Server;
-        let result = self.live.patch_claim(&task.key, part, &task.patch, dry_run).await;
+        let patched = self.live.patch_claim(&task.key, part, &task.patch, dry_run);
+        let result = self.stop.within_grace(patched).await.unwrap_or_else(|| {
+            Err(Error::TimedOut {
+                what: format!("patch resourceclaim/{}", task.key),
+                after: GRACE,
+            })
+        });
         note(match &result {
             Ok(written) => format!("{}{}", record::VERSION, written.claim.metadata.resource_version),
             Err(error) => error.to_string(),
@@ -386,10 +417,12 @@ impl Shared<'_> {
             if self.stop.is_asked() {
                 return task.keeps_finalizer("interrupted");
             }
-            match self
-                .read(&Purpose::Convert(&Options::default()), &task.claim)
-                .await
-            {
+            let purpose = Purpose::Convert(&Options::default());
+            let read = self.stop.unless_asked(self.read(&purpose, &task.claim)).await;
+            let Some(read) = read else {
+                return task.keeps_finalizer("interrupted");
+            };
+            match read {
                 Ok((cluster, _)) => match cluster.claim(&task.key) {
                     Some(now) if now.metadata.uid == *task.uid() => task.claim = Arc::clone(now),
                     _ => return task.ends(Outcome::Released, None),

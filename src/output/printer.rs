@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::envelope::{Document, Envelope};
 use super::gate::Gate;
 use super::progress::{Lines, Progress};
+use super::prompt::Question;
 use super::report::{Format, Report, View};
 use super::sanitize::{self, Notation};
 use super::sort::{SortBy, SortError};
@@ -44,6 +45,7 @@ pub(crate) struct Printer {
     out: Stream,
     err: Stream,
     lines: Lines,
+    pub(super) question: Question,
 }
 
 struct Stream {
@@ -112,6 +114,7 @@ impl Printer {
             err: stream(err, terminal.stderr, columns_of!(io::stderr())),
             options,
             lines,
+            question: Question::default(),
         }
     }
 

@@ -1,14 +1,58 @@
 //! Questions, on stderr, to whoever sits at the terminal.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::{Mutex, PoisonError};
 
 use dialoguer::Confirm;
+use dialoguer::console::Term;
 use dialoguer::theme::SimpleTheme;
 
 use super::printer::Printer;
 use super::sanitize;
 
+/// How the terminal was before a question that is not answered yet: keys come one by one meanwhile, and there is no cursor.
+#[derive(Debug, Default)]
+pub(super) struct Question(Mutex<Option<Modes>>);
+
+#[cfg(unix)]
+type Modes = rustix::termios::Termios;
+#[cfg(not(unix))]
+type Modes = ();
+
+impl Question {
+    fn begin(&self) {
+        #[cfg(unix)]
+        let modes = rustix::termios::tcgetattr(io::stdin()).ok();
+        #[cfg(not(unix))]
+        let modes = Some(());
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = modes;
+    }
+
+    /// The question is answered, so the terminal is as it was.
+    fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Makes the terminal what it was before a question that will not be answered any more.
+    fn give_up(&self) {
+        let modes = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(modes) = modes {
+            // Nothing better can be done about a terminal that does not listen.
+            #[cfg(unix)]
+            let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, &modes);
+            #[cfg(not(unix))]
+            let () = modes;
+            let _ = Term::stderr().show_cursor();
+        }
+    }
+}
+
 impl Printer {
+    /// Whoever is cut off while somebody is asked leaves the terminal as it was.
+    pub(crate) fn ask_no_more(&self) {
+        self.question.give_up();
+    }
+
     /// Whether somebody sits there who can be asked.
     #[expect(clippy::unused_self, reason = "who prints is who asks")]
     pub(crate) fn can_ask(&self) -> bool {
@@ -23,13 +67,20 @@ impl Printer {
         if !self.can_ask() {
             return Ok(None);
         }
+        self.question.begin();
         let answer = Confirm::with_theme(&SimpleTheme)
             .with_prompt(sanitize::for_terminal(question))
             .default(false)
             .interact_opt();
         match answer {
-            Ok(answer) => Ok(Some(answer.unwrap_or(false))),
-            Err(dialoguer::Error::IO(error)) => Err(error),
+            Ok(answer) => {
+                self.question.end();
+                Ok(Some(answer.unwrap_or(false)))
+            }
+            Err(dialoguer::Error::IO(error)) => {
+                self.question.give_up();
+                Err(error)
+            }
         }
     }
 }

@@ -27,6 +27,8 @@ use super::writing::{ConsentArgs, DryRun, PassesArgs, WritingArgs};
 
 /// How long one claim is tried while others write it or the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// `--wait` ends by itself when its time is over, with one more look at all claims, which gets so long.
+const LAST_LOOK: Duration = Duration::from_secs(60);
 
 /// What is to be carried out.
 pub(super) struct Work<'a> {
@@ -127,10 +129,7 @@ pub(super) async fn carry_out(
         at_once: writing.concurrency.get(),
         patience: PATIENCE,
     };
-    if passes.wait {
-        ctx.keep_time();
-    }
-    let stop = Stop::when(ctx.told_of_interruption());
+    let stop = Stop::when(ctx.interruption());
     let shown = Shown {
         ctx,
         progress: Mutex::new(None),
@@ -156,7 +155,10 @@ pub(super) async fn carry_out(
     }
     let folder = records(live.name());
     let before = conversion::holders_before(&folder, live.server())?;
-    match executor.preflight(&survey, &before).await {
+    let asking = ctx.progress("asking the API server whether it lets claims be written", None);
+    let preflight = executor.preflight(&survey, &before).await;
+    drop(asking);
+    match preflight {
         Ok(()) => {}
         Err(error @ conversion::Error::GateUnknown(_)) => {
             ctx.warn(format!("nothing is written: {error}"));
@@ -184,6 +186,11 @@ pub(super) async fn carry_out(
                     return Ok(Outcome::Findings);
                 }
                 asked = true;
+            }
+            // From here on there is something to finish.
+            ctx.ends_by_itself();
+            if passes.wait {
+                ctx.keep_time(LAST_LOOK);
             }
             record = Some(Record::open(paths, &head)?);
         }
@@ -329,12 +336,15 @@ fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyho
             paths.journal.display()
         ));
     }
-    outcome(report, "the conversion")
+    outcome(ctx, report, "the conversion")
 }
 
 /// The exit code that `report` stands for. `what` names the work in the error of one that ended early.
-pub(super) fn outcome(report: &conversion::Report, what: &str) -> anyhow::Result<Outcome> {
+pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> anyhow::Result<Outcome> {
     if report.interrupted {
+        ctx.printer().note(&format!(
+            "{what} ended before its time: run it again, and it goes on where this run stopped"
+        ));
         return Err(Interrupted.into());
     }
     if let Some(failure) = &report.failure {

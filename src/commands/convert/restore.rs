@@ -104,9 +104,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             ..Head::default()
         };
         let paths = Paths::choose(None, None, &records(live.name()), &head)?;
+        // From here on there is something to finish.
+        ctx.ends_by_itself();
         record = Some(Record::open(paths, &head)?);
     }
-    let stop = Stop::when(ctx.told_of_interruption());
+    let stop = Stop::when(ctx.interruption());
     let shown = Shown {
         ctx,
         progress: Mutex::new(None),
@@ -140,7 +142,7 @@ fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
         .collect();
     ctx.print(result)?;
     ctx.printer().note(&parts.join(", "));
-    outcome(report, "the restoration")
+    outcome(ctx, report, "the restoration")
 }
 
 /// What became of each claim of a backup.

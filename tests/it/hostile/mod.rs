@@ -5,6 +5,7 @@
 mod absent;
 mod computing;
 mod objects;
+mod silent;
 mod terminal;
 mod text;
 

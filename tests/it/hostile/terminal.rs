@@ -489,3 +489,108 @@ fn folder_with_one_claim(folder: &Path) -> PathBuf {
     std::fs::write(&path, super::list(&json!([claim]))).expect("a file");
     path
 }
+
+/// What stands on a screen after `text`: lines, of which the last is open.
+fn screen_after(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    let mut row = 0;
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("\u{1b}[") {
+            let end = after
+                .find(|c: char| c.is_ascii_alphabetic())
+                .expect("a whole sequence");
+            let (number, letter) = (&after[..end], &after[end..=end]);
+            match letter {
+                "K" => lines[row].clear(),
+                "A" => row = row.saturating_sub(number.parse().unwrap_or(1)),
+                "B" => row = (row + number.parse().unwrap_or(1)).min(lines.len() - 1),
+                "m" | "h" | "l" => {}
+                other => panic!("`{other}` is no sequence of a progress line: {text:?}"),
+            }
+            rest = &after[end + 1..];
+            continue;
+        }
+        match next {
+            '\n' => {
+                row += 1;
+                if row == lines.len() {
+                    lines.push(String::new());
+                }
+            }
+            '\r' => {}
+            shown => lines[row].push(shown),
+        }
+        rest = &rest[next.len_utf8()..];
+    }
+    lines
+}
+
+#[test]
+fn computing_is_shown_on_a_terminal_only_and_leaves_nothing_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let from = folder.path().join("cluster.json");
+    std::fs::write(&from, super::computing::endless_search()).expect("a file");
+    let budget = format!("--budget={}", u64::MAX);
+    for command in [&["explain"][..], &["simulate", "allocation"]] {
+        let endless = |more: &[&str]| {
+            dra(command)
+                .args([
+                    "claim/k",
+                    "--complete",
+                    "--kubernetes-version=1.37",
+                    &budget,
+                    "--from",
+                ])
+                .args([&from])
+                .args(more)
+                .env("TERM", "xterm")
+        };
+        for shown in [Screen::Both, Screen::Stderr] {
+            let process = endless(&[]).start_on_screen(80, shown);
+            let seen = || match shown {
+                Screen::Both => process.stdout(),
+                _ => process.stderr(),
+            };
+            wait_for("a line that says what takes so long", || {
+                seen().contains("judging nodes").then_some(())
+            });
+            process.signal(rustix::process::Signal::INT);
+            let run = process.finish().exits(130);
+            let (screen, piped) = match shown {
+                Screen::Both => (run.stdout, String::new()),
+                _ => (run.stderr, run.stdout),
+            };
+            let left = screen_after(&screen).concat();
+            let said = if command == ["explain"] {
+                ""
+            } else {
+                "simulated; nothing is changed"
+            };
+            assert_eq!(left.trim(), said, "{screen:?}");
+            assert_eq!(piped, "", "no part of a report");
+        }
+        // Quiet runs, and those whose standard error is a pipe, show nothing of it.
+        let quiet = endless(&["-q", "--timeout=3s"])
+            .run_on_screen(80, Screen::Stderr)
+            .exits(3);
+        let first = quiet.stderr.lines().next().unwrap_or_default();
+        assert!(
+            without_colours(first).starts_with("error: the time of 3 s"),
+            "{quiet:?}"
+        );
+        let piped = endless(&["--timeout=3s"]).run().exits(3);
+        assert!(piped.stderr.contains("error: the time of 3 s"), "{piped:?}");
+        assert!(
+            !piped.stderr.contains(['\r', '\u{1b}']) && piped.stdout.is_empty(),
+            "{piped:?}"
+        );
+        let out_only = endless(&["--timeout=3s"])
+            .run_on_screen(80, Screen::Stdout)
+            .exits(3);
+        assert!(
+            !out_only.stderr.contains(['\r', '\u{1b}']) && out_only.stdout.is_empty(),
+            "{out_only:?}"
+        );
+    }
+}

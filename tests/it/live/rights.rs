@@ -1,10 +1,13 @@
 //! What commands say to somebody who may not read everything: they name the right that is missing, and call nothing missing that they
 //! may not see. `docs/security.md` has the least rights of each command, which are tried here one by one.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::{Value, json};
 
 use crate::support::cluster::faulty::Fault;
-use crate::support::cluster::{Cluster, User};
+use crate::support::cluster::{Cluster, User, scenario};
 use crate::support::process::Run;
 
 /// Groups of the resources.
@@ -302,6 +305,206 @@ fn a_request_that_fails_hides_what_it_asked_for() {
             let uses = names_the_gap(&run, kind);
             assert!(!uses || lies(&run).is_none(), "{what}");
             assert!(run.code.is_some_and(|code| code <= 4), "{what}");
+        }
+    }
+}
+
+/// A fault that a server has for one kind, and flags with which it shows soon.
+type Trouble = (&'static str, fn() -> Fault, &'static [&'static str]);
+
+/// Kinds that no verdict on a claim or pod that exists depends on.
+const NOT_DECIDING: [&str; 2] = ["events", "resourcequotas"];
+
+const TROUBLES: [Trouble; 4] = [
+    (
+        "500",
+        || Fault::Refusal(500, "", "etcdserver: request timed out".to_owned()),
+        &[],
+    ),
+    (
+        "503",
+        || Fault::Refusal(503, "", "apiserver not ready".to_owned()),
+        &[],
+    ),
+    ("no answer", || Fault::Silence, &["--request-timeout=1s"]),
+    ("a closed connection", || Fault::Close, &[]),
+];
+
+/// What is wrong with what a command says while one kind cannot be read, against what it says else.
+fn wrong(kind: &str, arguments: &[String], run: &Run, all: &Run) -> Option<&'static str> {
+    if run.stderr.contains("panicked") {
+        return Some("it panics");
+    }
+    if same(run, all) {
+        return None;
+    }
+    if lies(run).is_some() && lies(run) != lies(all) {
+        return Some("it calls something missing");
+    }
+    let code = run.code?;
+    let verdict = ["explain", "simulate", "check"].contains(&arguments[0].as_str());
+    // What is printed beside the verdict does not decide it.
+    let decides = !NOT_DECIDING.contains(&kind);
+    if verdict && decides && !matches!(code, 1 | 3 | 4) {
+        return Some("its verdict depends on what could not be read");
+    }
+    if code != all.code? && !matches!(code, 3 | 4) {
+        return Some("its verdict is another one");
+    }
+    if code == 3 && !run.stderr.contains("error: ") || code != 3 && !names_the_gap(run, kind) {
+        return Some("it does not say what it could not read");
+    }
+    None
+}
+
+#[test]
+fn a_server_that_fails_for_one_kind_makes_no_verdict_better_and_no_object_missing() {
+    let cluster = Cluster::shared();
+    let known = Known::of(cluster);
+    let kinds = [
+        "resourceclaims",
+        "resourceclaimtemplates",
+        "pods",
+        "nodes",
+        "deviceclasses",
+        "resourceslices",
+        "devicetaintrules",
+        "podgroups",
+        "resourcequotas",
+        "poddisruptionbudgets",
+        "events",
+    ];
+    let mut questions = questions(&known);
+    for arguments in &mut questions {
+        arguments.push("--now=2099-01-01T00:00:00Z".to_owned());
+        arguments.dedup();
+    }
+    let direct: Vec<Run> = questions
+        .iter()
+        .map(|arguments| cluster.kubectl_dra(arguments).run())
+        .collect();
+    // Each kind meets each fault, and each command each kind: a transient fault is waited for, so not all of them one by one.
+    let mut cases = Vec::new();
+    for (column, kind) in kinds.into_iter().enumerate() {
+        for (row, arguments) in questions.iter().enumerate() {
+            cases.push((
+                kind,
+                &TROUBLES[(column + row) % TROUBLES.len()],
+                arguments,
+                &direct[row],
+            ));
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..24 {
+            scope.spawn(|| {
+                while let Some((kind, (name, fault, flags), arguments, all)) =
+                    cases.get(next.fetch_add(1, Ordering::SeqCst))
+                {
+                    let (kind, fault) = (*kind, *fault);
+                    let faulty = cluster.faulty(move |path, _| {
+                        let path = path.split('?').next().unwrap_or_default();
+                        if path.ends_with(&format!("/{kind}")) {
+                            fault()
+                        } else {
+                            Fault::None
+                        }
+                    });
+                    let run = cluster
+                        .kubectl_dra(*arguments)
+                        .args(*flags)
+                        .args(faulty.flags())
+                        .run();
+                    let is_asked = |path: &String| {
+                        let path = path.split('?').next().unwrap_or_default();
+                        path.ends_with(&format!("/{kind}"))
+                    };
+                    if !faulty.asked().iter().any(is_asked) {
+                        continue;
+                    }
+                    if let Some(wrong) = wrong(kind, arguments, &run, all) {
+                        found.lock().unwrap_or_else(PoisonError::into_inner).push(format!(
+                            "{wrong}: {kind}, {name}, {arguments:?}: {:?} (else {:?})\n{}{}",
+                            run.code, all.code, run.stdout, run.stderr
+                        ));
+                    }
+                }
+            });
+        }
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert!(
+        found.is_empty(),
+        "{} of {}:\n{}",
+        found.len(),
+        cases.len(),
+        found.join("\n")
+    );
+}
+
+/// `check` lists everything, and reads once more what its findings rest on.
+#[test]
+fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
+    let cluster = scenario::named("stale-reservations").start();
+    let everything: Vec<&str> = documented()
+        .into_iter()
+        .find(|(command, _)| command == "snapshot")
+        .expect("a row")
+        .1
+        .into_iter()
+        .filter(|resource| *resource != "namespaces")
+        .collect();
+    let reads = |resources: &[&str]| -> Value {
+        let listed = rules(&everything);
+        let read = resources.iter().map(
+            |resource| json!({"apiGroups": [group_of(resource)], "resources": [resource], "verbs": ["get"]}),
+        );
+        listed
+            .as_array()
+            .into_iter()
+            .flatten()
+            .cloned()
+            .chain(read)
+            .collect()
+    };
+    let again = ["resourceclaims", "pods", "podgroups"];
+    let check = |user: &User| {
+        let run = user.kubectl_dra(["check", "-o", "json"]).run().exits(1);
+        let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        let items = report["items"].as_array().expect("items");
+        let code = |item: &Value| item["code"].as_str().unwrap_or_default().to_owned();
+        let (sure, rest): (Vec<&Value>, Vec<&Value>) =
+            items.iter().partition(|item| item["certainty"] == "Confirmed");
+        let codes = |items: Vec<&Value>| items.into_iter().map(code).collect::<Vec<_>>();
+        (codes(sure), codes(rest), run.stderr)
+    };
+    let (sure, rest, _) = check(&cluster.user("checks-all").allowed(&reads(&again)));
+    assert!(sure.len() > 4 && rest.is_empty(), "{sure:?} {rest:?}");
+    let mut all = sure.clone();
+    all.sort();
+    for (number, left_out) in again.iter().enumerate() {
+        let others: Vec<&str> = again.into_iter().filter(|one| one != left_out).collect();
+        let user = cluster
+            .user(&format!("checks-less-{number}"))
+            .allowed(&reads(&others));
+        let (sure, rest, stderr) = check(&user);
+        // Nothing that was found is lost.
+        let mut found = [sure, rest.clone()].concat();
+        found.sort();
+        assert_eq!(found, all, "without {left_out}: {stderr}");
+        // No finding here rests on a group.
+        assert_eq!(
+            rest.is_empty(),
+            *left_out == "podgroups",
+            "without {left_out}: {rest:?}"
+        );
+        if !rest.is_empty() {
+            assert!(
+                stderr.contains("findings stay possible"),
+                "without {left_out}: {stderr}"
+            );
         }
     }
 }

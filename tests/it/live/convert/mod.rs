@@ -13,7 +13,9 @@ mod plain;
 mod policies;
 mod races;
 mod releases;
+mod rights;
 mod steps;
+mod timeout;
 mod withdrawn;
 
 use std::path::{Path, PathBuf};
