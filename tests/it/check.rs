@@ -256,7 +256,7 @@ fn defects_are_shown_worst_first() {
     dra_snapshot!(check(&["-o", "wide", "--only", "reservation-none"], "stale-reservations"), @r#"
     exit_code: 1
     ----- stdout -----
-    SEVERITY   CODE     CERTAINTY   OBJECT                             MESSAGE                                                                                           NAME               STEP     FIX NOTE   FIX                                                                                                                                                                                                                DOCS
+    SEVERITY   CODE     CERTAINTY   OBJECT                             MESSAGE                                                                                                NAME               STEP     FIX NOTE   FIX                                                                                                                                                                                                                DOCS
     Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
 
     ----- stderr -----

@@ -79,9 +79,9 @@ fn a_gate_of_the_api_server_is_seen_before_a_downgrade() {
     assert_eq!(report["unknown"], json!([]));
 }
 
-/// The list of pods is from before a pod came: nobody is accused, as the pod is asked for again.
+/// The list of pods is from before a pod came: there is no finding, as the pod is asked for again.
 #[test]
-fn a_pod_that_came_between_two_lists_accuses_nobody() {
+fn a_pod_that_came_between_two_lists_makes_no_finding() {
     let cluster = Cluster::shared();
     let faulty = cluster.faulty(|path, _| {
         if path.split('?').next() == Some("/api/v1/pods") {

@@ -134,7 +134,7 @@ fn servers_that_need_no_proxy_are_asked_without_one() {
     );
     assert_eq!(tunnel.asked(), [""; 0]);
 
-    let nobody = cluster
+    let refused = cluster
         .kubectl_dra([
             "claims",
             "--server",
@@ -145,9 +145,9 @@ fn servers_that_need_no_proxy_are_asked_without_one() {
         .run()
         .exits(2);
     assert!(
-        nobody.stderr.contains("is not http, https or socks5"),
+        refused.stderr.contains("is not http, https or socks5"),
         "{}",
-        nobody.stderr
+        refused.stderr
     );
 }
 

@@ -511,7 +511,7 @@ fn scenarios() -> Vec<Scenario> {
             .pod("p", for_seconds(14))
             .step(0, put(tainted_slice("tainted-again", 1, &[("gpu-0", taint("NoExecute", &at(0)))])))
             .step(7, put(tainted_slice("tainted-again", 2, &[("gpu-0", taint("NoExecute", &at(7)))]))),
-        // A rule is about names: nobody has to publish the device.
+        // A rule is about names: the device need not be published.
         Scenario::new("unpublished")
             .pod("p", for_seconds(24))
             .rule("NoExecute", &at(0))
@@ -637,7 +637,7 @@ fn members_of_groups_go_when_and_only_when_predicted() {
 
 /// With the claim controller off, entries of pods that are gone or were replaced stay where they are.
 #[test]
-fn entries_of_missing_pods_hide_nobody() {
+fn entries_of_missing_pods_hide_no_pod() {
     let without = "--controllers=-resourceclaim-controller";
     let cluster = Cluster::start(&Options::default().arg(Component::ControllerManager, without));
     let scenarios = [

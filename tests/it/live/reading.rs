@@ -64,7 +64,7 @@ fn what_one_may_not_read_is_a_stated_gap() {
         refused.stderr
     );
 
-    // The built-in role lets nobody see slices and classes.
+    // The built-in role allows to see neither slices nor classes.
     let viewer = cluster.user("viewer").with_role("view");
     let status = viewer.kubectl_dra(["status"]).run().exits(0);
     assert!(
@@ -77,7 +77,7 @@ fn what_one_may_not_read_is_a_stated_gap() {
 }
 
 #[test]
-fn nobody_is_left_without_a_remedy() {
+fn every_refusal_names_a_remedy() {
     let cluster = Cluster::shared();
     let server = format!("--server={}", cluster.server());
     let authority = format!(

@@ -295,7 +295,7 @@ fn claim_names(pod: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Runs a command of an explanation as it stands there. Pods that it deletes end, since nobody else sees to that.
+/// Runs a command of an explanation as it stands there. Pods that it deletes end, since no kubelet sees to that.
 fn obey(cluster: &Cluster, command: &str) {
     for part in command.split(" && ") {
         let words = part

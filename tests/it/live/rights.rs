@@ -220,7 +220,7 @@ fn questions(known: &Known) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn nobody_is_told_that_what_may_not_be_read_is_not_there() {
+fn what_may_not_be_read_is_not_said_to_be_absent() {
     let cluster = Cluster::shared();
     let known = Known::of(cluster);
     let get_only = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}]);

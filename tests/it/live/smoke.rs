@@ -53,7 +53,7 @@ fn users_have_the_rights_they_were_given_and_no_others() {
     let pod_rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
 
     for (user, expected) in [
-        (cluster.user("nobody"), [403, 403, 403]),
+        (cluster.user("rightless"), [403, 403, 403]),
         (cluster.user("viewer").with_role("view"), [200, 200, 403]),
         (
             cluster.user("tenant").with_role_in("default", "view"),

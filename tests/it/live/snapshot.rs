@@ -199,12 +199,12 @@ fn the_file_is_the_users_own_and_replaced_as_a_whole() {
     let directory = tempfile::tempdir().expect("a temporary folder");
     let file = directory.path().join("a.json");
     std::fs::write(&file, "before").expect("a file");
-    let nobody = cluster
-        .user("snapshot-nobody")
+    let refused = cluster
+        .user("snapshot-rightless")
         .kubectl_dra(["snapshot", "--token=no", "--out"])
         .args([&file])
         .run();
-    drop(nobody);
+    drop(refused);
     cluster
         .kubectl_dra(["snapshot", "--server=https://127.0.0.1:1", "--out"])
         .args([&file])

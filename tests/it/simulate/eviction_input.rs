@@ -221,8 +221,8 @@ fn cluster() -> Manifest {
         json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "empty"}}),
         json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "gone"}, "spec": {
             "deviceSelector": {"driver": "d", "device": "gone"}, "taint": taint("NoExecute")}}),
-        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "absent"}, "spec": {
-            "deviceSelector": {"driver": "absent"}, "taint": taint("NoExecute")}}),
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "nosuch"}, "spec": {
+            "deviceSelector": {"driver": "nosuch"}, "taint": taint("NoExecute")}}),
     ];
     for (device, seconds) in [
         ("below", Some(-5)),
@@ -288,7 +288,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
       empty    0s      False    OtherEffect           Eviction only happens for the NoExecute effect.
       gone     0s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace.
       gone     10s     False    Completed             1 pod evicted since starting the controller.
-      absent   0s      False    NotStarted            <none>
+      nosuch   0s      False    NotStarted            <none>
 
     ----- stderr -----
     warning: claim/n/beyond tolerates a taint for more than 9223372036 seconds, which overflows in Kubernetes: its pods may go at once
@@ -300,7 +300,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     SOURCE         EFFECT      TAINT   AGE         DEVICES                  CLAIMS             PODS               TOLERATED                                                                          EVICTED
     rule/empty                         <unknown>   <none>                   <none>             <none>             <none>                                                                             <none>
     rule/gone      NoExecute   k       13m         node/gone                n/gone             n/gone             <none>                                                                             n/gone:now
-    rule/absent    NoExecute   k       13m         <none>                   <none>             <none>             <none>                                                                             <none>
+    rule/nosuch    NoExecute   k       13m         <none>                   <none>             <none>             <none>                                                                             <none>
     slice/node-d   NoExecute   k       13m         node/below,node/beyond   n/below,n/beyond   n/below,n/beyond   n/below:until-2026-11-21T10:00:00Z,n/beyond:until-1737-01-15T07:45:26.290448384Z   n/below:now,n/beyond:now
     slice/node-d   Later       k       13m         node/later               n/later            n/later            <none>                                                                             <none>
 
@@ -317,7 +317,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     Warning    DRA042   Confirmed   devicetaintrule/empty    has no effect set: it neither evicts pods nor keeps them away
     Warning    DRA042   Confirmed   resourceslice/node-d     later has a taint with an unknown effect: k:Later
     Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it is about no device
-    Info       DRA043   Possible    devicetaintrule/absent   selects driver absent, which fits none of 1 pool: it has no effect until such a device is published
+    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, which fits none of 1 pool: it has no effect until such a device is published
 
     ----- stderr -----
     6 warnings, 2 infos in all namespaces

@@ -49,7 +49,7 @@ fn a_damaged_journal_restores_what_it_knows_and_refuses_the_rest() {
             .args(more)
             .run()
     };
-    // Of nobody, and of another conversion.
+    // Of no conversion, and of another one.
     for journal in [
         "",
         "{\"event\":\"Start\",\"time\":\"2026-11-21T12:00:00.000Z\",\"server\":\"https://b\",\"final\":false,\"restore\":false,\"leaseHolders\":{}}\n",

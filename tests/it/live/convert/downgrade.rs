@@ -71,7 +71,7 @@ fn populate(cluster: &Cluster) {
     ]);
     cluster.create(&taint_rule(
         "reserved",
-        json!({"driver": "nobody.example.com"}),
+        json!({"driver": "absent.example.com"}),
         taint("example.com/reserved", "", "NoSchedule"),
     ));
 }
@@ -150,7 +150,7 @@ fn wait_free(cluster: &Cluster) -> Duration {
         held => Err(held),
     });
     if let Err(held) = freed {
-        panic!("claims that nobody uses keep their devices: {held:#?}");
+        panic!("claims that no pod uses keep their devices: {held:#?}");
     }
     begin.elapsed()
 }
@@ -386,7 +386,7 @@ fn unprepared(minor: &str) {
         conditions.is_some_and(|conditions| conditions.iter().any(remains))
     });
 
-    // Where PodGroups are not served nobody reserves for one. Whether the job is gone somebody has to say.
+    // Where PodGroups are not served no scheduler reserves for one. Whether the job is gone the user has to say.
     let release = |entry: &[&str]| {
         cluster
             .kubectl_dra(["convert", "--yes", "--all-kinds", "--release-unused"])
@@ -415,7 +415,7 @@ fn unprepared(minor: &str) {
     cluster.run(&[small(pod("later")).named_claim("gpu", "mixed")]);
 }
 
-/// The running pods of `both` and `conv` are told of other claims, which nobody allocates. The tool says so, and takes no device away
+/// The running pods of `both` and `conv` are told of other claims, which no scheduler allocates. The tool says so, and takes no device away
 /// from them.
 #[track_caller]
 fn told_of_other_claims(cluster: &Cluster, both: &str, conv: &str) {

@@ -170,7 +170,7 @@ fn killed_at(cluster: &Cluster, records: &Records, args: &[&str], moment: Moment
                 .ok()
                 .and_then(Pid::from_raw)
         });
-        // It is a child that nobody has waited for, so the number is still its own.
+        // It is a child that has not been waited for, so the number is still its own.
         let _ = kill_process(raw, Signal::KILL);
     };
     // The answer of the API server to a write that was carried out.
@@ -288,7 +288,7 @@ fn an_api_server_that_restarts_is_waited_for() {
     let before = faulty.asked().len();
     away.store(true, Ordering::SeqCst);
     wait_for(
-        "what became of the write is asked for while nobody answers",
+        "what became of the write is asked for while no server answers",
         || {
             let asked = faulty.asked();
             asked[before..].iter().any(|asked| !is_write(asked)).then_some(())

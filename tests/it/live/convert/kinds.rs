@@ -8,7 +8,7 @@ use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod};
 use crate::support::cluster::{Cluster, Component};
 use crate::support::schema::assert_schema;
 
-/// Kinds that controllers reserve for; the last one nobody has heard of.
+/// Kinds that controllers reserve for; the last one is unknown.
 const KINDS: [(&str, &str, &str); 4] = [
     ("render", "batch", "jobs"),
     ("web", "apps", "statefulsets"),
@@ -101,7 +101,7 @@ fn entries_of_any_kind_become_the_pods_that_use_the_claim() {
         let pods = [0, 1].map(|number| format!("pods/{name}-{number}"));
         assert_eq!(sorted(&cluster, &format!("claim/{name}")), pods);
     }
-    // Its entry has to be named, since nobody can tell whether the object is needed.
+    // Its entry has to be named, since it is unknown whether the object is needed.
     let release = ["--all-kinds", "--release-unused"];
     assert_eq!(
         outcomes(&run(&release).exits(1).stdout),

@@ -89,7 +89,7 @@ fn several(cluster: &Cluster) {
 fn reserve_for_job(cluster: &Cluster, claim: &str) {
     let entry = json!({"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"});
     cluster.update_status(&format!("claim/{claim}"), |claim| {
-        // The pod's entry stays: the claim controller would put it back, at a time that nobody knows.
+        // The pod's entry stays: the claim controller would put it back, at a time that is unknown.
         claim["status"]["reservedFor"]
             .as_array_mut()
             .expect("the pod runs")

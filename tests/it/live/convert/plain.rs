@@ -42,7 +42,7 @@ fn reservations_become_pods_and_the_devices_come_back() {
             .collect()
     };
 
-    // Nobody is asked, and nothing is written, unless somebody says so.
+    // No question is asked and nothing is written unless a flag says so.
     let before = versions();
     cluster.kubectl_dra(["convert"]).run().exits(2);
     for mode in ["client", "server"] {
@@ -91,7 +91,7 @@ fn reservations_become_pods_and_the_devices_come_back() {
     assert_eq!(outcomes(&report(&run.stdout)), ["batch Converted"]);
     assert_eq!(cluster.reservations_of("claim/batch"), ["pods/batch"]);
 
-    // Without the gate nobody brings the groups back, and every claim is freed when its pods end.
+    // Without the gate no component brings the groups back, and every claim is freed when its pods end.
     turn_off(&cluster, &["DRAWorkloadResourceClaims"]);
     let last = final_pass(&cluster).run().exits(0);
     assert!(last.stderr.contains("No claims to convert"), "{}", last.stderr);
@@ -207,7 +207,7 @@ fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn old_lists_come_back_where_nobody_has_changed_anything() {
+fn old_lists_come_back_where_nothing_has_changed() {
     let cluster = cluster();
     groups(&cluster, &["a", "b", "c"], 2);
     let claims = ["claim/a", "claim/b", "claim/c"];

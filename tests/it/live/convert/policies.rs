@@ -9,7 +9,7 @@ use crate::support::cluster::Cluster;
 use crate::support::cluster::faulty::Fault;
 use crate::support::wait::wait_for;
 
-/// Lets nobody write the status of the claim `a`, and returns when that is in effect.
+/// Refuses every write of the status of the claim `a`, and returns when that is in effect.
 fn freeze(cluster: &Cluster) {
     let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
     "metadata": {"name": "frozen"}, "spec": {

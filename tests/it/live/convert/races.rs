@@ -1,5 +1,5 @@
 //! Conversions while the cluster goes on: members come and end, claims are deleted. In the end no pod that lives lacks its entry, and
-//! no claim that nobody uses keeps its devices.
+//! no claim keeps its devices that no pod uses.
 
 use serde_json::Value;
 

@@ -14,7 +14,7 @@ use crate::support::wait::wait_for;
 const CLAIMS: [&str; 2] = ["claim/a", "claim/b"];
 const RELEASE: &str = "--release-unused";
 
-/// Claims that nobody uses and nobody frees.
+/// Claims that no pod uses and no controller frees.
 struct Held {
     cluster: Cluster,
     claims: [Value; CLAIMS.len()],
