@@ -17,7 +17,6 @@ mod step;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,23 +117,28 @@ impl Stop {
     }
 
     /// What `work` comes to, which changes nothing in the cluster; nothing when asked to stop meanwhile.
-    async fn unless_asked<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            () = self.asked() => None,
-            done = work => Some(done),
+    fn unless_asked<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
+        let work = Box::pin(work);
+        async move {
+            tokio::select! {
+                biased;
+                () = self.asked() => None,
+                done = work => Some(done),
+            }
         }
     }
 
     /// What `work` comes to, which has [`GRACE`] left once asked to stop; nothing when that is over.
-    async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        let mut work = pin!(work);
-        tokio::select! {
-            biased;
-            done = &mut work => return Some(done),
-            () = self.asked() => {}
+    fn within_grace<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
+        let mut work = Box::pin(work);
+        async move {
+            tokio::select! {
+                biased;
+                done = &mut work => return Some(done),
+                () = self.asked() => {}
+            }
+            tokio::time::timeout(GRACE, work).await.ok()
         }
-        tokio::time::timeout(GRACE, work).await.ok()
     }
 }
 

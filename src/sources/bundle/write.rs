@@ -208,14 +208,15 @@ impl Snapshot {
             encoder.finish()
         };
         let pieces = || -> io::Result<Vec<File>> {
-            let mut head = br#"{"apiVersion":"v1","kind":"List","metadata":{},"items":["#.to_vec();
+            let mut head = br#"{"apiVersion":"v1","items":["#.to_vec();
             head.push(b'\n');
             serde_json::to_writer(&mut head, &info)?;
             let mut pieces = vec![encode(&head)?];
             for part in parts {
                 pieces.push(part.encoder.and_then(Encoder::finish)?);
             }
-            pieces.push(encode(b"\n]}\n")?);
+            // The kind stands last, as kubectl has it: whoever makes YAML of this gets text that is shown to be cut off where it is.
+            pieces.push(encode(b"\n],\"kind\":\"List\",\"metadata\":{}}\n")?);
             Ok(pieces)
         };
         let pieces = pieces().map_err(|source| SnapshotError::Temporary {

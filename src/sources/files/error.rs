@@ -65,6 +65,14 @@ pub enum ReadError {
         #[source]
         source: io::Error,
     },
+    /// A zstd file that was compressed with a larger window than memory is granted for.
+    #[error("`{file}` needs more than {} MiB of memory to be unpacked, for the window of its zstd data", limit >> 20)]
+    Window {
+        /// The file as named.
+        file: Arc<str>,
+        /// Bytes that are granted.
+        limit: u64,
+    },
     /// A compressed file unpacks to far more than it should.
     #[error(
         "`{file}` unpacks to more than {} MiB, which is the most that {compressed} bytes of {compression} data may unpack to",
@@ -196,6 +204,9 @@ impl ReadError {
             }
             Self::TruncatedCompression { .. } | Self::CorruptCompression { .. } => {
                 "copy or download the file again; the part before the damage is not used".to_owned()
+            }
+            Self::Window { .. } => {
+                "unpack it yourself, with `zstd -d --long=31`, and read the result, or compress it without `--long`".to_owned()
             }
             Self::Bomb { compression, .. } => format!(
                 "objects of a cluster do not repeat themselves that much; if you trust the file, unpack it yourself, with \

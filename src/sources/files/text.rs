@@ -16,6 +16,10 @@ use super::options::Limits;
 
 /// How much text is handed out at a time. It stays in the second-level cache while it is checked, cut and copied.
 pub(super) const PIECE: usize = 256 << 10;
+/// The largest window that a zstd file may ask for, as a power of two: 128 MiB, which is what the zstd program grants as well.
+const WINDOW_LOG: u32 = 27;
+/// What the zstd library says of a larger one.
+const WINDOW_TOO_LARGE: &str = "requires too much memory";
 /// How much of a file is looked at to tell what it is. A tar archive is told by bytes 257 to 261.
 const SNIFFED: usize = 512;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -211,6 +215,10 @@ impl Text {
             }
             // What the system reports has a number; the rest comes from the decoder.
             Some(compression) if source.raw_os_error().is_none() => match source.kind() {
+                _ if source.to_string().contains(WINDOW_TOO_LARGE) => ReadError::Window {
+                    file,
+                    limit: 1 << WINDOW_LOG,
+                },
                 io::ErrorKind::UnexpectedEof => ReadError::TruncatedCompression {
                     file,
                     compression,
@@ -236,8 +244,8 @@ fn sniff<R: Read>(mut raw: R) -> io::Result<(Vec<u8>, impl Read)> {
 
 fn zstd_decoder(raw: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut decoder = zstd::stream::read::Decoder::new(raw)?;
-    // The window is memory that the file asks for. 128 MiB is what the zstd program grants as well.
-    decoder.window_log_max(27)?;
+    // The window is memory that the file asks for.
+    decoder.window_log_max(WINDOW_LOG)?;
     Ok(Box::new(decoder))
 }
 

@@ -5,6 +5,7 @@
 mod absent;
 mod computing;
 mod objects;
+mod packed;
 mod silent;
 mod terminal;
 mod text;

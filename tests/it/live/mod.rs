@@ -8,6 +8,7 @@ mod eviction;
 mod explain;
 mod faults;
 mod features;
+mod names;
 mod placement;
 mod reading;
 mod remedies;

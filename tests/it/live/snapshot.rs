@@ -262,3 +262,58 @@ fn kubectl_reads_a_snapshot_too() {
         names.stderr
     );
 }
+
+/// Who makes YAML of a snapshot keeps the order of its fields or sorts them: its kind stands behind the items in both.
+#[test]
+fn a_copy_in_yaml_that_is_cut_off_is_never_taken_for_the_whole() {
+    let cluster = Cluster::shared();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("cluster.json");
+    let file = out.to_str().expect("UTF-8");
+    cluster.kubectl_dra(["snapshot", "--out", file]).run().exits(0);
+    let text = std::fs::read_to_string(&out).expect("the snapshot");
+    assert!(
+        text.starts_with(r#"{"apiVersion":"v1","items":["#),
+        "{}",
+        &text[..80]
+    );
+    assert!(text.ends_with("\n],\"kind\":\"List\",\"metadata\":{}}\n"));
+    let mut snapshot: Value = serde_json::from_str(&text).expect("JSON");
+    // One that checks out, so that a cut is all that is wrong; a claim stands last.
+    let items = snapshot["items"].as_array_mut().expect("items");
+    let last = items
+        .iter()
+        .rposition(|item| item["kind"] == "ResourceClaim")
+        .expect("a claim");
+    let claim = items.remove(last);
+    items.push(claim);
+    let yaml = serde_saphyr::to_string(&snapshot).expect("YAML");
+    let copy = folder.path().join("copy.yaml");
+    let check = |text: &str| {
+        std::fs::write(&copy, text).expect("a file");
+        let from = format!("--from={}", copy.display());
+        let args = ["check", NOW, "--only=DRA010,DRA012,DRA015", from.as_str()];
+        cluster.kubectl_dra(args).run()
+    };
+    check(&yaml).exits(0);
+    let end = yaml.rfind("\nkind: List").expect("the kind of the list") + 1;
+    let begin = yaml[..end].rfind("apiVersion: resource").expect("the last item");
+    let lines = yaml[begin..=end].match_indices('\n').map(|(at, _)| begin + at);
+    let cuts: Vec<usize> = lines
+        .flat_map(|at| [at - 3, at, at + 1])
+        .filter(|cut| *cut <= end + 3)
+        .collect();
+    assert!(cuts.len() > 30, "{cuts:?}");
+    for cut in cuts {
+        let run = check(&yaml[..cut]);
+        // What is left of the last item may look suspicious, which is no more than a suspicion.
+        assert!(matches!(run.code, Some(1 | 3 | 4)), "cut at {cut}: {run:?}");
+        assert!(!run.stdout.contains("Confirmed"), "cut at {cut}: {run:?}");
+        let is_told = run.code == Some(3) || run.stderr.contains("its end may be cut off");
+        assert!(is_told, "cut at {cut}: {run:?}");
+    }
+    // A JSON that is cut off is none.
+    for cut in [1, 2, 5, 20, 40] {
+        check(&text[..text.len() - 1 - cut]).exits(3);
+    }
+}

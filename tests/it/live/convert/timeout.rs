@@ -15,12 +15,15 @@ use crate::support::wait::wait_for;
 
 const IS_OVER: &str = "`--timeout` gives is over";
 
+/// What becomes of a request.
+type Fate = fn(&str) -> Fault;
+
 /// A conversion whose time ends while its first write is on its way, and whose further requests meet that fate. A machine that is too
 /// busy to come that far gets more time.
 fn cut_off_while_writing(
     cluster: &Cluster,
     begin: impl Fn(&str, [String; 2]) -> Invocation,
-    then: fn(&str) -> Fault,
+    then: Fate,
 ) -> Run {
     for limit in ["--timeout=2s", "--timeout=20s", "--timeout=80s"] {
         let told = Arc::new(AtomicBool::new(false));
@@ -85,7 +88,7 @@ fn the_end_of_the_time_lets_what_is_in_flight_finish_and_a_second_run_goes_on() 
     groups(&cluster, &NAMES, 2);
     let groups_before = NAMES.map(|name| list(&cluster, &format!("claim/{name}")));
     // What becomes of the write that is in flight, and what is said of it: one that took effect is never called one that did not.
-    let cases: [(&str, fn(&str) -> Fault, &str); 4] = [
+    let cases: [(&str, Fate, &str); 4] = [
         ("answered", |_| Fault::None, "Converted"),
         (
             "carried out, and the answer is lost",
