@@ -87,6 +87,10 @@ pub(super) struct Problem<'a> {
     attributes: Vec<Known<Option<u32>>>,
 }
 
+/// Requests and attributes of constraints, times devices of a node: what is found out of a device for one of them is kept. A claim
+/// that the API server accepts has some 300 of them at most.
+const MOST_ANSWERS: usize = 40_000_000;
+
 /// Upper bound of devices in one claim's allocation. Mirrors `AllocationResultsMaxSize`.
 pub(super) const MAX_RESULTS: i64 = 32;
 
@@ -107,6 +111,10 @@ impl<'a> Problem<'a> {
         let mut devices = Vec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
         for (place, view) in (0..).zip(&views) {
             devices.extend((0..view.devices.len() as u32).map(|device| Place { view: place, device }));
+        }
+        let columns = demand.alternatives.len() + demand.sources.len();
+        if demand.is_too_large || columns.saturating_mul(devices.len()) > MOST_ANSWERS {
+            return Err(Stop::NotTried);
         }
         let verdicts = vec![Known::NotYet; demand.alternatives.len() * devices.len()];
         let attributes = vec![Known::NotYet; demand.sources.len() * devices.len()];

@@ -29,6 +29,7 @@ mod selectors;
 mod state;
 mod structure;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::{Allocation, Claim, Class, Cluster, Kind, Node, TOO_MUCH_WORK};
@@ -211,7 +212,9 @@ impl Inputs {
             class: &class,
             expressions: Expressions::new(Arc::clone(&self.selectors)),
             sources: Vec::new(),
+            places: HashMap::new(),
             alternatives: Vec::new(),
+            is_too_large: false,
         };
         preparation.demand(claims)
     }

@@ -8,6 +8,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use std::collections::HashMap;
+
 use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Selector, Str};
 
 use super::candidates::MAX_RESULTS;
@@ -32,6 +34,8 @@ pub struct Demand {
     /// Some request is sure to look for a device of its own, and no other one can be served or met by an error before: where nothing
     /// is free, nothing fits.
     pub(super) needs_a_free_device: bool,
+    /// It is more than is prepared, so that no search answers it.
+    pub(super) is_too_large: bool,
 }
 
 impl Demand {
@@ -140,7 +144,7 @@ pub(super) struct SelectorUse {
 }
 
 /// Where the attribute of a constraint comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum AttributeSource {
     /// The driver publishes it, under this fully qualified name.
     Published(Str),
@@ -188,8 +192,15 @@ pub(super) struct Preparation<'a> {
     pub(super) class: &'a dyn Fn(&str) -> Option<Arc<Class>>,
     pub(super) expressions: Expressions,
     pub(super) sources: Vec<AttributeSource>,
+    /// The places of `sources`.
+    pub(super) places: HashMap<AttributeSource, u32>,
     pub(super) alternatives: Vec<Alternative>,
+    /// A claim has more requests and constraints than are prepared.
+    pub(super) is_too_large: bool,
 }
+
+/// Requests of a claim times its constraints. One that the API server accepts has 8,192 at most.
+const MOST_PAIRS: usize = 1_000_000;
 
 impl Preparation<'_> {
     pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
@@ -213,6 +224,7 @@ impl Preparation<'_> {
             alternatives: self.alternatives,
             error: None,
             needs_a_free_device: false,
+            is_too_large: self.is_too_large,
         };
         if !demand.takes_all {
             let counts = &demand.counts;
@@ -227,7 +239,8 @@ impl Preparation<'_> {
         demand.needs_a_free_device = demand.error.is_none()
             && !demand.alternatives.is_empty()
             && demand.alternatives.iter().all(takes_its_own)
-            && !demand.claims.iter().any(prioritized);
+            && !demand.claims.iter().any(prioritized)
+            && !demand.is_too_large;
         demand
     }
 
@@ -252,6 +265,14 @@ impl Preparation<'_> {
                 attribute: attribute.clone(),
                 requests: constraint.requests.clone(),
             });
+        }
+        let ways = claim.spec.devices.requests.iter();
+        let ways = ways
+            .map(|request| request.first_available.len().max(1))
+            .sum::<usize>();
+        if ways.saturating_mul(constraints.len()) > MOST_PAIRS {
+            self.is_too_large = true;
+            constraints.clear();
         }
         let requests = (0..)
             .zip(&claim.spec.devices.requests)
@@ -388,11 +409,11 @@ impl Preparation<'_> {
             ),
             None => AttributeSource::Published(attribute.clone()),
         };
-        let place = self.sources.iter().position(|known| *known == source);
-        place.unwrap_or_else(|| {
-            self.sources.push(source);
-            self.sources.len() - 1
-        }) as u32
+        let next = self.sources.len() as u32;
+        *self.places.entry(source).or_insert_with_key(|source| {
+            self.sources.push(source.clone());
+            next
+        })
     }
 
     fn add_selectors(&mut self, uses: &mut Vec<SelectorUse>, of_class: bool, selectors: &[Selector]) {

@@ -322,13 +322,15 @@ impl Results {
 }
 
 /// Place of an expression among those of a demand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ExpressionId(u32);
 
 /// The distinct expressions of a demand.
 pub(super) struct Expressions {
     all: Arc<Selectors>,
     selectors: Vec<(Str, Arc<Selector>)>,
+    /// The places of `selectors`.
+    places: HashMap<Str, u32>,
     derived: Vec<(Str, Arc<DerivedAttribute>)>,
 }
 
@@ -358,6 +360,7 @@ impl Expressions {
         Self {
             all,
             selectors: Vec::new(),
+            places: HashMap::new(),
             derived: Vec::new(),
         }
     }
@@ -369,11 +372,11 @@ impl Expressions {
 
     /// The place of the selector `text`.
     pub(super) fn add_selector(&mut self, text: &Str) -> ExpressionId {
-        let place = self.selectors.iter().position(|(known, _)| known == text);
-        ExpressionId(place.unwrap_or_else(|| {
+        let next = self.selectors.len() as u32;
+        ExpressionId(*self.places.entry(text.clone()).or_insert_with(|| {
             self.selectors.push((text.clone(), self.all.selector(text)));
-            self.selectors.len() - 1
-        }) as u32)
+            next
+        }))
     }
 
     /// The place of the derived attribute `text`.

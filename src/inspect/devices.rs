@@ -336,7 +336,8 @@ impl<'a> Listing<'a> {
         }
         let has_too_many_taints = taints.len() > self.taints_left;
         if has_too_many_taints {
-            taints.clear();
+            taints = Vec::new();
+            self.taints_left = 0;
             self.without_taints += 1;
         }
         self.taints_left -= taints.len();

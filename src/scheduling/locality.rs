@@ -11,6 +11,9 @@ use crate::model::{Claim, Cluster, ClusterBuilder, DeviceId, Key, Node, Object, 
 /// For how many objects that are looked at a slice counts that is put into the part around a node: it is looked up and sorted.
 const LOOKS_PER_SLICE: usize = 16;
 
+/// The same for a device, whose holders are looked up.
+const LOOKS_PER_DEVICE: usize = 8;
+
 /// Which pools reach which nodes.
 pub struct Localities {
     of_node: BTreeMap<Str, BTreeSet<PoolId>>,
@@ -98,7 +101,7 @@ impl Localities {
         };
         let mut looked_at = 0;
         for slice in self.pools(&node.metadata.name).flat_map(slices) {
-            looked_at += LOOKS_PER_SLICE + slice.spec.devices.len();
+            looked_at += LOOKS_PER_SLICE + slice.spec.devices.len() * LOOKS_PER_DEVICE;
             builder.add(Object::ResourceSlice(slice));
         }
         for rule in cluster.rules() {
