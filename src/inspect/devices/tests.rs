@@ -348,3 +348,28 @@ fn what_could_not_be_read_is_unknown() {
     assert_eq!(unseen.get("published"), None);
     assert_eq!(unseen["taintsUnknown"], json!(true));
 }
+
+#[test]
+fn more_taints_than_are_listed_are_unknown() {
+    // Each rule is about each device.
+    let devices: Vec<Value> = (0..560)
+        .map(|number| json!({"name": format!("g{number}")}))
+        .collect();
+    let world = (0..560).fold(World::default().slice("n", &json!(devices)), |world, number| {
+        world.rule(&format!("r{number}"), &json!({"driver": "d"}), "NoExecute")
+    });
+    let list = list(&world.build(), &DeviceFilter::default());
+    assert_eq!(list.items.len(), 560);
+    let unknown = list.items.iter().filter(|item| item.taints_unknown).count();
+    assert_eq!(unknown, 560 - MOST_TAINTS / 560);
+    for item in &list.items {
+        assert_eq!(item.taints.len(), if item.taints_unknown { 0 } else { 560 });
+    }
+    let warning =
+        format!("taints of {unknown} devices are not listed: all of them have more than 300000 together");
+    assert!(
+        texts(&list.warnings).contains(&warning.as_str()),
+        "{:?}",
+        texts(&list.warnings)
+    );
+}

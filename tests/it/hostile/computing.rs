@@ -272,6 +272,29 @@ fn a_simulation_with_pods_that_cannot_be_read_ends() {
     }
 }
 
+#[test]
+fn a_claim_that_no_server_accepts_is_not_judged() {
+    let mut content: Value = serde_json::from_slice(&with_selector("true", 2)).expect("JSON");
+    let alternatives: Vec<Value> = (0..1_001)
+        .map(|number| json!({"name": format!("a{number}"), "deviceClassName": "c", "allocationMode": "ExactCount", "count": 1}))
+        .collect();
+    let constraints: Vec<Value> = (0..1_000)
+        .map(|number| json!({"matchAttribute": format!("d.example.com/a{number}")}))
+        .collect();
+    let devices = &mut content["items"][3]["spec"]["devices"];
+    *devices =
+        json!({"requests": [{"name": "r", "firstAvailable": alternatives}], "constraints": constraints});
+    let content = content.to_string();
+    let run = run_on(content.as_bytes(), &["explain", "claim/k", "-o", "json"]).exits(4);
+    assert_eq!(assert_valid(&run.stdout)["verdict"], "GaveUp");
+    let run = run_on(
+        content.as_bytes(),
+        &["simulate", "allocation", "claim/k", "-o", "json"],
+    )
+    .exits(4);
+    assert_eq!(assert_valid(&run.stdout)["result"], "GaveUp");
+}
+
 /// A pipe that is open for writing, and that no process writes to.
 #[cfg(unix)]
 fn silent_pipe(folder: &Path) -> String {
