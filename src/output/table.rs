@@ -15,7 +15,7 @@ use super::styles::Tone;
 use super::words::NONE;
 
 /// The widest cell, gap included, that other lines are lined up with.
-pub(super) const MOST_WIDTH: usize = 1_000;
+pub(super) const MOST_WIDTH: usize = 60_000;
 
 /// The space between columns, and the least width of a column with it, both as in kubectl.
 const GAP: usize = 3;
@@ -150,7 +150,7 @@ impl Table {
         for row in self.ends.chunks_exact(self.shown.max(1)) {
             for (width, end) in widths.0.iter_mut().zip(row) {
                 let wide = width_of(&self.text[start..*end]) + GAP;
-                // A cell that no terminal has room for would only add that many spaces to every other line.
+                // One endless cell would only add as many spaces to every other line.
                 if wide <= MOST_WIDTH {
                     *width = (*width).max(wide);
                 }
