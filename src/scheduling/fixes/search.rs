@@ -154,7 +154,7 @@ impl Around {
         let cluster = &self.cluster;
         let devices = cluster.slices().map(|slice| slice.spec.devices.len());
         let objects = Kind::all().map(|kind| cluster.count(kind));
-        devices.chain(objects).sum::<usize>() + self.candidates.len()
+        SIZE_OF_A_CLUSTER + devices.chain(objects).sum::<usize>() + self.candidates.len()
     }
 }
 
@@ -178,6 +178,9 @@ fn parts(claim: &Claim) -> usize {
     let of_status = claim.results().len() + claim.status.reserved_for.len();
     requests.sum::<usize>() + devices.constraints.len() + devices.config.len() + of_status
 }
+
+/// For how many objects a cluster counts that is kept, however few it has.
+const SIZE_OF_A_CLUSTER: usize = 50;
 
 /// Objects and devices around nodes that are kept: some 100 MB.
 const MOST_KEPT: usize = 500_000;
