@@ -1,6 +1,7 @@
 //! `kubectl dra status`: a cluster on one screen.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -8,7 +9,7 @@ use super::findings::{CheckRequest, Counts, check_by};
 use super::nodes::{node_selection, slice_selection};
 use super::{DeviceState, Health, HealthIndex, Inventory, Selection, Warnings};
 use crate::eviction::Taints;
-use crate::model::{Cluster, Component, Evidence, Gate, Kind, NodeSelector, Pool, Str, Time};
+use crate::model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
 use crate::reservation::ClaimState;
 use crate::scheduling::Run;
 
@@ -233,7 +234,7 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
     let inventory = Inventory::of(cluster);
     let taints = Taints::of(cluster);
     let health = HealthIndex::of(cluster);
-    let mut drivers: BTreeMap<Str, (DriverStatus, BTreeSet<Str>)> = BTreeMap::new();
+    let mut drivers: BTreeMap<Str, (DriverStatus, Reached<'_>)> = BTreeMap::new();
     let new = |driver: &Str| {
         let status = DriverStatus {
             driver: driver.clone(),
@@ -245,15 +246,15 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
                 ..DeviceCounts::default()
             },
         };
-        (status, BTreeSet::new())
+        (status, Reached::default())
     };
     for pool in cluster.pools() {
-        let (status, nodes) = drivers
+        let (status, reached) = drivers
             .entry(pool.id.driver.clone())
             .or_insert_with(|| new(&pool.id.driver));
         status.pools += 1;
         status.incomplete_pools += usize::from(!pool.is_complete());
-        add_nodes(cluster, &pool, nodes, warnings);
+        reached.add(&pool);
         let facts = inventory.pool_facts(&pool);
         for (_, device) in pool.devices() {
             let id = pool.device_id(&device.name);
@@ -282,53 +283,82 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
     }
     drivers
         .into_values()
-        .map(|(status, nodes)| DriverStatus {
-            nodes: nodes.len(),
+        .map(|(status, reached)| DriverStatus {
+            nodes: reached.count(cluster, &status.driver, warnings),
             ..status
         })
         .collect()
 }
 
-/// Adds the nodes that slices of the pool are for: named ones, and those of the cluster that a selector matches.
-fn add_nodes(cluster: &Cluster, pool: &Pool<'_>, nodes: &mut BTreeSet<Str>, warnings: &mut Warnings) {
-    // Devices of a pool mostly share a selector, which is evaluated once.
-    let mut last: Option<&NodeSelector> = None;
-    let mut all = false;
-    let mut add = |(name, selector, any): (Option<&Str>, Option<&'_ NodeSelector>, bool)| {
-        if let Some(name) = name.or_else(|| selector.filter(|_| !any)?.single_node()) {
-            if !nodes.contains(name) {
-                nodes.insert(name.clone());
+/// The nodes that slices of a driver are for.
+#[derive(Default)]
+struct Reached<'a> {
+    names: BTreeSet<&'a Str>,
+    all: bool,
+    /// Those that a selector matches; devices of a pool mostly share one.
+    selectors: Vec<&'a NodeSelector>,
+}
+
+impl<'a> Reached<'a> {
+    fn add(&mut self, pool: &Pool<'a>) {
+        for slice in pool.slices.iter().copied() {
+            if !slice.spec.per_device_node_selection {
+                self.add_nodes(slice_selection(slice));
+                continue;
             }
+            for device in &slice.spec.devices {
+                self.add_nodes(node_selection(slice, device));
+            }
+        }
+    }
+
+    fn add_nodes(&mut self, (name, selector, any): (Option<&'a Str>, Option<&'a NodeSelector>, bool)) {
+        if let Some(name) = name.or_else(|| selector.filter(|_| !any)?.single_node()) {
+            self.names.insert(name);
         } else if any {
-            all = true;
-        } else if let Some(selector) = selector {
-            let matching = cluster.nodes().filter(|node| {
-                selector.matches(&node.metadata).unwrap_or_else(|invalid| {
-                    let driver = &pool.id.driver;
+            self.all = true;
+        } else if let Some(selector) = selector
+            && self.selectors.last() != Some(&selector)
+        {
+            self.selectors.push(selector);
+        }
+    }
+
+    /// How many there are: named ones, and those of the cluster that a selector matches.
+    fn count(self, cluster: &'a Cluster, driver: &Str, warnings: &mut Warnings) -> usize {
+        let Self {
+            mut names,
+            all,
+            selectors,
+        } = self;
+        if all {
+            names.extend(cluster.nodes().map(|node| &node.metadata.name));
+            return names.len();
+        }
+        let mut left: Vec<&Arc<Node>> = cluster
+            .nodes()
+            .filter(|node| !names.contains(&node.metadata.name))
+            .collect();
+        for selector in selectors {
+            if let Some(why) = cluster.meter().exhausted() {
+                warnings.add(format!("some nodes of driver `{driver}` are not counted: {why}"));
+                break;
+            }
+            cluster.meter().look(left.len());
+            left.retain(|node| {
+                let matches = selector.matches(&node.metadata).unwrap_or_else(|invalid| {
                     warnings.add(format!(
                         "some nodes of driver `{driver}` are not counted: {invalid}"
                     ));
                     false
-                })
+                });
+                if matches {
+                    names.insert(&node.metadata.name);
+                }
+                !matches
             });
-            nodes.extend(matching.map(|node| node.metadata.name.clone()));
         }
-    };
-    for slice in &pool.slices {
-        if !slice.spec.per_device_node_selection {
-            add(slice_selection(slice));
-            continue;
-        }
-        for device in &slice.spec.devices {
-            let (name, selector, any) = node_selection(slice, device);
-            if selector.is_none() || selector != last {
-                add((name, selector, any));
-            }
-            last = selector;
-        }
-    }
-    if all {
-        nodes.extend(cluster.nodes().map(|node| node.metadata.name.clone()));
+        names.len()
     }
 }
 
