@@ -12,7 +12,7 @@ use crate::model::{Claim, Cluster, ClusterBuilder, DeviceId, Key, Node, Object, 
 const LOOKS_PER_SLICE: usize = 16;
 
 /// The same for a device, whose holders are looked up.
-const LOOKS_PER_DEVICE: usize = 8;
+const LOOKS_PER_DEVICE: usize = 4;
 
 /// Which pools reach which nodes.
 pub struct Localities {
