@@ -470,7 +470,6 @@ fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
             .chain(read)
             .collect()
     };
-    let again = ["resourceclaims", "pods", "podgroups"];
     let check = |user: &User| {
         let run = user.kubectl_dra(["check", "-o", "json"]).run().exits(1);
         let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
@@ -481,7 +480,7 @@ fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
         let codes = |items: Vec<&Value>| items.into_iter().map(code).collect::<Vec<_>>();
         (codes(sure), codes(rest), run.stderr)
     };
-    let user = cluster.user("checks-all").allowed(&reads(&again));
+    let user = cluster.user("checks-all").allowed(&reads(&everything));
     // What changes between two reads stays possible: the controllers first have to come to rest.
     let mut all = wait_for("every finding is sure", || {
         let (sure, rest, _) = check(&user);
@@ -489,8 +488,8 @@ fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
     });
     assert!(all.len() > 4, "{all:?}");
     all.sort();
-    for (number, left_out) in again.iter().enumerate() {
-        let others: Vec<&str> = again.into_iter().filter(|one| one != left_out).collect();
+    for (number, left_out) in ["resourceclaims", "pods", "podgroups"].iter().enumerate() {
+        let others: Vec<&str> = everything.iter().copied().filter(|one| one != left_out).collect();
         let user = cluster
             .user(&format!("checks-less-{number}"))
             .allowed(&reads(&others));
