@@ -390,7 +390,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
         "empty devices".to_owned(),
         Box::new(|size| {
             changed(SLICE, |slice| {
-                slice["spec"]["devices"] = json!(vec![json!({}); size / 3])
+                slice["spec"]["devices"] = json!(vec![json!({}); size / 3]);
             })
         }),
     );
@@ -398,7 +398,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
         "devices".to_owned(),
         Box::new(|size| {
             changed(SLICE, |slice| {
-                slice["spec"]["devices"] = json!(fill(size, |n| json!({"name": n.to_string()})))
+                slice["spec"]["devices"] = json!(fill(size, |n| json!({"name": n.to_string()})));
             })
         }),
     );
@@ -420,7 +420,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
                 slice["spec"]["devices"][0]["taints"] = json!(fill(
                     size,
                     |n| json!({"key": n.to_string(), "effect": "NoSchedule"})
-                ))
+                ));
             })
         }),
     );
@@ -488,7 +488,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
         "a claim with requests".to_owned(),
         Box::new(|size| {
             changed(CLAIM, |claim| {
-                claim["spec"]["devices"]["requests"] = json!(fill(size, |n| exactly(&n.to_string(), "c", 1)))
+                claim["spec"]["devices"]["requests"] = json!(fill(size, |n| exactly(&n.to_string(), "c", 1)));
             })
         }),
     );
@@ -518,7 +518,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
         Box::new(|size| {
             changed(CLAIM, |claim| {
                 claim["spec"]["devices"]["constraints"] =
-                    json!(fill(size, |n| json!({"matchAttribute": format!("d/{n}")})))
+                    json!(fill(size, |n| json!({"matchAttribute": format!("d/{n}")})));
             })
         }),
     );
@@ -578,7 +578,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
                         size,
                         |n| json!({"resource": "pods", "name": n.to_string(), "uid": "u"})
                     )),
-                )
+                );
             })
         }),
     );
@@ -616,7 +616,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
                 pod["spec"]["resourceClaims"] = json!(fill(
                     size,
                     |n| json!({"name": n.to_string(), "resourceClaimName": "k"})
-                ))
+                ));
             })
         }),
     );
@@ -638,7 +638,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
                 pod["spec"]["tolerations"] = json!(fill(
                     size,
                     |n| json!({"key": n.to_string(), "operator": "Exists"})
-                ))
+                ));
             })
         }),
     );
@@ -661,7 +661,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
                 node["spec"]["taints"] = json!(fill(
                     size,
                     |n| json!({"key": n.to_string(), "effect": "NoSchedule"})
-                ))
+                ));
             })
         }),
     );
@@ -796,7 +796,7 @@ pub(crate) fn families() -> Vec<(String, Make)> {
         "controls in a name".to_owned(),
         Box::new(|size| {
             changed(POD, |pod| {
-                pod["metadata"]["name"] = json!("\u{1b}[2J".repeat(size / 10))
+                pod["metadata"]["name"] = json!("\u{1b}[2J".repeat(size / 10));
             })
         }),
     );
