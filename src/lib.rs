@@ -25,6 +25,7 @@ pub mod allocator;
 )]
 pub mod cel;
 pub mod controllers;
+pub mod devices;
 pub mod eviction;
 pub mod inspect;
 pub mod model;

@@ -10,14 +10,12 @@ use std::sync::Arc;
 use crate::model::{Device, DeviceId, Node, Quantity, Slice, Taint, Toleration};
 
 use super::Stop;
-use super::capacity::{Need, need, takes_all, units};
 use super::constraint::{Values, attribute_of};
-use super::counters::Usage;
-use super::features::{Features, Implementation};
-use super::node_selection::node_matches;
-use super::pools::{LOOKS_PER_OBJECT, PoolDevice, PoolStatus, PoolView};
 use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
-use super::selectors::SelectorError;
+use crate::devices::{
+    Features, Implementation, LOOKS_PER_OBJECT, Need, PoolDevice, PoolStatus, PoolView, SelectorError, Usage,
+    need, node_matches, takes_all, units,
+};
 
 /// What is fixed about a device for an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::model::{Change, Claim, Cluster, DeviceId, Kind, Object};
 
-use super::pools::LOOKS_PER_OBJECT;
 use super::{Inputs, objects};
+use crate::devices::LOOKS_PER_OBJECT;
 
 impl Inputs {
     /// Makes `change` part of the cluster of these inputs. What changes a claim costs as much as the claim is large.

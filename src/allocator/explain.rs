@@ -8,14 +8,10 @@ use std::sync::Arc;
 use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
 
 use super::candidates::{Problem, is_tolerated};
-use super::capacity::{Need, need, units};
 use super::constraint::Rule;
-use super::features::Implementation;
-use super::node_selection::node_matches;
-use super::pools::PoolStatus;
 use super::request::AttributeSource;
-use super::selectors::SelectorError;
 use super::{Demand, Inputs, Stop};
+use crate::devices::{Implementation, Need, PoolStatus, SelectorError, need, node_matches, units};
 
 /// What a node has for one request.
 #[derive(Clone, Debug)]

@@ -11,22 +11,13 @@
 mod bounds;
 mod budget;
 mod candidates;
-mod capacity;
 mod change;
 mod constraint;
-mod counters;
 mod explain;
-mod features;
-mod node_selection;
-mod node_selector_errors;
-mod overlay;
-mod pools;
 mod pruned;
 mod request;
 mod result;
 mod search;
-mod selectors;
-mod state;
 mod structure;
 
 use std::collections::HashMap;
@@ -35,18 +26,15 @@ use std::sync::Arc;
 use crate::model::{Allocation, Claim, Class, Cluster, Kind, Node, TOO_MUCH_WORK};
 
 use self::candidates::Problem;
-use self::pools::{LOOKS_PER_OBJECT, PoolView, Pools};
 use self::pruned::Pruned;
 use self::request::Preparation;
 use self::search::{Flow, Search, State};
-use self::selectors::{Expressions, Selectors};
-use self::state::AllocatedState;
+use crate::devices::{
+    AllocatedState, Expressions, Features, LOOKS_PER_OBJECT, PoolStatus, PoolView, Pools, SelectorCache,
+};
 
 pub use self::budget::Budget;
-pub use self::counters::pool_fault;
 pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
-pub use self::features::{Features, Implementation};
-pub use self::pools::PoolStatus;
 pub use self::request::Demand;
 
 /// A cluster prepared for allocation: pools, devices in use, taints. Shared by all nodes and threads.
@@ -58,7 +46,7 @@ pub struct Inputs {
     cluster: Cluster,
     pools: Pools,
     allocated: AllocatedState,
-    selectors: Arc<Selectors>,
+    selectors: Arc<SelectorCache>,
 }
 
 /// How much work an attempt may do.
@@ -178,7 +166,7 @@ impl Inputs {
     /// Prepares `cluster`. Costs little: pools are looked at when a node asks for them.
     pub fn new(cluster: &Cluster, features: Features) -> Self {
         let claims = cluster.claims().map(|claim| &**claim);
-        let selectors = Selectors::new(features.selectors(cluster.environment()), cluster.meter());
+        let selectors = SelectorCache::new(features.selectors(cluster.environment()), cluster.meter());
         Self {
             features,
             pools: Pools::new(cluster.slices(), cluster.rules(), features, &selectors),

@@ -14,8 +14,7 @@ use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Se
 
 use super::candidates::MAX_RESULTS;
 use super::constraint::{ConstraintDemand, Rule};
-use super::features::{Features, Implementation};
-use super::selectors::{ExpressionId, Expressions};
+use crate::devices::{ExpressionId, Expressions, Features, Implementation};
 
 /// Claims that are to be allocated together, in this order, for one pod.
 #[derive(Debug)]

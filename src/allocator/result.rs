@@ -10,9 +10,9 @@ use crate::model::{
 };
 
 use super::candidates::Problem;
-use super::features::Implementation;
 use super::request::RequestDemand;
 use super::search::Pick;
+use crate::devices::Implementation;
 
 /// The allocations of all claims of the problem, whose picks are given claim by claim.
 ///

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use super::candidates::{MAX_RESULTS, Problem, Verdict};
 use super::constraint::ConstraintState;
-use super::counters::Compatibility;
-use super::pools::PoolView;
 use super::request::{Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
+use crate::devices::{Compatibility, PoolView, units};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +160,7 @@ impl State {
             .all(|(place, (amount, (_, capacity)))| {
                 let allocated = pool_device.consumed().get(place).copied().unwrap_or(0);
                 let picked = picked.get(place).copied().unwrap_or(0);
-                allocated.saturating_add(picked).saturating_add(*amount)
-                    <= super::capacity::units(&capacity.value)
+                allocated.saturating_add(picked).saturating_add(*amount) <= units(&capacity.value)
             })
     }
 

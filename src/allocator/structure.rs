@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use super::candidates::{Problem, Verdict};
 use super::constraint::Rule;
 use super::request::Amount;
+use crate::devices::{Compatibility, units};
 
 /// Devices that can only be swapped together.
 #[derive(Debug, Default)]
@@ -255,7 +256,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         if found.multiple {
             for (place, (_, capacity)) in self.problem.device(device).capacity.iter().enumerate() {
                 let taken = found.consumed().get(place).copied().unwrap_or(0);
-                answers.push(super::capacity::units(&capacity.value).saturating_sub(taken));
+                answers.push(units(&capacity.value).saturating_sub(taken));
             }
         }
     }
@@ -482,8 +483,8 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 }
 
 /// A compatibility as numbers, for keys.
-pub(super) fn compatibility_code(compatibility: &super::counters::Compatibility) -> Vec<i128> {
-    use super::counters::Compatibility;
+pub(super) fn compatibility_code(compatibility: &Compatibility) -> Vec<i128> {
+    use crate::devices::Compatibility;
     match compatibility {
         Compatibility::Free => vec![-1],
         Compatibility::Ungrouped => vec![-2],

@@ -5,10 +5,10 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::context::Ctx;
+use crate::devices::{ClassSelectors, DeviceNode, DeviceState};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::{
-    self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceNode,
-    DeviceState, Health, Selectors,
+    self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, Health,
 };
 use crate::model::{Cluster, Kind, Str};
 use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View};
@@ -251,7 +251,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     watching::check(ctx)?;
     let loaded = ctx.load_to_watch(&needs).await?;
     let compile = |expression: &String| {
-        let compiled = Selectors::of(&loaded.cluster).compile(expression);
+        let compiled = ClassSelectors::of(&loaded.cluster).compile(expression);
         compiled.map_err(|error| {
             UsageError::new(format!("`--selector` is no CEL expression for devices: {error}"))
         })
@@ -260,7 +260,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let rows = |cluster: &Cluster| {
         // What was spent on rows that are shown already is not missing now.
         cluster.meter().renew();
-        let selectors = Selectors::of(cluster);
+        let selectors = ClassSelectors::of(cluster);
         // It has compiled before.
         let selects = selector
             .as_ref()

@@ -4,9 +4,8 @@ use std::fmt;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::eviction::NO_EFFECT;
 use crate::inspect::{self, Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
-use crate::model::Time;
+use crate::model::{NO_EFFECT, Time};
 use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 
 use super::{Accepts, objects};

@@ -11,11 +11,14 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 
 use super::{Observed, Queue, RecentUids};
+use crate::devices::{Origin, RuleSupport, Rules, Taints};
 use crate::eviction::{
-    Eviction, NO_EFFECT, NO_EXECUTE, Origin, Release, RuleCounts, RuleSupport, Rules, Taints, claim_eviction,
-    condition_of, consumers, count, namespaces, pending, pod_eviction, rule_condition,
+    Eviction, Release, RuleCounts, claim_eviction, condition_of, consumers, count, namespaces, pending,
+    pod_eviction, rule_condition,
 };
-use crate::model::{Claim, Cluster, Condition, DeviceId, Key, Object, Pod, Slice, Str, TaintRule, Time};
+use crate::model::{
+    Claim, Cluster, Condition, DeviceId, Key, NO_EFFECT, NO_EXECUTE, Object, Pod, Slice, Str, TaintRule, Time,
+};
 
 /// The shortest time between updates of a rule's status while eviction goes on.
 const STATUS_PERIOD: Duration = Duration::from_secs(10);

@@ -1,7 +1,7 @@
 //! How long a taint is tolerated, and when the pods of a claim have to go.
 
-use super::{DeviceTaint, NO_EXECUTE, Origin, Taints, tolerates};
-use crate::model::{Claim, Taint, Time, Toleration};
+use crate::devices::{DeviceTaint, Origin, Taints, tolerates};
+use crate::model::{Claim, NO_EXECUTE, Taint, Time, Toleration};
 
 /// How an allocated device tolerates a NoExecute taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,7 +76,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::eviction::{Taints, claim_eviction};
+    use crate::devices::Taints;
+    use crate::eviction::claim_eviction;
     use crate::model::{ClusterBuilder, Environment, Kind, Object, Time, Version};
 
     const TAINTED: &str = "2026-11-21T10:00:00Z";

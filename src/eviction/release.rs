@@ -1,18 +1,8 @@
 //! What a release of kube-controller-manager, with its gates, makes of device taints.
 
+use crate::devices::RuleSupport;
 use crate::model::{Component, Environment, Gate, Version};
 use crate::reservation::PodGroups;
-
-/// What the eviction controller does with DeviceTaintRules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RuleSupport {
-    /// Nothing: they neither evict nor get a status.
-    Off,
-    /// They evict, as long as a slice publishes the device: 1.34 patched slices with them. They get no status.
-    PublishedOnly,
-    /// They evict by the names in allocation results, and get a status.
-    On,
-}
 
 /// The ways in which releases and gates of kube-controller-manager differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

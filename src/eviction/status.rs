@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{NO_EXECUTE, Release, Tolerance, evicting_claims, rule_matches, tolerance};
-use crate::model::{Claim, Cluster, Condition, Key, Pool, PoolId, Str, TaintRule, TaintSelector, Time};
+use super::{Release, Tolerance, evicting_claims, tolerance};
+use crate::devices::rule_matches;
+use crate::model::{
+    Claim, Cluster, Condition, Key, NO_EFFECT, NO_EXECUTE, Pool, PoolId, Str, TaintRule, TaintSelector, Time,
+};
 
 /// The condition's type.
 pub const EVICTION_IN_PROGRESS: &str = "EvictionInProgress";
-
-/// The effect that does nothing, and lets the controller count what NoExecute would do.
-pub const NO_EFFECT: &str = "None";
 
 /// What the condition of a rule counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

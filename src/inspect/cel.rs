@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::Warnings;
 use super::claim_filter::names_device;
-use super::nodes::{WantedNode, node_of};
-use super::{DeviceNode, Match, Selectors, Warnings, input};
 use crate::cel::{Environment, FailingTerm, Features, Mode, Program, Refusal};
+use crate::devices::{ClassSelectors, DeviceNode, Match, WantedNode, input, node_of};
 use crate::model::{Cluster, Component, DeviceId, Gate, Kind, Str, TOO_MUCH_WORK};
 
 /// The report.
@@ -194,7 +194,10 @@ fn evaluate(
     filter: &SelectorFilter,
     warnings: &mut Warnings,
 ) -> (Vec<SelectedDevice>, bool) {
-    let classes = filter.class.as_ref().map(|class| (class, Selectors::of(cluster)));
+    let classes = filter
+        .class
+        .as_ref()
+        .map(|class| (class, ClassSelectors::of(cluster)));
     if let Some(class) = &filter.class {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
             warnings.unknown("devices of the class are unknown", gap);
@@ -309,8 +312,8 @@ fn failing_item(term: FailingTerm) -> FailingItem {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{World, json_of};
     use super::*;
+    use crate::devices::testing::{World, json_of};
 
     fn world() -> Cluster {
         World::default()

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::nodes::WantedNode;
+use crate::devices::WantedNode;
 use crate::model::{AllocatedDevice, Claim, Cluster, DeviceId, Key, Kind, Str};
 use crate::reservation::{ClaimState, PodGroups, resolves_to};
 
@@ -161,8 +161,8 @@ fn is_of_pod(cluster: &Cluster, claim: &Claim, pod: &PodFilter) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::{World, holding, status};
     use super::*;
+    use crate::devices::testing::{World, holding, status};
 
     fn listed(cluster: &Cluster, filter: &ClaimFilter) -> Vec<String> {
         cluster

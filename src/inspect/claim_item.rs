@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::references::{Consumer, Owner, consumers};
-use crate::eviction::Taints;
+use crate::devices::Taints;
 use crate::model::{
     AllocatedDevice, AllocationMode, Claim, DeviceRequest, PoolId, Request, Str, Taint, Time,
 };
@@ -427,9 +427,10 @@ impl<'a> TaintView<'a> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::{World, holding, json_of, now, status, texts};
     use super::super::{ClaimFilter, ClaimList, Selection, claims};
     use super::*;
+    use crate::devices::testing::{World, holding, json_of, now, status};
+    use crate::inspect::warnings::texts;
     use crate::model::Kind;
 
     fn list(world: World, show_taints: bool) -> ClaimList {

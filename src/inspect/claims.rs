@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{ClaimFilter, ClaimItem, LeftOut, Selection, Warnings};
-use crate::eviction::Taints;
+use crate::devices::Taints;
 use crate::model::{Cluster, Gap, Kind, Time};
 
 /// The report.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{CounterBalance, DeviceNode, DeviceState, Health, HealthReport, Holder, Unavailable};
-use crate::eviction::DeviceTaint;
+use super::{Health, HealthReport};
+use crate::devices::{CounterBalance, DeviceNode, DeviceState, DeviceTaint, Holder, Unavailable};
 use crate::model::{Cluster, DeviceId, Quantity, Str, Time};
 use crate::reservation::users;
 

@@ -3,13 +3,14 @@
 use serde::Serialize;
 
 use super::claim_filter::names_device;
-use super::nodes::{WantedNode, node_of};
 use super::{
-    CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceNode, DeviceState, DeviceTaintItem,
-    HealthIndex, HolderItem, Inventory, LeftOut, Match, PoolFacts, Selectors, Warnings, input,
+    CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HealthIndex, HolderItem,
+    LeftOut, Warnings,
 };
 use crate::cel::Program;
-use crate::eviction::Taints;
+use crate::devices::{
+    ClassSelectors, DeviceNode, DeviceState, Inventory, Match, PoolFacts, Taints, WantedNode, input, node_of,
+};
 use crate::model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, Str, TOO_MUCH_WORK};
 
 /// The report.
@@ -57,7 +58,7 @@ pub const DEVICES_NEEDS: [Kind; 5] = [
 pub fn devices(
     cluster: &Cluster,
     filter: &DeviceFilter,
-    selectors: &Selectors,
+    selectors: &ClassSelectors,
     selects: Option<&Program>,
 ) -> DeviceList {
     let mut listing = Listing::new(cluster, filter);
@@ -209,7 +210,7 @@ impl<'a> Listing<'a> {
         pool: &Pool<'_>,
         facts: &PoolFacts,
         (slice, device): (&Slice, &Device),
-        selectors: &Selectors,
+        selectors: &ClassSelectors,
         selects: Option<&Program>,
     ) -> Option<DeviceItem> {
         let id = pool.device_id(&device.name);

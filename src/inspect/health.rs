@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::Inventory;
+use crate::devices::Inventory;
 use crate::model::{
     AllocatedDevice, Claim, Cluster, Condition, DeviceId, Gap, Key, Kind, Pod, ResourceHealth,
     ResourceStatus, Str,
@@ -300,8 +300,8 @@ fn condition_report(claim: &Claim, condition: &Condition, health: Health) -> Hea
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::{World, holding, status};
     use super::*;
+    use crate::devices::testing::{World, holding, status};
 
     fn answers(world: World, devices: &[&str]) -> Vec<Option<Health>> {
         let cluster = world.build();

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use super::allocation::{Settings, Units, allocation, pack};
 use super::explanation::{Explanation, explain_claims, explain_pod};
 use super::findings::{CheckRequest, Code, check};
-use super::testing::{World, json_of, now, texts};
-use super::{DeviceFilter, SelectorFilter, Selectors, cel, describe, devices};
+use super::{DeviceFilter, SelectorFilter, cel, describe, devices};
 use crate::allocator::Budget;
+use crate::devices::ClassSelectors;
+use crate::devices::testing::{World, json_of, now};
+use crate::inspect::warnings::texts;
 use crate::model::{Cluster, Key, Kind, Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};
 use crate::scheduling::in_order;
 
@@ -61,7 +63,14 @@ fn by_steps<T: std::fmt::Debug>(judge: impl Fn(&Cluster) -> T, mut look: impl Fn
 
 #[test]
 fn classes_of_devices_that_were_not_judged_are_unknown() {
-    let list = |cluster: &Cluster| devices(cluster, &DeviceFilter::default(), &Selectors::of(cluster), None);
+    let list = |cluster: &Cluster| {
+        devices(
+            cluster,
+            &DeviceFilter::default(),
+            &ClassSelectors::of(cluster),
+            None,
+        )
+    };
     let mut unknown = BTreeSet::new();
     by_steps(list, |steps, enough, list| {
         assert_eq!(list.items.len(), 3);
@@ -92,7 +101,7 @@ fn devices_that_were_not_judged_are_left_out_and_told() {
         assert!(report.devices.iter().all(|device| device.error.is_none()));
     });
     let judge =
-        |cluster: &Cluster| describe::class(cluster, "costly", &Selectors::of(cluster), now()).unwrap();
+        |cluster: &Cluster| describe::class(cluster, "costly", &ClassSelectors::of(cluster), now()).unwrap();
     by_steps(judge, |steps, enough, class| {
         let total = class.drivers.first().map_or(0, |driver| driver.total);
         assert_eq!(total == 3, class.warnings.is_empty(), "{steps} steps");

@@ -15,12 +15,9 @@ mod devices;
 pub mod explanation;
 pub mod findings;
 mod health;
-mod inventory;
-mod nodes;
 mod references;
 mod reserved;
 mod select;
-mod selectors;
 mod status;
 mod taints;
 mod warnings;
@@ -38,12 +35,9 @@ pub use device_item::{
 pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
 use health::Binding;
 pub use health::{Health, HealthIndex, HealthReport};
-pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
-pub use nodes::DeviceNode;
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
-pub use selectors::{DeviceClasses, Match, Selectors, input};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
     status,
@@ -54,5 +48,3 @@ pub use warnings::Warnings;
 
 #[cfg(test)]
 mod metered;
-#[cfg(test)]
-mod testing;

@@ -206,8 +206,9 @@ fn add_missing(cluster: &Cluster, claim: &Claim, report: &mut ReservationList) {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{World, holding, json_of, texts};
     use super::*;
+    use crate::devices::testing::{World, holding, json_of};
+    use crate::inspect::warnings::texts;
 
     #[test]
     fn entries_are_judged_and_pods_without_one_are_found() {

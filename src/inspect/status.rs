@@ -6,9 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::findings::{CheckRequest, Counts, check_by};
-use super::nodes::{node_selection, slice_selection};
-use super::{DeviceState, Health, HealthIndex, Inventory, Selection, Warnings};
-use crate::eviction::Taints;
+use super::{Health, HealthIndex, Selection, Warnings};
+use crate::devices::{DeviceState, Inventory, Taints, node_selection, slice_selection};
 use crate::model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
 use crate::reservation::ClaimState;
 use crate::scheduling::Run;
@@ -366,8 +365,9 @@ impl<'a> Reached<'a> {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{World, holding, json_of, now, status as holding_results, texts};
     use super::*;
+    use crate::devices::testing::{World, holding, json_of, now, status as holding_results};
+    use crate::inspect::warnings::texts;
     use crate::scheduling::in_order;
 
     #[test]

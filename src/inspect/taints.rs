@@ -6,14 +6,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::describe::toleration;
-use super::{DeviceReference, Inventory, ObjectReference, Selection, Warnings};
-use crate::eviction::{
-    NO_EFFECT, NO_EXECUTE, Release, RuleSupport, Tolerance, count, due, pending, rule_condition,
-    rule_matches, tolerance, tolerates,
-};
+use super::{DeviceReference, ObjectReference, Selection, Warnings};
+use crate::devices::{Inventory, RuleSupport, rule_matches, tolerates};
+use crate::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
 use crate::model::{
-    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, Pod, Slice, Str, Taint, TaintRule, Time,
-    Toleration,
+    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
+    Taint, TaintRule, Time, Toleration,
 };
 use crate::reservation::users;
 

@@ -117,3 +117,9 @@ mod tests {
         );
     }
 }
+
+#[cfg(test)]
+/// The texts of the warnings.
+pub(super) fn texts(warnings: &Warnings) -> Vec<&str> {
+    warnings.iter().collect()
+}

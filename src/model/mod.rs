@@ -62,8 +62,8 @@ pub use quote::go_quote;
 pub use repeated::{Part, Repeated};
 pub use semver::{Semver, SemverError};
 pub use slice::{
-    Capacity, Counter, CounterConsumption, CounterSet, Device, DeviceId, PoolId, PoolPart, RequestPolicy,
-    RequestRange, Slice, SliceSpec, Taint,
+    Capacity, Counter, CounterConsumption, CounterSet, Device, DeviceId, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE,
+    PoolId, PoolPart, RequestPolicy, RequestRange, Slice, SliceSpec, Taint,
 };
 pub use text::{Interner, Str};
 pub use time::Time;

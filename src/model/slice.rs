@@ -235,6 +235,13 @@ pub struct CounterConsumption {
     pub compatibility_groups: Vec<Str>,
 }
 
+/// The only effect that evicts pods.
+pub const NO_EXECUTE: &str = "NoExecute";
+/// The effect that keeps new pods off a device, as [`NO_EXECUTE`] does too.
+pub const NO_SCHEDULE: &str = "NoSchedule";
+/// The effect that does nothing, and lets the controller count what NoExecute would do.
+pub const NO_EFFECT: &str = "None";
+
 /// A taint on a device. Unknown effects are kept as text: they neither block nor evict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -14,9 +14,8 @@ use super::extended::{Extended, NodeShare, in_memory_key};
 use super::plain::PlainFilters;
 use super::requests::{Usage, pod_requests};
 use super::verdict::{Granted, Judgment, Obstacle, Refusal, Verdict};
-use crate::allocator::{
-    Demand, Features, Implementation, Inputs, Limits, Observer, Outcome, RequestExplanation, Stop,
-};
+use crate::allocator::{Demand, Inputs, Limits, Observer, Outcome, RequestExplanation, Stop};
+use crate::devices::{Features, Implementation};
 use crate::model::{
     Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Meter, Node, Pod, PoolId, Str, Time, go_quote,
 };

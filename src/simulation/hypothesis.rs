@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::eviction::{NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, rule_matches};
+use crate::devices::rule_matches;
 use crate::model::{
-    Change, Cluster, DeviceId, Meta, Object, PoolId, Str, Taint, TaintRule, TaintRuleSpec, TaintSelector,
-    Time,
+    Change, Cluster, DeviceId, Meta, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object, PoolId, Str, Taint,
+    TaintRule, TaintRuleSpec, TaintSelector, Time,
 };
 
 /// Which devices to taint; what is absent restricts nothing.

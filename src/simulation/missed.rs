@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::eviction::{Release, RuleSupport, Taints, claim_eviction, consumers, evicting_claims};
+use crate::devices::{RuleSupport, Taints};
+use crate::eviction::{Release, claim_eviction, consumers, evicting_claims};
 use crate::model::{Claim, Cluster, Key, Pod, Str, Time};
 use crate::reservation::{PodGroups, check_owner, claim_names, is_reserved_for};
 

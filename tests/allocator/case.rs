@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kubectl_dra::allocator::{Attempt, Features, INVALID_POOLS, Inputs, Limits, Outcome};
+use kubectl_dra::allocator::{Attempt, INVALID_POOLS, Inputs, Limits, Outcome};
+use kubectl_dra::devices::Features;
 use kubectl_dra::model::{
     Allocation, Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Node, Object, with_interner,
 };

@@ -79,16 +79,26 @@ const TABLE: &[Row] = &[
         &["model"],
         &["cel", "regex", "regex_automata", "regex_syntax"],
     ),
-    pure("allocator", &["model", "cel"], &[]),
+    pure("devices", &["model", "cel"], &[]),
+    pure("allocator", &["model", "cel", "devices"], &[]),
     pure("reservation", &["model"], &[]),
-    pure("eviction", &["model", "reservation"], &[]),
-    pure("scheduling", &["model", "cel", "allocator", "reservation"], &[]),
-    pure("controllers", &["model", "reservation", "eviction"], &[]),
+    pure("eviction", &["model", "devices", "reservation"], &[]),
+    pure(
+        "scheduling",
+        &["model", "cel", "devices", "allocator", "reservation"],
+        &[],
+    ),
+    pure(
+        "controllers",
+        &["model", "devices", "reservation", "eviction"],
+        &[],
+    ),
     pure(
         "simulation",
         &[
             "model",
             "cel",
+            "devices",
             "allocator",
             "reservation",
             "eviction",
@@ -102,6 +112,7 @@ const TABLE: &[Row] = &[
         &[
             "model",
             "cel",
+            "devices",
             "allocator",
             "reservation",
             "eviction",
@@ -167,6 +178,7 @@ const TABLE: &[Row] = &[
         &[
             "model",
             "cel",
+            "devices",
             "allocator",
             "reservation",
             "eviction",
@@ -188,6 +200,7 @@ const TABLE: &[Row] = &[
         &[
             "model",
             "cel",
+            "devices",
             "allocator",
             "reservation",
             "eviction",
@@ -390,7 +403,7 @@ fn what_the_table_forbids_is_found() {
         (
             "eviction/a.rs",
             "use crate::cel::Program;",
-            "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`",
+            "eviction/a.rs:1: `eviction` may use `model`, `devices`, `reservation`, not `cel`",
         ),
         (
             "model/a.rs",
@@ -400,7 +413,7 @@ fn what_the_table_forbids_is_found() {
         (
             "eviction/a.rs",
             "use crate::{\n    model::{Str, cel},\n    scheduling,\n};",
-            "eviction/a.rs:3: `eviction` may use `model`, `reservation`, not `scheduling`",
+            "eviction/a.rs:3: `eviction` may use `model`, `devices`, `reservation`, not `scheduling`",
         ),
         (
             "eviction/a.rs",
@@ -410,12 +423,12 @@ fn what_the_table_forbids_is_found() {
         (
             "eviction/a.rs",
             "let c = '\"'; crate::cel::f(); let d = '\"';",
-            "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`",
+            "eviction/a.rs:1: `eviction` may use `model`, `devices`, `reservation`, not `cel`",
         ),
         (
             "eviction/a.rs",
             "fn f<'a>(x: &'a str) { crate::cel::f() }",
-            "eviction/a.rs:1: `eviction` may use `model`, `reservation`, not `cel`",
+            "eviction/a.rs:1: `eviction` may use `model`, `devices`, `reservation`, not `cel`",
         ),
         (
             "eviction/a.rs",
@@ -425,7 +438,7 @@ fn what_the_table_forbids_is_found() {
         (
             "eviction/a.rs",
             "#[cfg(test)]\nmod tests;\nuse crate::cel::x;",
-            "eviction/a.rs:3: `eviction` may use `model`, `reservation`, not `cel`",
+            "eviction/a.rs:3: `eviction` may use `model`, `devices`, `reservation`, not `cel`",
         ),
         ("eviction/tests.rs", "use crate::cel::x;", ""),
         ("eviction/tests/b.rs", "use crate::cel::x;", ""),

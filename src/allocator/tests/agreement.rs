@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{FAILS_IF_BAD, World, all_features};
-use crate::allocator::{Features, Limits, Outcome};
+use crate::allocator::{Limits, Outcome};
+use crate::devices::Features;
 use crate::model::Kind;
 
 /// Choices made by bytes, so that a failing problem shrinks towards first choices.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Attempt, Features, Inputs, Limits};
+use super::{Attempt, Inputs, Limits};
+use crate::devices::Features;
 use crate::model::{Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Object};
 
 /// Selects devices of kind x.

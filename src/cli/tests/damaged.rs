@@ -13,10 +13,11 @@ use serde_json::Value;
 
 use self::damage::Damage;
 use super::mutations::snapshot;
+use crate::devices::{ClassSelectors, DeviceState};
 use crate::error::Outcome;
 use crate::fuzzing::program::result_on;
 use crate::inspect::findings::{CheckRequest, check};
-use crate::inspect::{DeviceFilter, DeviceState, Selectors, devices};
+use crate::inspect::{DeviceFilter, devices};
 use crate::model::{Cluster, Kind, Time};
 use crate::sources::{Needs, Request, Unobserved, VersionSettings, load};
 
@@ -93,7 +94,12 @@ fn cluster(file: &Path) -> Option<Cluster> {
 }
 
 fn free(cluster: &Cluster) -> BTreeSet<String> {
-    let list = devices(cluster, &DeviceFilter::default(), &Selectors::of(cluster), None);
+    let list = devices(
+        cluster,
+        &DeviceFilter::default(),
+        &ClassSelectors::of(cluster),
+        None,
+    );
     let free = list.items.iter().filter(|item| item.state == DeviceState::Free);
     free.map(|item| format!("{}/{}/{}", item.driver, item.pool, item.device))
         .collect()

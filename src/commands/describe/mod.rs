@@ -9,9 +9,10 @@ mod pod;
 mod pool;
 
 use crate::context::Ctx;
+use crate::devices::ClassSelectors;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
-use crate::inspect::{DEVICES_NEEDS, Selection, Selectors, Warnings};
+use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
 use crate::model::{Cluster, Key, Kind, Str};
 use crate::output::Report;
 use crate::sources::Needs;
@@ -130,7 +131,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Device => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::device(&cluster, &name, &Selectors::of(&cluster), now);
+            let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), now);
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
             let one = only(found, names, "device", &name)?
                 .ok_or_else(|| not_found(&cluster, Kind::ResourceSlice, "", "device", &name))?;
@@ -138,7 +139,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Pool => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::pool(&cluster, &name, &Selectors::of(&cluster), now);
+            let found = describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), now);
             let names = found
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
@@ -149,7 +150,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Node => {
             let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
-            let selectors = Selectors::of(&cluster);
+            let selectors = ClassSelectors::of(&cluster);
             let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, now)
                 .ok_or_else(|| not_found(&cluster, Kind::Node, "", "node", &name))?;
             print(ctx, report, |report| &report.warnings)
@@ -158,7 +159,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = ctx
                 .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
                 .await?;
-            let report = describe::class(&cluster, &name, &Selectors::of(&cluster), now)
+            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), now)
                 .ok_or_else(|| not_found(&cluster, Kind::DeviceClass, "", "class", &name))?;
             print(ctx, report, |report| &report.warnings)
         }

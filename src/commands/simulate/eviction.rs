@@ -8,8 +8,7 @@ use anyhow::Context as _;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
-use crate::eviction::{NO_EFFECT, NO_EXECUTE};
-use crate::model::{Change, Cluster, Kind, Str, Taint, TaintRule, Time};
+use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use crate::scheduling::TaintDevices;
 use crate::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any,

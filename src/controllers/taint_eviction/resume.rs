@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Item, PodRef, STATUS_PERIOD, TaintEviction};
-use crate::eviction::{NO_EXECUTE, Origin, Release, RuleSupport, condition_of, evicted_so_far};
-use crate::model::{Cluster, Pod, Str, TaintRule, Time};
+use crate::devices::{Origin, RuleSupport};
+use crate::eviction::{Release, condition_of, evicted_so_far};
+use crate::model::{Cluster, NO_EXECUTE, Pod, Str, TaintRule, Time};
 
 impl TaintEviction {
     /// A controller that has run for long, as far as its state can be told from `cluster`: conditions of rules that it wrote are not

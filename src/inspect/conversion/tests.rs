@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::devices::testing::{World, holding, json_of};
 use crate::inspect::Selection;
-use crate::inspect::testing::{World, holding, json_of};
 use crate::model::Gate;
 use crate::reservation::conversion::{Kinds, Options, Release, Target};
 

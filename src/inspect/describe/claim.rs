@@ -6,11 +6,12 @@ use serde_json::Value;
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity, as_map};
 use super::text::{selector_terms, toleration};
-use crate::eviction::{Origin, Taints, claim_eviction};
+use crate::devices::{Inventory, Origin, Taints};
+use crate::eviction::claim_eviction;
 use crate::inspect::references::Consumer;
 use crate::inspect::{
-    ClaimNode, DeviceTaintItem, Health, HealthIndex, HealthReport, Inventory, MissingItem, ReservationItem,
-    Selection, Warnings, reserved,
+    ClaimNode, DeviceTaintItem, Health, HealthIndex, HealthReport, MissingItem, ReservationItem, Selection,
+    Warnings, reserved,
 };
 use crate::model::{
     AllocatedDevice, AllocationMode, Claim, Cluster, Config, Constraint, ConsumerReference, DeviceRequest,

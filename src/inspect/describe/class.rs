@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::claim::{ConfigItem, expressions};
 use super::identity::Identity;
-use crate::inspect::{
-    DeviceState, Inventory, Match, ObjectReference, Selectors, StateCount, Warnings, input,
-};
+use crate::devices::{ClassSelectors, DeviceState, Inventory, Match, input};
+use crate::inspect::{ObjectReference, StateCount, Warnings};
 use crate::model::{ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
 use crate::reservation::ClaimState;
 
@@ -71,7 +70,12 @@ pub const CLASS_NEEDS: [Kind; 4] = [
 ];
 
 /// Describes the class `name`, if it exists.
-pub fn class(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> Option<ClassDescription> {
+pub fn class(
+    cluster: &Cluster,
+    name: &str,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> Option<ClassDescription> {
     let class = cluster.class(name)?;
     let mut warnings = Warnings::default();
     for (kind, what) in [
@@ -135,7 +139,7 @@ fn names(spec: &ClaimSpec, class: &str) -> bool {
 fn devices(
     cluster: &Cluster,
     class: &str,
-    selectors: &Selectors,
+    selectors: &ClassSelectors,
 ) -> (Vec<ClassDevices>, Vec<DeviceError>, usize) {
     let mut not_judged = 0;
     let inventory = Inventory::of(cluster);

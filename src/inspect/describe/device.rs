@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::identity::as_map;
 use super::text::attribute;
-use crate::inspect::{DeviceFilter, DeviceItem, Selectors, Warnings, devices};
+use crate::devices::ClassSelectors;
+use crate::inspect::{DeviceFilter, DeviceItem, Warnings, devices};
 use crate::model::{Cluster, DeviceId, Str, Time};
 
 /// The report.
@@ -43,7 +44,12 @@ pub struct DeviceDescription {
 }
 
 /// Devices that `name` can mean: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`.
-pub fn device(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> Vec<DeviceDescription> {
+pub fn device(
+    cluster: &Cluster,
+    name: &str,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> Vec<DeviceDescription> {
     let filter = DeviceFilter {
         names: vec![name.to_owned()],
         ..DeviceFilter::default()

@@ -6,10 +6,9 @@ use serde::Serialize;
 
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
-use crate::inspect::nodes::WantedNode;
+use crate::devices::{ClassSelectors, DeviceState, WantedNode};
 use crate::inspect::{
-    ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, DeviceState, Selection, Selectors, Warnings, claims,
-    devices,
+    ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, Selection, Warnings, claims, devices,
 };
 use crate::model::{Cluster, Key, Kind, PoolId, Str, Taint, Time};
 
@@ -80,7 +79,7 @@ pub const NODE_NEEDS: [Kind; 7] = [
 ];
 
 /// Describes the node `name`, if it exists or anything speaks of it.
-pub fn node(cluster: &Cluster, name: &Str, selectors: &Selectors, now: Time) -> Option<NodeDescription> {
+pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time) -> Option<NodeDescription> {
     let known = cluster.node(name);
     let filter = DeviceFilter {
         node: Some(name.clone()),

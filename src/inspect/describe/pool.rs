@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::inspect::{CounterItem, DeviceFilter, DeviceItem, Inventory, Selectors, Warnings, devices};
+use crate::devices::{ClassSelectors, Inventory};
+use crate::inspect::{CounterItem, DeviceFilter, DeviceItem, Warnings, devices};
 use crate::model::{Cluster, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
@@ -71,7 +72,7 @@ impl SliceItem {
 }
 
 /// Pools that `name` can mean: `POOL` or `DRIVER/POOL`.
-pub fn pool(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> Vec<PoolDescription> {
+pub fn pool(cluster: &Cluster, name: &str, selectors: &ClassSelectors, now: Time) -> Vec<PoolDescription> {
     let is_meant = |id: &PoolId| {
         let rest = name.strip_suffix(id.pool.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.strip_suffix('/') == Some(&id.driver))
@@ -87,7 +88,12 @@ pub fn pool(cluster: &Cluster, name: &str, selectors: &Selectors, now: Time) -> 
         .collect()
 }
 
-fn describe(inventory: &Inventory<'_>, pool: &Pool<'_>, selectors: &Selectors, now: Time) -> PoolDescription {
+fn describe(
+    inventory: &Inventory<'_>,
+    pool: &Pool<'_>,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> PoolDescription {
     let filter = DeviceFilter {
         pool: Some(pool.id.clone()),
         ..DeviceFilter::default()

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::devices::testing::{World, holding, json_of, status};
 use crate::inspect::Health;
-use crate::inspect::testing::{World, holding, json_of, status, texts};
+use crate::inspect::warnings::texts;
 
 fn list(cluster: &Cluster, filter: &DeviceFilter) -> DeviceList {
-    devices(cluster, filter, &Selectors::of(cluster), None)
+    devices(cluster, filter, &ClassSelectors::of(cluster), None)
 }
 
 fn names(list: &DeviceList) -> Vec<String> {
@@ -222,7 +223,7 @@ fn devices_are_chosen_by_name_class_state_taint_and_node() {
             ("open".to_owned(), DeviceNode::Any),
         ]
     );
-    let selectors = Selectors::of(&cluster);
+    let selectors = ClassSelectors::of(&cluster);
     let expression = selectors.compile("device.attributes['d'].kind == 'g'").unwrap();
     let chosen = devices(&cluster, &base(), &selectors, Some(&expression));
     assert_eq!(names(&chosen), ["d/node-1/g0", "d/node-1/g1"]);

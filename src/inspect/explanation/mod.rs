@@ -6,8 +6,8 @@ mod report;
 
 use std::sync::Arc;
 
-use super::Selectors;
 use super::allocation::{Settings, Target, timeouts};
+use crate::devices::ClassSelectors;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
@@ -310,7 +310,7 @@ impl<'e> Explained<'e> {
             .into_iter()
             .map(|(node, judgment)| (node, judgment.verdict))
             .collect();
-        let selectors = Selectors::of(self.cluster());
+        let selectors = ClassSelectors::of(self.cluster());
         let words = reasons::Words::new(&selectors);
         report.nodes = verdicts
             .iter()

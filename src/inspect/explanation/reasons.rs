@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::report::{NodeExplanation, Reason};
-use crate::allocator::{AlternativeExplanation, Fitness, PoolStatus, RequestExplanation};
+use crate::allocator::{AlternativeExplanation, Fitness, RequestExplanation};
 use crate::cel::{DeviceInput, Program};
-use crate::inspect::Selectors;
+use crate::devices::{ClassSelectors, PoolStatus};
 use crate::inspect::allocation::{Fit, NodeResult};
 use crate::model::{Cluster, DeviceId, Key, Node, PoolId, Str, TOO_MUCH_WORK};
 use crate::scheduling::{ClaimProblem, Cycle, Obstacle, Plain, Refusal, RequestProblem, Verdict};
@@ -349,7 +349,7 @@ fn of_device(
 /// Finds the words for selectors that do not match. The terms are looked at for so many devices; with thousands of nodes the rest is
 /// alike.
 pub(super) struct Words<'s> {
-    selectors: &'s Selectors,
+    selectors: &'s ClassSelectors,
     programs: RefCell<BTreeMap<String, Option<Program>>>,
     left: Cell<u32>,
     /// How many more reasons are given for single devices.
@@ -363,7 +363,7 @@ const MOST_REASONS: u32 = 300_000;
 const DETAILED: u32 = 512;
 
 impl<'s> Words<'s> {
-    pub(super) fn new(selectors: &'s Selectors) -> Self {
+    pub(super) fn new(selectors: &'s ClassSelectors) -> Self {
         Self {
             selectors,
             programs: RefCell::default(),

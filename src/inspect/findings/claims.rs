@@ -286,7 +286,7 @@ fn toleration_seconds(look: &mut Look<'_>, kind: Kind, metadata: &Meta, tolerati
         let Some(seconds) = toleration.toleration_seconds else {
             continue;
         };
-        if toleration.effect == crate::eviction::NO_EXECUTE
+        if toleration.effect == crate::model::NO_EXECUTE
             && !(0..OVERFLOWING_SECONDS).contains(&seconds)
             && !told.contains(&(seconds, &toleration.key))
         {

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Subject, claim_key, counted, scoped_key, some};
 use super::{Code, Finding, Look};
-use crate::inspect::{Health, HealthIndex, Holder};
+use crate::devices::Holder;
+use crate::inspect::{Health, HealthIndex};
 use crate::model::{Claim, DeviceId, Key, Kind, Pool, Quantity, Str};
 use crate::script::{
     Command, NoCommand, Script, delete_pods, describe_device, describe_pool, field_selector, taint_device,

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::eviction::{NO_EXECUTE, NO_SCHEDULE, Taints};
-use crate::inspect::nodes::WantedNode;
-use crate::inspect::{DeviceState, Selectors, input};
-use crate::model::{Claim, DeviceId, Kind, Str, TOO_MUCH_WORK};
+use crate::devices::{ClassSelectors, DeviceState, Taints, WantedNode, input};
+use crate::model::{Claim, DeviceId, Kind, NO_EXECUTE, NO_SCHEDULE, Str, TOO_MUCH_WORK};
 use crate::reservation::users;
 use crate::script::{Command, delete_pods};
 
@@ -111,7 +109,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
 /// Claims without devices that ask for a class which only devices of this driver belong to.
 fn wanted(look: &mut Look<'_>, driver: &Str) {
     let cluster = look.cluster;
-    let selectors = Selectors::of(cluster);
+    let selectors = ClassSelectors::of(cluster);
     let mut drivers_of: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
     let mut not_judged: BTreeSet<Str> = BTreeSet::new();
     for pool in cluster.pools() {

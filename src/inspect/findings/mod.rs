@@ -27,7 +27,8 @@ pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
 pub use downgrade::{Target, TargetError};
 pub use finding::{Certainty, Finding, Fix, Subject};
 
-use super::{Inventory, Selection, Warnings};
+use super::{Selection, Warnings};
+use crate::devices::Inventory;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
 use crate::reservation::owning_group;
 use crate::scheduling::{Run, in_order};

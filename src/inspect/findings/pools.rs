@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Subject, counted, scoped_key, some};
 use super::{Code, Finding, Look};
-use crate::allocator::pool_fault;
+use crate::devices::pool_fault;
 use crate::model::{Cluster, Component, Gate, Kind, Pool, Slice, Str};
 use crate::script::{Command, delete, describe_pool, field_selector};
 
@@ -218,7 +218,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::tests::codes_of;
-    use crate::inspect::testing::World;
+    use crate::devices::testing::World;
 
     #[test]
     fn peers_are_nodes_of_one_type_of_which_most_have_the_driver() {

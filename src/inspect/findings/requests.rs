@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::cel::{DeviceInput, Program};
-use crate::inspect::{Selectors, input};
+use crate::devices::{ClassSelectors, input};
 use crate::model::{
     AllocationMode, AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Format, Key, Kind, Meta, Pod,
     Quantity, Quota, Selector, Str, TOO_MUCH_WORK,
@@ -119,7 +119,7 @@ enum Verdict {
 
 /// Compiles and evaluates the selectors of classes and requests on every device that there is.
 struct SelectorCheck<'a> {
-    selectors: Selectors,
+    selectors: ClassSelectors,
     /// Of the newest generation of each pool.
     devices: Vec<(DeviceId, Str, DeviceInput)>,
     /// Which devices belong to a class.
@@ -133,7 +133,7 @@ struct SelectorCheck<'a> {
 impl<'a> SelectorCheck<'a> {
     fn new(look: &Look<'a>) -> Self {
         let mut check = Self {
-            selectors: Selectors::of(look.cluster),
+            selectors: ClassSelectors::of(look.cluster),
             devices: Vec::new(),
             of_class: BTreeMap::new(),
             programs: HashMap::new(),

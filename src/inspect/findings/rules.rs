@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::finding::{Subject, counted, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::eviction::{NO_EXECUTE, NO_SCHEDULE, rule_matches};
-use crate::model::{Component, Gate, Kind, PoolId, TaintRule, TaintSelector};
+use crate::devices::rule_matches;
+use crate::model::{Component, Gate, Kind, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector};
 use crate::script::{Command, delete, patch};
 
 pub(super) fn look(look: &mut Look<'_>) {

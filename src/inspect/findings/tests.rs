@@ -6,7 +6,7 @@ use serde_json::json;
 
 use self::worlds::*;
 use super::*;
-use crate::inspect::testing::{World, called, holding, now, with_names};
+use crate::devices::testing::{World, called, holding, now, with_names};
 use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState};
 use crate::script::Script;
 use crate::script::tests::{NASTY, assert_exact, assert_own_flags};

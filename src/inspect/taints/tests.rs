@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::inspect::testing::{World, json_of, now, status, texts};
+use crate::devices::testing::{World, json_of, now, status};
+use crate::inspect::warnings::texts;
 
 fn result(device: &str, tolerations: &Value) -> Value {
     json!({"request": "r", "driver": "d", "pool": "node-1", "device": device, "tolerations": tolerations})

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::controllers::PodRef;
-use crate::eviction::Origin;
+use crate::devices::Origin;
 use crate::model::{Condition, DeviceId, Str, Time};
 use crate::simulation::timeline::{Happening, What};
 use crate::simulation::world::{Placement, Replacement};

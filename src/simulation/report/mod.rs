@@ -19,8 +19,9 @@ use super::owners::Replacing;
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
-use crate::eviction::{Eviction, NO_EXECUTE, Taints, Tolerance, condition_of, due, pending, tolerance};
-use crate::model::{Cluster, Condition, Key, Pod, Str, Time};
+use crate::devices::Taints;
+use crate::eviction::{Eviction, Tolerance, condition_of, due, pending, tolerance};
+use crate::model::{Cluster, Condition, Key, NO_EXECUTE, Pod, Str, Time};
 
 /// Simulates what happens to `world` until nothing is left to happen, and reports it; with `tolerations` also who tolerates what.
 pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::Target;
-use crate::eviction::NO_EXECUTE;
 use crate::inspect::Binding;
 use crate::inspect::findings::claims::tolerations_of;
 use crate::inspect::findings::finding::{Subject, claim_key, pod_key, some};
 use crate::inspect::findings::{Code, Finding, Look, Severity};
-use crate::model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta};
+use crate::model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta, NO_EXECUTE};
 use crate::reservation::is_done;
 use crate::script::delete_pods;
 

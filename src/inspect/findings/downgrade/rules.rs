@@ -1,10 +1,9 @@
 //! DeviceTaintRules: without effect, undecodable, or blocking everything.
 
 use super::Target;
-use crate::eviction::{NO_EXECUTE, NO_SCHEDULE};
 use crate::inspect::findings::finding::Subject;
 use crate::inspect::findings::{Code, Finding, Look, Severity};
-use crate::model::{Gate, Kind};
+use crate::model::{Gate, Kind, NO_EXECUTE, NO_SCHEDULE};
 use crate::script::{delete, save_and_delete, touch};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::Target;
-use crate::eviction::{NO_EXECUTE, NO_SCHEDULE};
 use crate::inspect::findings::finding::{Subject, some};
 use crate::inspect::findings::requests::{has_list, is_list};
 use crate::inspect::findings::{Code, Finding, Look, Severity};
-use crate::model::{Device, Gate, Kind, Slice, Str};
+use crate::model::{Device, Gate, Kind, NO_EXECUTE, NO_SCHEDULE, Slice, Str};
 
 /// Taints that a device may have in 1.34.
 const FEW_TAINTS: usize = 4;

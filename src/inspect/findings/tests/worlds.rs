@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::devices::testing::{World, holding, status};
 use crate::inspect::findings::Code;
-use crate::inspect::testing::{World, holding, status};
 use crate::model::{Component, Evidence, Gate, GateState, Kind};
 
 pub(super) const GROUP: &str = "scheduling.k8s.io/v1beta1";

@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Write};
 use crate::model::{NodeRequirement, NodeSelector, Str, go_quote};
 
 /// Why `selector` cannot be parsed, if so.
-pub(super) fn parse_error(selector: &NodeSelector) -> Option<String> {
+pub(crate) fn parse_error(selector: &NodeSelector) -> Option<String> {
     let mut errors = Vec::new();
     for (place, term) in selector.node_selector_terms.iter().enumerate() {
         for (of, requirements) in [

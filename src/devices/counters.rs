@@ -13,17 +13,17 @@ use super::capacity::units;
 
 /// The shared counters of a pool.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     /// What is left after the devices of allocated claims, by counter; negative where claims took more than there is.
-    pub(super) available: Vec<i128>,
+    pub(crate) available: Vec<i128>,
     /// Set and name of each counter.
-    pub(super) names: Vec<(Str, Str)>,
+    pub(crate) names: Vec<(Str, Str)>,
     /// Groups that devices of allocated claims left for each counter set.
-    pub(super) groups: Vec<Compatibility>,
+    pub(crate) groups: Vec<Compatibility>,
     /// A device gives counters back.
-    pub(super) gives_back: bool,
+    pub(crate) gives_back: bool,
     /// A counter is overdrawn, or a device gives counters back: every counter has to be compared each time.
-    pub(super) compare_all: bool,
+    pub(crate) compare_all: bool,
     /// What each device of the view takes; empty if the pool has no counters.
     draws: Vec<Draw>,
     /// Amounts by counter, device after device.
@@ -42,16 +42,16 @@ struct Draw {
 
 /// What one device takes of the counters of its pool, be it nothing of any counter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usage<'a> {
+pub(crate) struct Usage<'a> {
     /// Amounts by counter, each counter once.
-    pub(super) amounts: &'a [(u32, i128)],
+    pub(crate) amounts: &'a [(u32, i128)],
     /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
-    pub(super) groups: &'a [(u32, Box<[u32]>)],
+    pub(crate) groups: &'a [(u32, Box<[u32]>)],
 }
 
 /// Which groups may still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Compatibility {
+pub(crate) enum Compatibility {
     /// No device draws from the set.
     #[default]
     Free,
@@ -64,7 +64,7 @@ pub(super) enum Compatibility {
 impl Counters {
     /// What the device of the view takes, if it draws from counters.
     #[inline]
-    pub(super) fn usage(&self, device: u32) -> Option<Usage<'_>> {
+    pub(crate) fn usage(&self, device: u32) -> Option<Usage<'_>> {
         let place = device as usize;
         let end = self.draws.get(place).filter(|draw| draw.consumes)?;
         let start = place
@@ -94,14 +94,14 @@ impl Counters {
 
 impl Usage<'_> {
     /// What the device takes of the counter, if it draws from it.
-    pub(super) fn of(&self, counter: u32) -> Option<i128> {
+    pub(crate) fn of(&self, counter: u32) -> Option<i128> {
         let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
         Some(*amount)
     }
 }
 
 impl Compatibility {
-    pub(super) fn admits(&self, groups: &[u32]) -> bool {
+    pub(crate) fn admits(&self, groups: &[u32]) -> bool {
         match self {
             Self::Free => true,
             Self::Ungrouped => groups.is_empty(),
@@ -109,7 +109,7 @@ impl Compatibility {
         }
     }
 
-    pub(super) fn with(&self, groups: &[u32]) -> Self {
+    pub(crate) fn with(&self, groups: &[u32]) -> Self {
         match self {
             Self::Free if groups.is_empty() => Self::Ungrouped,
             Self::Free => Self::Groups(groups.into()),
@@ -137,7 +137,7 @@ pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<String>
 }
 
 /// Numbers of counter sets, counters and groups while a pool is looked at.
-pub(super) struct CounterIndex<'a> {
+pub(crate) struct CounterIndex<'a> {
     /// By name.
     sets: Vec<IndexedSet<'a>>,
     groups: HashMap<&'a str, u32, RandomState>,
@@ -168,7 +168,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// Two sets of one name, which make the pool invalid.
-    pub(super) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, String> {
+    pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, String> {
         let sets = || slices.iter().flat_map(|slice| &slice.spec.shared_counters);
         let counters = sets().map(|set| set.counters.len()).sum();
         let mut index = Self {
@@ -212,7 +212,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// What is missing, which makes the pool invalid.
-    pub(super) fn validate(&mut self, slice: &'a Slice) -> Result<(), String> {
+    pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), String> {
         slice.spec.devices.iter().try_for_each(|device| {
             let before = self.built.end();
             self.draw(device)?;
@@ -225,7 +225,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// A counter that is missing, which makes the pool invalid.
-    pub(super) fn build(
+    pub(crate) fn build(
         mut self,
         targeting: impl Iterator<Item = &'a Slice> + Clone,
         others: impl Iterator<Item = &'a Slice>,

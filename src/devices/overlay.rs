@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 
 /// A shared map beneath a map of changed entries.
 #[derive(Debug)]
-pub(super) struct Overlay<K, V> {
+pub(crate) struct Overlay<K, V> {
     base: Arc<HashMap<K, V, RandomState>>,
     changed: HashMap<K, V, RandomState>,
 }
@@ -32,14 +32,14 @@ impl<K: Clone, V: Clone> Clone for Overlay<K, V> {
 }
 
 impl<K: Eq + Hash, V> Overlay<K, V> {
-    pub(super) fn new(base: HashMap<K, V, RandomState>) -> Self {
+    pub(crate) fn new(base: HashMap<K, V, RandomState>) -> Self {
         Self {
             base: Arc::new(base),
             changed: HashMap::default(),
         }
     }
 
-    pub(super) fn get(&self, key: &K) -> Option<&V> {
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
         if !self.changed.is_empty()
             && let Some(changed) = self.changed.get(key)
         {
@@ -49,7 +49,7 @@ impl<K: Eq + Hash, V> Overlay<K, V> {
     }
 
     /// Sets an entry, in place where no other clone shares the map.
-    pub(super) fn insert(&mut self, key: K, value: V) {
+    pub(crate) fn insert(&mut self, key: K, value: V) {
         match Arc::get_mut(&mut self.base) {
             Some(base) => {
                 base.extend(self.changed.drain());

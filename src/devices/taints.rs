@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{RuleSupport, Rules};
+use super::Rules;
 use crate::model::{Cluster, Device, DeviceId, Slice, Str, Taint, TaintRule, Toleration};
 
 /// Whether the toleration is meant for the taint. Unknown effects are the caller's business.
@@ -116,6 +116,17 @@ impl PartialEq for Origin {
 }
 
 impl Eq for Origin {}
+
+/// What the eviction controller does with DeviceTaintRules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleSupport {
+    /// Nothing: they neither evict nor get a status.
+    Off,
+    /// They evict, as long as a slice publishes the device: 1.34 patched slices with them. They get no status.
+    PublishedOnly,
+    /// They evict by the names in allocation results, and get a status.
+    On,
+}
 
 /// All taints of a cluster, to be asked per device.
 #[derive(Debug)]

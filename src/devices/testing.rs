@@ -15,12 +15,12 @@ use crate::model::{
 
 /// Collects objects of a test's cluster.
 #[derive(Default)]
-pub(super) struct World {
+pub(crate) struct World {
     builder: ClusterBuilder,
     environment: Environment,
 }
 
-pub(super) fn now() -> Time {
+pub(crate) fn now() -> Time {
     "2026-11-21T12:00:00Z".parse().unwrap()
 }
 
@@ -30,7 +30,7 @@ thread_local! {
 }
 
 /// In the worlds that `work` makes every name begins and ends like this.
-pub(super) fn with_names<T>(begin: &str, end: &str, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_names<T>(begin: &str, end: &str, work: impl FnOnce() -> T) -> T {
     AROUND.set((begin.to_owned(), end.to_owned()));
     let result = work();
     AROUND.take();
@@ -38,12 +38,12 @@ pub(super) fn with_names<T>(begin: &str, end: &str, work: impl FnOnce() -> T) ->
 }
 
 /// The name as it is in worlds made now.
-pub(super) fn called(name: &str) -> String {
+pub(crate) fn called(name: &str) -> String {
     AROUND.with_borrow(|(begin, end)| format!("{begin}{name}{end}"))
 }
 
 impl World {
-    pub(super) fn with(mut self, kind: Kind, object: &Value) -> Self {
+    pub(crate) fn with(mut self, kind: Kind, object: &Value) -> Self {
         let mut object = object.clone();
         rename(&mut object, &["key"], &called);
         let object = Object::from_json(kind, object.to_string().as_bytes()).unwrap();
@@ -51,7 +51,7 @@ impl World {
         self
     }
 
-    pub(super) fn claim(self, name: &str, spec: &Value, status: &Value) -> Self {
+    pub(crate) fn claim(self, name: &str, spec: &Value, status: &Value) -> Self {
         self.with(
             Kind::ResourceClaim,
             &json!({
@@ -63,11 +63,11 @@ impl World {
     }
 
     /// A running pod that names the claims.
-    pub(super) fn pod(self, name: &str, claims: &[&str]) -> Self {
+    pub(crate) fn pod(self, name: &str, claims: &[&str]) -> Self {
         self.pod_with(name, claims, &json!({"phase": "Running"}))
     }
 
-    pub(super) fn pod_with(self, name: &str, claims: &[&str], status: &Value) -> Self {
+    pub(crate) fn pod_with(self, name: &str, claims: &[&str], status: &Value) -> Self {
         let claims: Vec<_> = claims
             .iter()
             .map(|claim| json!({"name": claim, "resourceClaimName": claim}))
@@ -83,11 +83,11 @@ impl World {
     }
 
     /// The only slice of the pool `pool` of driver `d` on the node of the same name.
-    pub(super) fn slice(self, pool: &str, devices: &Value) -> Self {
+    pub(crate) fn slice(self, pool: &str, devices: &Value) -> Self {
         self.slice_with(pool, &json!({"nodeName": pool, "devices": devices}))
     }
 
-    pub(super) fn slice_with(self, pool: &str, more: &Value) -> Self {
+    pub(crate) fn slice_with(self, pool: &str, more: &Value) -> Self {
         let mut spec = json!({
             "driver": "d", "pool": {"name": pool, "generation": 1, "resourceSliceCount": 1},
         });
@@ -100,7 +100,7 @@ impl World {
         )
     }
 
-    pub(super) fn rule(self, name: &str, selector: &Value, effect: &str) -> Self {
+    pub(crate) fn rule(self, name: &str, selector: &Value, effect: &str) -> Self {
         let mut spec = json!({
             "taint": {"key": name, "effect": effect, "timeAdded": "2026-11-21T11:30:00Z"},
         });
@@ -114,24 +114,24 @@ impl World {
     }
 
     /// A class of the devices whose driver has this name.
-    pub(super) fn class(self, driver: &str) -> Self {
+    pub(crate) fn class(self, driver: &str) -> Self {
         let expression = format!("device.driver == '{driver}'");
         self.class_with(driver, &json!([{"cel": {"expression": expression}}]))
     }
 
-    pub(super) fn class_with(self, name: &str, selectors: &Value) -> Self {
+    pub(crate) fn class_with(self, name: &str, selectors: &Value) -> Self {
         self.with(
             Kind::DeviceClass,
             &json!({"metadata": {"name": name}, "spec": {"selectors": selectors}}),
         )
     }
 
-    pub(super) fn node(self, name: &str, labels: &Value) -> Self {
+    pub(crate) fn node(self, name: &str, labels: &Value) -> Self {
         self.with(Kind::Node, &json!({"metadata": {"name": name, "labels": labels}}))
     }
 
     /// Of release 1.`minor`, with the gates that evict pods.
-    pub(super) fn version(mut self, minor: u32) -> Self {
+    pub(crate) fn version(mut self, minor: u32) -> Self {
         self.environment.version = Version::minor(minor);
         self.environment.emulated_minor = minor;
         let on = GateState {
@@ -147,7 +147,7 @@ impl World {
     }
 
     /// Objects of `kind` could not be read.
-    pub(super) fn without(mut self, kind: Kind) -> Self {
+    pub(crate) fn without(mut self, kind: Kind) -> Self {
         self.environment.gaps.push(Gap {
             kind,
             namespace: crate::model::Str::default(),
@@ -158,18 +158,18 @@ impl World {
     }
 
     /// Another release, or gates of which something is known.
-    pub(super) fn knowing(mut self, change: impl FnOnce(&mut Environment)) -> Self {
+    pub(crate) fn knowing(mut self, change: impl FnOnce(&mut Environment)) -> Self {
         change(&mut self.environment);
         self
     }
 
-    pub(super) fn build(self) -> Cluster {
+    pub(crate) fn build(self) -> Cluster {
         self.builder.build(self.environment).0
     }
 }
 
 /// The status of a claim that holds `devices` of pool `node-1` on that node, for pods of these names.
-pub(super) fn holding(devices: &[&str], pods: &[&str]) -> Value {
+pub(crate) fn holding(devices: &[&str], pods: &[&str]) -> Value {
     let results: Vec<_> = devices
         .iter()
         .map(|device| json!({"request": "r", "driver": "d", "pool": "node-1", "device": device}))
@@ -178,7 +178,7 @@ pub(super) fn holding(devices: &[&str], pods: &[&str]) -> Value {
 }
 
 /// The status of a claim with these results on node `node-1`, for pods of these names.
-pub(super) fn status(results: &Value, pods: &[&str]) -> Value {
+pub(crate) fn status(results: &Value, pods: &[&str]) -> Value {
     let entries: Vec<_> = pods
         .iter()
         .map(|pod| json!({"resource": "pods", "name": pod, "uid": format!("{pod}-uid")}))
@@ -194,11 +194,6 @@ pub(super) fn status(results: &Value, pods: &[&str]) -> Value {
 }
 
 /// The report as it is serialized, without the header of every report.
-pub(super) fn json_of(report: &impl serde::Serialize) -> Value {
+pub(crate) fn json_of(report: &impl serde::Serialize) -> Value {
     serde_json::to_value(report).unwrap()
-}
-
-/// The texts of the warnings.
-pub(super) fn texts(warnings: &super::Warnings) -> Vec<&str> {
-    warnings.iter().collect()
 }

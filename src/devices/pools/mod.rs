@@ -13,16 +13,16 @@ use foldhash::fast::RandomState;
 
 use crate::model::{Meter, Node, PoolId, Slice, Str, TaintRule};
 
+use super::allocated::AllocatedState;
 use super::features::Features;
-use super::node_selection::node_matches;
-use super::selectors::{NumberedSlice, Selectors};
-use super::state::AllocatedState;
+use super::node_selector::node_matches;
+use super::selectors::{NumberedSlice, SelectorCache};
 
 pub use self::view::PoolStatus;
-pub(super) use self::view::{PoolDevice, PoolView};
+pub(crate) use self::view::{PoolDevice, PoolView};
 
 /// Objects that are only compared and passed over, for which one is counted as looked at.
-pub(super) const LOOKS_PER_OBJECT: usize = 16;
+pub(crate) const LOOKS_PER_OBJECT: usize = 16;
 
 /// For how many objects that are looked at a device counts that a view is built of.
 const LOOKS_PER_BUILT_DEVICE: usize = 8;
@@ -73,7 +73,7 @@ struct Reached {
 
 /// The pools of a cluster and what is known of them so far. A clone shares both.
 #[derive(Clone, Debug)]
-pub(super) struct Pools {
+pub(crate) struct Pools {
     index: Arc<PoolIndex>,
     /// By pool.
     views: Arc<[KnownViews]>,
@@ -145,11 +145,11 @@ impl PoolIndex {
 
 impl Pools {
     /// Groups `slices`, which come in the order of their names.
-    pub(super) fn new<'a>(
+    pub(crate) fn new<'a>(
         slices: impl Iterator<Item = &'a Arc<Slice>>,
         rules: impl Iterator<Item = &'a Arc<TaintRule>>,
         features: Features,
-        selectors: &Selectors,
+        selectors: &SelectorCache,
     ) -> Self {
         let mut pools = Self {
             index: Arc::new(PoolIndex::new(slices.map(|slice| selectors.number(slice)))),
@@ -164,10 +164,10 @@ impl Pools {
     }
 
     /// Groups other slices. Devices of those that are known keep their numbers.
-    pub(super) fn replace_slices<'a>(
+    pub(crate) fn replace_slices<'a>(
         &mut self,
         slices: impl Iterator<Item = &'a Arc<Slice>>,
-        selectors: &Selectors,
+        selectors: &SelectorCache,
     ) {
         let known = &self.index;
         let index = PoolIndex::new(slices.map(|slice| {
@@ -179,11 +179,11 @@ impl Pools {
     }
 
     /// The pools of another cluster. Devices of slices that are known keep their numbers.
-    pub(super) fn beside<'a>(
+    pub(crate) fn beside<'a>(
         &self,
         slices: impl Iterator<Item = &'a Arc<Slice>>,
         rules: impl Iterator<Item = &'a Arc<TaintRule>>,
-        selectors: &Selectors,
+        selectors: &SelectorCache,
     ) -> Self {
         let mut pools = Self {
             index: Arc::clone(&self.index),
@@ -199,7 +199,7 @@ impl Pools {
     }
 
     /// Takes other rules.
-    pub(super) fn replace_rules<'a>(&mut self, rules: impl Iterator<Item = &'a Arc<TaintRule>>) {
+    pub(crate) fn replace_rules<'a>(&mut self, rules: impl Iterator<Item = &'a Arc<TaintRule>>) {
         if self.features.device_taints {
             self.rules = rules.map(Arc::clone).collect();
         }
@@ -207,7 +207,7 @@ impl Pools {
     }
 
     /// Drops what is known of one pool.
-    pub(super) fn forget(&mut self, id: &PoolId) {
+    pub(crate) fn forget(&mut self, id: &PoolId) {
         if let Some(pool) = self.index.by_id.get(id) {
             self.changed.insert(*pool, Arc::default());
         }
@@ -222,7 +222,7 @@ impl Pools {
     ///
     /// # Errors
     /// The text of the error with which upstream ends the attempt.
-    pub(super) fn of_node(
+    pub(crate) fn of_node(
         &self,
         node: &Node,
         allocated: &AllocatedState,
@@ -244,7 +244,7 @@ impl Pools {
     }
 
     /// How many slices are looked at for a node, whether they reach it or not.
-    pub(super) fn slices_looked_at(&self, node: &Node) -> usize {
+    pub(crate) fn slices_looked_at(&self, node: &Node) -> usize {
         let own = self.index.of_node.get(&node.metadata.name);
         let own = own.iter().flat_map(|own| own.pools());
         own.map(|pool| self.index.all[pool as usize].slices.len())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::allocator::Features;
+use super::features::Features;
 use crate::cel::{DeviceInput, Environment, Mode, Program};
 use crate::model::{Class, Cluster, Device, Meter, Slice, Str};
 
@@ -33,14 +33,14 @@ pub struct DeviceClasses {
 
 /// The selectors of all classes of a cluster, compiled as the scheduler of its release compiles them.
 #[derive(Debug)]
-pub struct Selectors {
+pub struct ClassSelectors {
     environment: Environment,
     meter: Arc<Meter>,
     /// By name of the class; a selector without an expression is an error too.
     classes: BTreeMap<Str, Vec<Result<Program, String>>>,
 }
 
-impl Selectors {
+impl ClassSelectors {
     /// Compiles the selectors of the classes of `cluster`.
     pub fn of(cluster: &Cluster) -> Self {
         let known = cluster.environment();
@@ -126,8 +126,8 @@ pub fn input(slice: &Slice, device: &Device) -> DeviceInput {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::World;
     use super::*;
+    use crate::devices::testing::World;
     use crate::model::{Component, Evidence, Gate, GateState};
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
                 &json!([{"name": "x", "attributes": {"size": {"int": 1}}}]),
             )
             .build();
-        let selectors = Selectors::of(&cluster);
+        let selectors = ClassSelectors::of(&cluster);
         let slice = cluster.slices().next().unwrap();
         let device = input(slice, &slice.spec.devices[0]);
         let found = selectors.classes(&device);
@@ -194,7 +194,7 @@ mod tests {
                 )
                 .build();
             let slice = cluster.slices().next().unwrap();
-            Selectors::of(&cluster).matches("d", &input(slice, &slice.spec.devices[0]))
+            ClassSelectors::of(&cluster).matches("d", &input(slice, &slice.spec.devices[0]))
         };
         let fails = Match::Error(
             "selector #0: CEL runtime error: attribute roots: unsupported attribute value".to_owned(),

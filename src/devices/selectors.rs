@@ -15,7 +15,7 @@ use crate::model::{AttributeValue, Meter, Slice, Str};
 
 /// Why an expression has no value, in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SelectorError {
+pub(crate) enum SelectorError {
     /// It does not compile.
     Compile(Str),
     /// It fails on this device.
@@ -36,7 +36,7 @@ impl SelectorError {
 
 /// Every expression that was asked for, and the numbers of all devices.
 #[derive(Debug)]
-pub(super) struct Selectors {
+pub(crate) struct SelectorCache {
     environment: Environment,
     meter: Arc<Meter>,
     selectors: Mutex<HashMap<Str, Arc<Selector>>>,
@@ -46,8 +46,8 @@ pub(super) struct Selectors {
 
 /// A slice whose devices have numbers.
 #[derive(Debug)]
-pub(super) struct NumberedSlice {
-    pub(super) slice: Arc<Slice>,
+pub(crate) struct NumberedSlice {
+    pub(crate) slice: Arc<Slice>,
     /// Number of the first device.
     base: u32,
     /// The devices as expressions see them, made when one is evaluated.
@@ -56,13 +56,13 @@ pub(super) struct NumberedSlice {
 
 /// A device by its place in a slice.
 #[derive(Clone, Copy)]
-pub(super) struct Numbered<'a> {
-    pub(super) slice: &'a NumberedSlice,
-    pub(super) index: u32,
+pub(crate) struct Numbered<'a> {
+    pub(crate) slice: &'a NumberedSlice,
+    pub(crate) index: u32,
 }
 
 /// An expression that selects devices, with its results so far.
-pub(super) struct Selector {
+pub(crate) struct Selector {
     program: Result<Program, Str>,
     results: Results,
     errors: Mutex<HashMap<u32, Str>>,
@@ -70,13 +70,13 @@ pub(super) struct Selector {
 }
 
 /// An expression that computes an attribute, with the values so far.
-pub(super) struct DerivedAttribute {
+pub(crate) struct DerivedAttribute {
     program: Result<Program, Str>,
     values: Mutex<HashMap<u32, Result<AttributeValue, Str>>>,
 }
 
-impl Selectors {
-    pub(super) fn new(environment: Environment, meter: &Arc<Meter>) -> Self {
+impl SelectorCache {
+    pub(crate) fn new(environment: Environment, meter: &Arc<Meter>) -> Self {
         Self {
             environment,
             meter: Arc::clone(meter),
@@ -87,12 +87,12 @@ impl Selectors {
     }
 
     /// What a command may spend on expressions and on looking at devices.
-    pub(super) fn meter(&self) -> &Arc<Meter> {
+    pub(crate) fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
 
     /// Numbers the devices of `slice`.
-    pub(super) fn number(&self, slice: &Arc<Slice>) -> Arc<NumberedSlice> {
+    pub(crate) fn number(&self, slice: &Arc<Slice>) -> Arc<NumberedSlice> {
         let devices = slice.spec.devices.len() as u32;
         Arc::new(NumberedSlice {
             slice: Arc::clone(slice),
@@ -109,7 +109,7 @@ impl Selectors {
     }
 
     /// The selector `text`.
-    pub(super) fn selector(&self, text: &Str) -> Arc<Selector> {
+    pub(crate) fn selector(&self, text: &Str) -> Arc<Selector> {
         let mut known = locked(&self.selectors);
         let selector = known.entry(text.clone()).or_insert_with(|| {
             Arc::new(Selector {
@@ -123,7 +123,7 @@ impl Selectors {
     }
 
     /// The expression `text` that computes an attribute.
-    pub(super) fn derived_attribute(&self, text: &Str) -> Arc<DerivedAttribute> {
+    pub(crate) fn derived_attribute(&self, text: &Str) -> Arc<DerivedAttribute> {
         let mut known = locked(&self.derived);
         let attribute = known.entry(text.clone()).or_insert_with(|| {
             Arc::new(DerivedAttribute {
@@ -165,7 +165,7 @@ impl Numbered<'_> {
 
 impl Selector {
     /// Whether it selects the device.
-    pub(super) fn matches(&self, device: Numbered<'_>) -> Result<bool, SelectorError> {
+    pub(crate) fn matches(&self, device: Numbered<'_>) -> Result<bool, SelectorError> {
         let program = match &self.program {
             Ok(program) => program,
             Err(why) => return Err(SelectorError::Compile(why.clone())),
@@ -275,7 +275,7 @@ impl Answers {
 
 impl DerivedAttribute {
     /// The value that it has for the device.
-    pub(super) fn value(&self, device: Numbered<'_>) -> Result<AttributeValue, SelectorError> {
+    pub(crate) fn value(&self, device: Numbered<'_>) -> Result<AttributeValue, SelectorError> {
         let program = match &self.program {
             Ok(program) => program,
             Err(why) => return Err(SelectorError::Compile(why.clone())),
@@ -323,11 +323,11 @@ impl Results {
 
 /// Place of an expression among those of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ExpressionId(u32);
+pub(crate) struct ExpressionId(u32);
 
 /// The distinct expressions of a demand.
-pub(super) struct Expressions {
-    all: Arc<Selectors>,
+pub(crate) struct Expressions {
+    all: Arc<SelectorCache>,
     selectors: Vec<(Str, Arc<Selector>)>,
     /// The places of `selectors`.
     places: HashMap<Str, u32>,
@@ -356,7 +356,7 @@ impl fmt::Debug for DerivedAttribute {
 }
 
 impl Expressions {
-    pub(super) fn new(all: Arc<Selectors>) -> Self {
+    pub(crate) fn new(all: Arc<SelectorCache>) -> Self {
         Self {
             all,
             selectors: Vec::new(),
@@ -366,12 +366,12 @@ impl Expressions {
     }
 
     /// What a command may spend on expressions and on looking at devices.
-    pub(super) fn meter(&self) -> &Meter {
+    pub(crate) fn meter(&self) -> &Meter {
         &self.all.meter
     }
 
     /// The place of the selector `text`.
-    pub(super) fn add_selector(&mut self, text: &Str) -> ExpressionId {
+    pub(crate) fn add_selector(&mut self, text: &Str) -> ExpressionId {
         let next = self.selectors.len() as u32;
         ExpressionId(*self.places.entry(text.clone()).or_insert_with(|| {
             self.selectors.push((text.clone(), self.all.selector(text)));
@@ -380,7 +380,7 @@ impl Expressions {
     }
 
     /// The place of the derived attribute `text`.
-    pub(super) fn add_derived_attribute(&mut self, text: &Str) -> ExpressionId {
+    pub(crate) fn add_derived_attribute(&mut self, text: &Str) -> ExpressionId {
         let place = self.derived.iter().position(|(known, _)| known == text);
         ExpressionId(place.unwrap_or_else(|| {
             self.derived
@@ -390,17 +390,17 @@ impl Expressions {
     }
 
     /// The text of a selector.
-    pub(super) fn text(&self, id: ExpressionId) -> &Str {
+    pub(crate) fn text(&self, id: ExpressionId) -> &Str {
         &self.selectors[id.0 as usize].0
     }
 
     /// Whether a selector selects the device.
-    pub(super) fn matches(&self, id: ExpressionId, device: Numbered<'_>) -> Result<bool, SelectorError> {
+    pub(crate) fn matches(&self, id: ExpressionId, device: Numbered<'_>) -> Result<bool, SelectorError> {
         self.selectors[id.0 as usize].1.matches(device)
     }
 
     /// The value of a derived attribute.
-    pub(super) fn derive(
+    pub(crate) fn derive(
         &self,
         id: ExpressionId,
         device: Numbered<'_>,
@@ -464,7 +464,7 @@ mod tests {
             let environment = environment(list_type_attributes);
             for text in EXPRESSIONS {
                 let program = environment.compile(text, Mode::Stored).expect(text);
-                let selectors = Selectors::new(environment, &Arc::default());
+                let selectors = SelectorCache::new(environment, &Arc::default());
                 let selector = selectors.selector(&Str::from(*text));
                 let numbered = selectors.number(&slice);
                 for (index, device) in (0..).zip(&slice.spec.devices) {
@@ -483,7 +483,7 @@ mod tests {
     #[test]
     fn few_evaluations_serve_many_devices() {
         let environment = environment(false);
-        let selectors = Selectors::new(environment, &Arc::default());
+        let selectors = SelectorCache::new(environment, &Arc::default());
         for (text, kept) in [
             (r#"device.attributes["d"].model == "a""#, 2),
             (r#"device.attributes["d"].seven > 3"#, 7),

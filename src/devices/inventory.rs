@@ -302,8 +302,8 @@ impl PoolCounters {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::{World, holding, status};
     use super::*;
+    use crate::devices::testing::{World, holding, status};
 
     fn id(device: &str) -> DeviceId {
         DeviceId {

@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 /// What a request takes of each capacity of a device, in the order of the device's capacities.
-pub(super) enum Need {
+pub(crate) enum Need {
     /// The amounts.
     Amounts(Vec<Quantity>),
     /// The device has not what the request asks for, or its policy refuses the amount.
@@ -17,10 +17,10 @@ pub(super) enum Need {
 
 /// Amounts that end the attempt instead of ruling out the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CapacityError(pub(super) String);
+pub(crate) struct CapacityError(pub(crate) String);
 
 /// Whether the device has nothing to be worked out: the request names no amounts, so that it takes the whole device.
-pub(super) fn takes_all(request: &DeviceRequest, device: &Device) -> bool {
+pub(crate) fn takes_all(request: &DeviceRequest, device: &Device) -> bool {
     request.capacity.is_none()
         && device
             .capacity
@@ -33,7 +33,7 @@ pub(super) fn takes_all(request: &DeviceRequest, device: &Device) -> bool {
 /// # Errors
 /// An amount that cannot be represented or is negative. All capacities are checked for that before any of them may be refused by
 /// its policy, as upstream does.
-pub(super) fn need(
+pub(crate) fn need(
     request: &DeviceRequest,
     device: &Device,
     fractional: bool,
@@ -199,7 +199,7 @@ fn exact_milli(amount: &Quantity) -> Option<i64> {
 }
 
 /// The amount in the units of the search. What passes 128 bits of 10⁻⁹ is more than any sum of amounts that do not.
-pub(super) fn units(amount: &Quantity) -> i128 {
+pub(crate) fn units(amount: &Quantity) -> i128 {
     amount.nanos().unwrap_or(if amount.sign() < 0 {
         i128::MIN / 4
     } else {

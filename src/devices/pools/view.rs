@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 
+use super::super::allocated::{PoolState, TakenDevice};
 use super::super::counters::{CounterIndex, Counters};
 use super::super::selectors::{Numbered, NumberedSlice};
-use super::super::state::{DeviceState, PoolState};
 use super::{LOOKS_PER_OBJECT, PoolSlices, Pools, uses_compatibility_groups};
 
 /// Whether a pool can be used.
@@ -25,19 +25,19 @@ pub enum PoolStatus {
 
 /// A pool as a node sees it.
 #[derive(Debug)]
-pub(in crate::allocator) struct PoolView {
-    pub(in crate::allocator) id: PoolId,
-    pub(in crate::allocator) status: PoolStatus,
+pub(crate) struct PoolView {
+    pub(crate) id: PoolId,
+    pub(crate) status: PoolStatus,
     /// Slices with devices that reach the node, by name.
-    pub(in crate::allocator) slices: Vec<Arc<NumberedSlice>>,
+    pub(crate) slices: Vec<Arc<NumberedSlice>>,
     /// The devices of those slices; none unless the pool is usable.
-    pub(in crate::allocator) devices: Vec<PoolDevice>,
+    pub(crate) devices: Vec<PoolDevice>,
     /// Some device is not taken as a whole.
-    pub(in crate::allocator) has_free_devices: bool,
+    pub(crate) has_free_devices: bool,
     /// Shared counters of the pool.
-    pub(in crate::allocator) counters: Counters,
+    pub(crate) counters: Counters,
     /// Pools with binding conditions come after those without.
-    pub(super) has_binding_conditions: bool,
+    pub(crate) has_binding_conditions: bool,
     /// Whether taints count at all.
     has_taints: bool,
     /// Rules that may select devices of the pool.
@@ -46,46 +46,46 @@ pub(in crate::allocator) struct PoolView {
 
 /// A device of a [`PoolView`].
 #[derive(Clone, Debug)]
-pub(in crate::allocator) struct PoolDevice {
+pub(crate) struct PoolDevice {
     /// Which of the view's slices.
-    pub(in crate::allocator) slice: u32,
+    pub(crate) slice: u32,
     /// Which device of that slice.
-    pub(in crate::allocator) index: u32,
+    pub(crate) index: u32,
     /// Taken as a whole by an allocated claim.
-    pub(in crate::allocator) dedicated: bool,
+    pub(crate) dedicated: bool,
     /// Shares of it are taken by allocated claims.
-    pub(in crate::allocator) shared: bool,
+    pub(crate) shared: bool,
     /// Several claims may hold shares of it.
-    pub(in crate::allocator) multiple: bool,
+    pub(crate) multiple: bool,
     consumed: Box<[i128]>,
 }
 
 impl PoolDevice {
     /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
-    pub(in crate::allocator) fn consumed(&self) -> &[i128] {
+    pub(crate) fn consumed(&self) -> &[i128] {
         &self.consumed
     }
 }
 
 impl PoolView {
     #[inline]
-    pub(in crate::allocator) fn slice(&self, device: &PoolDevice) -> &Slice {
+    pub(crate) fn slice(&self, device: &PoolDevice) -> &Slice {
         &self.slices[device.slice as usize].slice
     }
 
     #[inline]
-    pub(in crate::allocator) fn device(&self, device: &PoolDevice) -> &Device {
+    pub(crate) fn device(&self, device: &PoolDevice) -> &Device {
         &self.slice(device).spec.devices[device.index as usize]
     }
 
     /// How much it takes to look at the view's devices once.
-    pub(in crate::allocator) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.devices.len() * (1 + self.rules.len() / LOOKS_PER_OBJECT)
     }
 
     /// Taints of the device and of the rules that select it, as far as they keep pods without toleration off. Mirrors `tracker.go`,
     /// `applyPatches`.
-    pub(in crate::allocator) fn taints<'a>(&'a self, device: &'a Device) -> impl Iterator<Item = &'a Taint> {
+    pub(crate) fn taints<'a>(&'a self, device: &'a Device) -> impl Iterator<Item = &'a Taint> {
         let of_rules = self.rules.iter().filter_map(|rule| {
             let selector = rule.spec.device_selector.as_ref()?;
             let selects = selector.device.as_ref().is_none_or(|name| *name == device.name);
@@ -99,7 +99,7 @@ impl PoolView {
     }
 
     /// The device as expressions know it.
-    pub(in crate::allocator) fn numbered(&self, device: &PoolDevice) -> Numbered<'_> {
+    pub(crate) fn numbered(&self, device: &PoolDevice) -> Numbered<'_> {
         Numbered {
             slice: &self.slices[device.slice as usize],
             index: device.index,
@@ -285,7 +285,7 @@ impl Pools {
         &self,
         (slice, index): (u32, u32),
         device: &Device,
-        state: Option<&DeviceState>,
+        state: Option<&TakenDevice>,
     ) -> PoolDevice {
         let shares = state.filter(|state| !state.consumed.is_empty());
         PoolDevice {

@@ -16,7 +16,7 @@ pub enum DeviceNode {
 }
 
 /// The node that alone reaches the device, or which do.
-pub(super) fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNode) {
+pub(crate) fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNode) {
     let (name, selector, all) = node_selection(slice, device);
     if all && name.is_none() {
         (None, DeviceNode::Any)
@@ -30,7 +30,7 @@ pub(super) fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNod
 }
 
 /// Node name, selector and all-nodes flag that decide for the device.
-pub(super) fn node_selection<'a>(slice: &'a Slice, device: &'a Device) -> Nodes<'a> {
+pub(crate) fn node_selection<'a>(slice: &'a Slice, device: &'a Device) -> Nodes<'a> {
     if slice.spec.per_device_node_selection {
         given(
             device.node_name.as_ref(),
@@ -43,7 +43,7 @@ pub(super) fn node_selection<'a>(slice: &'a Slice, device: &'a Device) -> Nodes<
 }
 
 /// Node name, selector and all-nodes flag of the slice itself.
-pub(super) fn slice_selection(slice: &Slice) -> Nodes<'_> {
+pub(crate) fn slice_selection(slice: &Slice) -> Nodes<'_> {
     let spec = &slice.spec;
     given(
         spec.node_name.as_ref(),
@@ -60,14 +60,14 @@ fn given<'a>(name: Option<&'a Str>, selector: Option<&'a NodeSelector>, all: boo
 }
 
 /// A node that devices or claims are looked for.
-pub(super) struct WantedNode {
+pub(crate) struct WantedNode {
     /// Only the name of a node that is not known.
     meta: Meta,
     is_known: bool,
 }
 
 impl WantedNode {
-    pub(super) fn of(cluster: &Cluster, name: &Str) -> Self {
+    pub(crate) fn of(cluster: &Cluster, name: &Str) -> Self {
         let known = cluster.node(name);
         let unknown = || Meta {
             name: name.clone(),
@@ -79,12 +79,12 @@ impl WantedNode {
         }
     }
 
-    pub(super) fn name(&self) -> &Str {
+    pub(crate) fn name(&self) -> &Str {
         &self.meta.name
     }
 
     /// What is known of the node; of one that is not known, its name.
-    pub(super) fn meta(&self) -> &Meta {
+    pub(crate) fn meta(&self) -> &Meta {
         &self.meta
     }
 
@@ -92,7 +92,7 @@ impl WantedNode {
     ///
     /// # Errors
     /// Why that is unknown: Kubernetes could not evaluate the selector either, or it asks for labels of a node that is not known.
-    pub(super) fn matches(&self, selector: &NodeSelector) -> Result<bool, String> {
+    pub(crate) fn matches(&self, selector: &NodeSelector) -> Result<bool, String> {
         let asks_for_labels = || {
             let mut terms = selector.node_selector_terms.iter();
             terms.any(|term| !term.match_expressions.is_empty())
@@ -109,7 +109,7 @@ impl WantedNode {
     ///
     /// # Errors
     /// As for [`Self::matches`].
-    pub(super) fn reaches(&self, slice: &Slice, device: &Device) -> Result<bool, String> {
+    pub(crate) fn reaches(&self, slice: &Slice, device: &Device) -> Result<bool, String> {
         match node_selection(slice, device) {
             (Some(name), _, _) => Ok(*name == self.meta.name),
             (None, _, true) => Ok(true),

@@ -16,33 +16,33 @@ use super::overlay::Overlay;
 
 /// What allocated claims take of the devices of one pool.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PoolState {
+pub(crate) struct PoolState {
     /// By name, once [`Self::sort`] has run.
-    devices: Vec<(Str, DeviceState)>,
+    devices: Vec<(Str, TakenDevice)>,
     /// Names came in another order than that of the names, or more than once.
     unsorted: bool,
 }
 
 /// What allocated claims take of one device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DeviceState {
+pub(crate) struct TakenDevice {
     /// Taken as a whole.
-    pub(super) dedicated: bool,
+    pub(crate) dedicated: bool,
     /// Taken in shares.
-    pub(super) shared: bool,
+    pub(crate) shared: bool,
     /// Sum of what the shares take, by capacity.
-    pub(super) consumed: Vec<(Str, i128)>,
+    pub(crate) consumed: Vec<(Str, i128)>,
 }
 
 /// What allocated claims take, by pool. Devices that no slice lists any more are in it, too.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AllocatedState {
+pub(crate) struct AllocatedState {
     pools: Overlay<PoolId, PoolState>,
 }
 
 impl AllocatedState {
     /// The state that `claims` make together.
-    pub(super) fn gather<'a>(claims: impl Iterator<Item = &'a Claim>, consumable_capacity: bool) -> Self {
+    pub(crate) fn gather<'a>(claims: impl Iterator<Item = &'a Claim>, consumable_capacity: bool) -> Self {
         let mut pools: HashMap<PoolId, PoolState, RandomState> = HashMap::default();
         // Most claims have their devices of one pool.
         let of_pools = claims.flat_map(|claim| {
@@ -69,7 +69,7 @@ impl AllocatedState {
     }
 
     /// Makes the state of `device` anew, of which `claims` are all that name it.
-    pub(super) fn refresh<'a>(
+    pub(crate) fn refresh<'a>(
         &mut self,
         device: &DeviceId,
         claims: impl Iterator<Item = &'a Claim>,
@@ -89,7 +89,7 @@ impl AllocatedState {
     }
 
     /// What is taken of the pool's devices, if anything is.
-    pub(super) fn pool(&self, id: &PoolId) -> Option<&PoolState> {
+    pub(crate) fn pool(&self, id: &PoolId) -> Option<&PoolState> {
         self.pools.get(id)
     }
 }
@@ -107,7 +107,7 @@ impl PoolState {
                 Ordering::Greater => self.unsorted = true,
             }
         }
-        let mut state = DeviceState::default();
+        let mut state = TakenDevice::default();
         state.add(result, consumable_capacity);
         self.devices.push((name.clone(), state));
     }
@@ -132,7 +132,7 @@ impl PoolState {
     /// Whoever goes through devices in their order passes the same `next` each time, zero at first: the next device is mostly the
     /// one behind the last that was found.
     #[inline]
-    pub(super) fn device(&self, name: &Str, next: &mut usize) -> Option<&DeviceState> {
+    pub(crate) fn device(&self, name: &Str, next: &mut usize) -> Option<&TakenDevice> {
         let place = match self.devices.get(*next) {
             Some((known, _)) if known == name => *next,
             _ => self.devices.binary_search_by(|(known, _)| known.cmp(name)).ok()?,
@@ -142,12 +142,12 @@ impl PoolState {
     }
 
     /// Whether anything is taken of the device `name`.
-    pub(super) fn has(&self, name: &Str) -> bool {
+    pub(crate) fn has(&self, name: &Str) -> bool {
         self.device(name, &mut 0).is_some()
     }
 }
 
-impl DeviceState {
+impl TakenDevice {
     fn add(&mut self, result: &AllocatedDevice, consumable_capacity: bool) {
         if !consumable_capacity || result.share_id.is_none() {
             self.dedicated = true;
@@ -176,7 +176,7 @@ impl DeviceState {
     }
 
     /// What the shares take of the capacity `name`.
-    pub(super) fn consumed(&self, name: &Str) -> i128 {
+    pub(crate) fn consumed(&self, name: &Str) -> i128 {
         self.consumed
             .iter()
             .find(|(known, _)| known == name)

@@ -9,7 +9,7 @@ use super::node_selector_errors::parse_error;
 ///
 /// # Errors
 /// A selector with an invalid requirement, even where another term of it matches: the allocator parses the whole selector.
-pub(super) fn node_matches(
+pub(crate) fn node_matches(
     node: &Node,
     name: Option<&Str>,
     all_nodes: bool,

@@ -1,0 +1,47 @@
+//! The facts about a device, each asked in one place: who holds it, what is left of its capacity and of its counters, whether its
+//! pool can be used, which nodes reach it, which classes it belongs to, which taints it has and who tolerates them.
+//!
+//! The allocator, the eviction, the scheduler's plugin, simulations and reports stand on this floor. It looks at one device or pool
+//! at a time; which devices serve a claim together is the business of `allocator`.
+//!
+//! - `features`: the gates that decide which facts count;
+//! - `allocated`, `inventory`: what allocated claims take, for the scheduler and for readers;
+//! - `capacity`, `counters`: amounts;
+//! - `pools`: what a node sees of a pool, and whether it can be used;
+//! - `reach`, `node_selector`: which nodes reach a device;
+//! - `selectors`, `classes`: expressions, and the classes that they make;
+//! - `rules`, `taints`: DeviceTaintRules, taints and tolerations.
+
+mod allocated;
+mod capacity;
+mod classes;
+mod counters;
+mod features;
+mod inventory;
+mod node_selector;
+mod node_selector_errors;
+mod overlay;
+mod pools;
+mod reach;
+mod rules;
+mod selectors;
+mod taints;
+
+pub(crate) use allocated::AllocatedState;
+pub(crate) use capacity::{Need, need, takes_all, units};
+pub use classes::{ClassSelectors, DeviceClasses, Match, input};
+pub use counters::pool_fault;
+pub(crate) use counters::{Compatibility, Usage};
+pub use features::{Features, Implementation};
+pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
+pub(crate) use node_selector::node_matches;
+pub use pools::PoolStatus;
+pub(crate) use pools::{LOOKS_PER_OBJECT, PoolDevice, PoolView, Pools};
+pub use reach::DeviceNode;
+pub(crate) use reach::{WantedNode, node_of, node_selection, slice_selection};
+pub use rules::{Rules, rule_matches};
+pub(crate) use selectors::{ExpressionId, Expressions, SelectorCache, SelectorError};
+pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, tolerates};
+
+#[cfg(test)]
+pub(crate) mod testing;
