@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Device, DeviceId, Node, Quantity, Slice, Taint, Toleration};
+use crate::model::{Device, DeviceId, Node, Quantity, Slice, Toleration};
 
 use super::Stop;
 use super::constraint::{Values, attribute_of};
 use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
 use crate::devices::{
-    Features, Implementation, LOOKS_PER_OBJECT, Need, PoolDevice, PoolStatus, PoolView, SelectorError, Usage,
-    need, node_matches, takes_all, units,
+    Features, Implementation, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, SelectorError,
+    Usage, is_tolerated, need, takes_all, units,
 };
 
 /// What is fixed about a device for an alternative.
@@ -347,13 +347,11 @@ impl<'a> Problem<'a> {
                 return Ok(false);
             }
         }
-        if self.slice(device).spec.per_device_node_selection {
-            return Ok(node_matches(
-                self.node,
-                found.node_name.as_ref(),
-                found.all_nodes,
-                found.node_selector.as_ref(),
-            )?);
+        let slice = self.slice(device);
+        if slice.spec.per_device_node_selection {
+            let nodes = Nodes::of_device(slice, found);
+            self.demand.expressions.meter().look(nodes.looks());
+            return Ok(nodes.include(&self.node.metadata)?);
         }
         Ok(true)
     }
@@ -376,7 +374,7 @@ impl<'a> Problem<'a> {
         let mut taints = 0;
         let is_blocked = self.view(device).taints(found).any(|taint| {
             taints += 1;
-            !is_tolerated(taint, tolerations)
+            !is_tolerated(tolerations, taint)
         });
         if taints > 0 {
             let compared = taints * (1 + tolerations.len());
@@ -450,16 +448,4 @@ fn advice(error: &str) -> &'static str {
     } else {
         ""
     }
-}
-
-/// Whether one of `tolerations` tolerates `taint`. Mirrors `devicetoleration.go`, `ToleratesTaint`.
-pub(super) fn is_tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
-    tolerations.iter().any(|toleration| {
-        (toleration.effect.is_empty() || toleration.effect == taint.effect)
-            && (toleration.key.is_empty() || toleration.key == taint.key)
-            && match toleration.operator.as_str() {
-                "" | "Equal" => toleration.value == taint.value,
-                operator => operator == "Exists",
-            }
-    })
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
 
-use super::candidates::{Problem, is_tolerated};
+use super::candidates::Problem;
 use super::constraint::Rule;
 use super::request::AttributeSource;
 use super::{Demand, Inputs, Stop};
-use crate::devices::{Implementation, Need, PoolStatus, SelectorError, need, node_matches, units};
+use crate::devices::{Implementation, Need, Nodes, PoolStatus, SelectorError, is_tolerated, need, units};
 
 /// What a node has for one request.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ impl Inputs {
             .or_else(|| exhausts_counters(problem, device))
             .or_else(|| {
                 let mut taints = problem.view(device).taints(problem.device(device));
-                let taint = taints.find(|taint| !is_tolerated(taint, &spec.tolerations));
+                let taint = taints.find(|taint| !is_tolerated(&spec.tolerations, taint));
                 taint.cloned().map(Fitness::Tainted)
             })
             .or_else(|| lacks_attribute(problem, claim, number, device))
@@ -261,9 +261,9 @@ fn unselected(problem: &Problem<'_>, number: u32, device: u32) -> Option<Fitness
             }
         }
     }
-    if problem.slice(device).spec.per_device_node_selection {
-        let (name, selector) = (found.node_name.as_ref(), found.node_selector.as_ref());
-        match node_matches(problem.node, name, found.all_nodes, selector) {
+    let slice = problem.slice(device);
+    if slice.spec.per_device_node_selection {
+        match Nodes::of_device(slice, found).include(&problem.node.metadata) {
             Ok(true) => {}
             Ok(false) => return Some(Fitness::OtherNode),
             Err(why) => return Some(Fitness::SelectorError(why)),

@@ -245,7 +245,7 @@ impl Inputs {
     fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
         let views = self.pools.of_node(node, &self.allocated);
         let meter = self.selectors.meter();
-        meter.look(self.pools.slices_looked_at(node));
+        meter.look(self.pools.looks_at_slices(node));
         for view in views.iter().flatten() {
             meter.look(view.size());
         }

@@ -8,7 +8,7 @@
 //! - `allocated`, `inventory`: what allocated claims take, for the scheduler and for readers;
 //! - `capacity`, `counters`: amounts;
 //! - `pools`: what a node sees of a pool, and whether it can be used;
-//! - `reach`, `node_selector`: which nodes reach a device;
+//! - `reach`: which nodes reach a device;
 //! - `selectors`, `classes`: expressions, and the classes that they make;
 //! - `rules`, `taints`: DeviceTaintRules, taints and tolerations.
 
@@ -18,8 +18,6 @@ mod classes;
 mod counters;
 mod features;
 mod inventory;
-mod node_selector;
-mod node_selector_errors;
 mod overlay;
 mod pools;
 mod reach;
@@ -34,14 +32,13 @@ pub use counters::pool_fault;
 pub(crate) use counters::{Compatibility, Usage};
 pub use features::{Features, Implementation};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
-pub(crate) use node_selector::node_matches;
 pub use pools::PoolStatus;
 pub(crate) use pools::{LOOKS_PER_OBJECT, PoolDevice, PoolView, Pools};
 pub use reach::DeviceNode;
-pub(crate) use reach::{WantedNode, node_of, node_selection, slice_selection};
-pub use rules::{Rules, rule_matches};
+pub(crate) use reach::{Nodes, WantedNode, node_of};
+pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};
 pub(crate) use selectors::{ExpressionId, Expressions, SelectorCache, SelectorError};
-pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, tolerates};
+pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, is_tolerated, keeps_off, tolerates};
 
 #[cfg(test)]
 pub(crate) mod testing;

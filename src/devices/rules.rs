@@ -3,19 +3,32 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{DeviceId, Str, TaintRule, TaintSelector};
+use crate::model::{DeviceId, PoolId, Str, TaintRule, TaintSelector};
 
 /// Whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
 ///
 /// Mirrors `device_taint_eviction.go`, `ruleMatchesDevice`, v1.37.1. The scheduler before 1.37.1 saw a rule without a selector as
 /// one about all devices; that is left to those who imitate it.
 pub fn rule_matches(rule: &TaintRule, device: &DeviceId) -> bool {
-    let fits = |wanted: &Option<Str>, actual| wanted.as_ref().is_none_or(|wanted| wanted == actual);
-    rule.spec.device_selector.as_ref().is_some_and(|selector| {
-        fits(&selector.driver, &device.driver)
-            && fits(&selector.pool, &device.pool)
-            && fits(&selector.device, &device.device)
-    })
+    rule_matches_in_pool(rule, &device.device) && rule_matches_pool(rule, &device.pool_id())
+}
+
+/// Whether the rule may be about devices of the pool: the first part of [`rule_matches`].
+pub fn rule_matches_pool(rule: &TaintRule, pool: &PoolId) -> bool {
+    rule.spec
+        .device_selector
+        .as_ref()
+        .is_some_and(|selector| fits(&selector.driver, &pool.driver) && fits(&selector.pool, &pool.pool))
+}
+
+/// Whether a rule that may be about devices of a pool is about its device `name`: the other part of [`rule_matches`].
+pub fn rule_matches_in_pool(rule: &TaintRule, name: &Str) -> bool {
+    let selector = rule.spec.device_selector.as_ref();
+    selector.is_some_and(|selector| fits(&selector.device, name))
+}
+
+fn fits(wanted: &Option<Str>, actual: &Str) -> bool {
+    wanted.as_ref().is_none_or(|wanted| wanted == actual)
 }
 
 /// Driver, pool and device of a selector; what is absent fits all.

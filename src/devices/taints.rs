@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Rules;
-use crate::model::{Cluster, Device, DeviceId, Slice, Str, Taint, TaintRule, Toleration};
+use crate::model::{
+    Cluster, Device, DeviceId, NO_EXECUTE, NO_SCHEDULE, Slice, Str, Taint, TaintRule, Toleration,
+};
 
 /// Whether the toleration is meant for the taint. Unknown effects are the caller's business.
 ///
@@ -21,6 +23,16 @@ pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
             "Exists" => true,
             _ => false,
         }
+}
+
+/// Whether the taint keeps pods that do not tolerate it off the device.
+pub fn keeps_off(taint: &Taint) -> bool {
+    taint.effect == NO_SCHEDULE || taint.effect == NO_EXECUTE
+}
+
+/// Whether one of `tolerations` is meant for the taint.
+pub fn is_tolerated(tolerations: &[Toleration], taint: &Taint) -> bool {
+    tolerations.iter().any(|toleration| tolerates(toleration, taint))
 }
 
 /// A taint of a device, with where it comes from.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::findings::{CheckRequest, Counts, check_by};
 use super::{Health, HealthIndex, Selection, Warnings};
-use crate::devices::{DeviceState, Inventory, Taints, node_selection, slice_selection};
+use crate::devices::{DeviceState, Inventory, Nodes, Taints};
 use crate::model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
 use crate::reservation::ClaimState;
 use crate::scheduling::Run;
@@ -302,21 +302,21 @@ impl<'a> Reached<'a> {
     fn add(&mut self, pool: &Pool<'a>) {
         for slice in pool.slices.iter().copied() {
             if !slice.spec.per_device_node_selection {
-                self.add_nodes(slice_selection(slice));
+                self.add_nodes(Nodes::of_slice(slice));
                 continue;
             }
             for device in &slice.spec.devices {
-                self.add_nodes(node_selection(slice, device));
+                self.add_nodes(Nodes::of_device(slice, device));
             }
         }
     }
 
-    fn add_nodes(&mut self, (name, selector, any): (Option<&'a Str>, Option<&'a NodeSelector>, bool)) {
-        if let Some(name) = name.or_else(|| selector.filter(|_| !any)?.single_node()) {
+    fn add_nodes(&mut self, nodes: Nodes<'a>) {
+        if let Some(name) = nodes.only() {
             self.names.insert(name);
-        } else if any {
+        } else if nodes.all {
             self.all = true;
-        } else if let Some(selector) = selector
+        } else if let Some(selector) = nodes.selector
             && self.selectors.last() != Some(&selector)
         {
             self.selectors.push(selector);

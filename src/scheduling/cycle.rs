@@ -455,7 +455,10 @@ impl<'a> Cycle<'a> {
                 continue;
             };
             let elsewhere = match &allocation.node_selector {
-                Some(selector) => !selector.matches(&node.metadata).map_err(|why| why.to_string())?,
+                Some(selector) => {
+                    selector.check().map_err(|invalid| invalid.why().to_owned())?;
+                    !selector.matches(&node.metadata).unwrap_or(false)
+                }
                 None => false,
             };
             let skips = allocation

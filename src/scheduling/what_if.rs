@@ -5,7 +5,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::placement::release;
-use crate::model::{Change, Cluster, Device, DeviceId, Gap, Key, Kind, Object, Slice, Str, Taint, TaintRule};
+use crate::model::{
+    Change, Cluster, Device, DeviceId, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object, Slice,
+    Str, Taint, TaintRule,
+};
 
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -352,7 +355,7 @@ impl FromStr for Untaint {
 
 fn known_effect(effect: &str) -> Result<Str, String> {
     match effect {
-        "NoSchedule" | "NoExecute" | "None" => Ok(effect.into()),
+        NO_SCHEDULE | NO_EXECUTE | NO_EFFECT => Ok(effect.into()),
         _ => Err(format!(
             "`{effect}` is no effect of a device taint: NoSchedule, NoExecute or None"
         )),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::devices::rule_matches;
+use crate::devices::{Nodes, rule_matches};
 use crate::model::{
     Change, Cluster, DeviceId, Meta, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object, PoolId, Str, Taint,
     TaintRule, TaintRuleSpec, TaintSelector, Time,
@@ -158,7 +158,7 @@ fn of_node(cluster: &Cluster, node: &Str, choice: &DeviceChoice) -> Vec<TaintSel
         }
         let devices = || pool.devices();
         let on_node: Vec<&Str> = devices()
-            .filter(|(slice, device)| pool.node_of(slice, device) == Some(node))
+            .filter(|(slice, device)| Nodes::of_device(slice, device).only() == Some(node))
             .map(|(_, device)| &device.name)
             .filter(|name| fits(&choice.device, name))
             .collect();

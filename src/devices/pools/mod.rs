@@ -15,7 +15,7 @@ use crate::model::{Meter, Node, PoolId, Slice, Str, TaintRule};
 
 use super::allocated::AllocatedState;
 use super::features::Features;
-use super::node_selector::node_matches;
+use super::reach::Nodes;
 use super::selectors::{NumberedSlice, SelectorCache};
 
 pub use self::view::PoolStatus;
@@ -60,8 +60,8 @@ struct PoolIndex {
     of_node: HashMap<Str, Reached, RandomState>,
     /// Pools with other slices.
     shared: BTreeSet<u32>,
-    /// Slices of those.
-    shared_slices: usize,
+    /// How much it takes to see which of their slices reach a node.
+    shared_looks: usize,
 }
 
 /// Pools with slices of one node: mostly one.
@@ -127,8 +127,8 @@ impl PoolIndex {
             }
             index.all[pool as usize].slices.push(numbered);
         }
-        let of_pool = |pool: &u32| index.all[*pool as usize].slices.len();
-        index.shared_slices = index.shared.iter().map(of_pool).sum();
+        let of_pool = |pool: &u32| looks(&index.all[*pool as usize].slices);
+        index.shared_looks = index.shared.iter().map(of_pool).sum();
         index
     }
 
@@ -243,13 +243,13 @@ impl Pools {
         Ok(views)
     }
 
-    /// How many slices are looked at for a node, whether they reach it or not.
-    pub(crate) fn slices_looked_at(&self, node: &Node) -> usize {
+    /// How much it takes to see which slices reach a node.
+    pub(crate) fn looks_at_slices(&self, node: &Node) -> usize {
         let own = self.index.of_node.get(&node.metadata.name);
         let own = own.iter().flat_map(|own| own.pools());
-        own.map(|pool| self.index.all[pool as usize].slices.len())
+        own.map(|pool| looks(&self.index.all[pool as usize].slices))
             .sum::<usize>()
-            + self.index.shared_slices
+            + self.index.shared_looks
     }
 
     fn view(
@@ -353,37 +353,42 @@ fn own_node(slice: &Slice) -> Option<&Str> {
     slice.spec.node_name.as_ref().filter(|name| !name.is_empty())
 }
 
+/// How much it takes to see which of `slices` reach a node.
+fn looks(slices: &[Arc<NumberedSlice>]) -> usize {
+    let of_slice = |numbered: &Arc<NumberedSlice>| {
+        let slice = &numbered.slice;
+        if !slice.spec.per_device_node_selection {
+            return Nodes::of_slice(slice).looks();
+        }
+        let devices = slice.spec.devices.iter();
+        1 + devices
+            .map(|device| Nodes::of_device(slice, device).looks())
+            .sum::<usize>()
+    };
+    slices.iter().map(of_slice).sum()
+}
+
 /// Whether at least one device of the slice reaches the node.
 fn reaches(slice: &Slice, node: &Node) -> Result<bool, String> {
-    let spec = &slice.spec;
-    if own_node(slice).is_some() || spec.all_nodes || spec.node_selector.is_some() {
-        return node_matches(
-            node,
-            spec.node_name.as_ref(),
-            spec.all_nodes,
-            spec.node_selector.as_ref(),
-        )
-        .map_err(|why| {
+    let nodes = Nodes::of_slice(slice);
+    if !nodes.is_absent() {
+        return nodes.include(&node.metadata).map_err(|why| {
             format!(
                 "failed to perform node selection for slice {}: {why}",
                 slice.metadata.name
             )
         });
     }
-    if spec.per_device_node_selection {
-        for device in &spec.devices {
-            let reached = node_matches(
-                node,
-                device.node_name.as_ref(),
-                device.all_nodes,
-                device.node_selector.as_ref(),
-            )
-            .map_err(|why| {
-                format!(
-                    "failed to perform node selection for device {} in slice {}: {why}",
-                    device.name, slice.metadata.name
-                )
-            })?;
+    if slice.spec.per_device_node_selection {
+        for device in &slice.spec.devices {
+            let reached = Nodes::of_device(slice, device)
+                .include(&node.metadata)
+                .map_err(|why| {
+                    format!(
+                        "failed to perform node selection for device {} in slice {}: {why}",
+                        device.name, slice.metadata.name
+                    )
+                })?;
             if reached {
                 return Ok(true);
             }

@@ -9,7 +9,9 @@ use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 
 use super::super::allocated::{PoolState, TakenDevice};
 use super::super::counters::{CounterIndex, Counters};
+use super::super::rules::{rule_matches_in_pool, rule_matches_pool};
 use super::super::selectors::{Numbered, NumberedSlice};
+use super::super::taints::keeps_off;
 use super::{LOOKS_PER_OBJECT, PoolSlices, Pools, uses_compatibility_groups};
 
 /// Whether a pool can be used.
@@ -86,16 +88,12 @@ impl PoolView {
     /// Taints of the device and of the rules that select it, as far as they keep pods without toleration off. Mirrors `tracker.go`,
     /// `applyPatches`.
     pub(crate) fn taints<'a>(&'a self, device: &'a Device) -> impl Iterator<Item = &'a Taint> {
-        let of_rules = self.rules.iter().filter_map(|rule| {
-            let selector = rule.spec.device_selector.as_ref()?;
-            let selects = selector.device.as_ref().is_none_or(|name| *name == device.name);
-            selects.then_some(&rule.spec.taint)
-        });
+        let rules = self.rules.iter();
+        let of_rules = rules.filter(|rule| rule_matches_in_pool(rule, &device.name));
+        let of_rules = of_rules.map(|rule| &rule.spec.taint);
         // Where the feature is off there are no rules either.
         let own = if self.has_taints { &*device.taints } else { &[] };
-        own.iter()
-            .chain(of_rules)
-            .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
+        own.iter().chain(of_rules).filter(|taint| keeps_off(taint))
     }
 
     /// The device as expressions know it.
@@ -250,16 +248,9 @@ impl Pools {
 
     /// The rules that may select devices of the pool.
     fn rules_of(&self, pool: &PoolId) -> Vec<Arc<TaintRule>> {
-        let selects = |rule: &&Arc<TaintRule>| {
-            rule.spec.device_selector.as_ref().is_some_and(|selector| {
-                selector
-                    .driver
-                    .as_ref()
-                    .is_none_or(|driver| *driver == pool.driver)
-                    && selector.pool.as_ref().is_none_or(|name| *name == pool.pool)
-            })
-        };
-        self.rules.iter().filter(selects).map(Arc::clone).collect()
+        let rules = self.rules.iter();
+        let of_pool = rules.filter(|rule| rule_matches_pool(rule, pool));
+        of_pool.map(Arc::clone).collect()
     }
 
     fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {

@@ -274,7 +274,7 @@ fn what_cannot_be_evaluated_is_left_out_with_a_warning() {
             by_node("node-1"),
             vec!["d/node-1/g0", "d/node-1/g1", "d/node-1/gone"],
             "whether node `node-1` reaches them is unknown for 1 of the devices, which are left out; for d/future/g0: \
-             invalid node selector: key `zone`: operator `Near` is not a node selector operator",
+             invalid node selector: nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: \"Near\": supported values: \"DoesNotExist\", \"Exists\", \"Gt\", \"In\", \"Lt\", \"NotIn\"",
         ),
         (
             by_node("node-2"),

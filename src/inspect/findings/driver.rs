@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::devices::{ClassSelectors, DeviceState, Taints, WantedNode, input};
-use crate::model::{Claim, DeviceId, Kind, NO_EXECUTE, NO_SCHEDULE, Str, TOO_MUCH_WORK};
+use crate::devices::{ClassSelectors, DeviceState, Taints, WantedNode, input, keeps_off};
+use crate::model::{Claim, DeviceId, Kind, Str, TOO_MUCH_WORK};
 use crate::reservation::users;
 use crate::script::{Command, delete_pods};
 
@@ -208,11 +208,7 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
                 .as_ref()
                 .is_none_or(|node| node.reaches(slice, device).unwrap_or(true));
             let id = pool.device_id(&device.name);
-            let tainted = || {
-                taints
-                    .of_device(&id)
-                    .any(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.taint.effect.as_str()))
-            };
+            let tainted = || taints.of_device(&id).any(|taint| keeps_off(taint.taint));
             let taken =
                 device.allow_multiple_allocations || look.inventory().state(&id) != DeviceState::Allocated;
             if here && taken && !tainted() {

@@ -6,8 +6,10 @@ use serde_json::json;
 
 use super::finding::{Subject, counted, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::devices::rule_matches;
-use crate::model::{Component, Gate, Kind, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector};
+use crate::devices::{keeps_off, rule_matches};
+use crate::model::{
+    Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector,
+};
 use crate::script::{Command, delete, patch};
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -31,7 +33,7 @@ fn subject(rule: &TaintRule) -> Subject {
 }
 
 fn is_known(effect: &str) -> bool {
-    [NO_EXECUTE, NO_SCHEDULE, "None"].contains(&effect)
+    [NO_EXECUTE, NO_SCHEDULE, NO_EFFECT].contains(&effect)
 }
 
 fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
@@ -80,7 +82,7 @@ fn without_selector(look: &mut Look<'_>, rule: &TaintRule) {
     let environment = look.cluster.environment();
     let blocks = environment.emulated_minor < 37
         && environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules)
-        && [NO_EXECUTE, NO_SCHEDULE].contains(&rule.spec.taint.effect.as_str());
+        && keeps_off(&rule.spec.taint);
     let (severity, message) = if blocks {
         (
             Severity::Error,

@@ -76,20 +76,4 @@ impl<'a> Pool<'a> {
             .map(|(name, _)| name)
             .collect()
     }
-
-    /// The node that alone reaches the device, where slice or device name one.
-    pub fn node_of(&self, slice: &'a Slice, device: &'a Device) -> Option<&'a Str> {
-        if slice.spec.per_device_node_selection {
-            device
-                .node_name
-                .as_ref()
-                .or_else(|| device.node_selector.as_ref()?.single_node())
-        } else {
-            slice
-                .spec
-                .node_name
-                .as_ref()
-                .or_else(|| slice.spec.node_selector.as_ref()?.single_node())
-        }
-    }
 }

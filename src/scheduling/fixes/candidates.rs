@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::change::{Fix, terms};
-use crate::model::{
-    AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, PoolId, Quantity, Str, Taint, TaintRule,
-    lookup,
-};
+use crate::devices::{keeps_off, rule_matches_pool};
+use crate::model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
 use crate::reservation::has_consumer;
 use crate::scheduling::extended::class_of;
 use crate::scheduling::locality::Localities;
@@ -74,7 +72,6 @@ fn releases(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<
 fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Claim>]) -> Vec<Fix> {
     let mut fixes = BTreeSet::new();
     let mut found: BTreeSet<(Str, Str)> = BTreeSet::new();
-    let blocks = |taint: &Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
     for id in localities.pools(&node.metadata.name) {
         let Some(pool) = cluster.pool(id) else { continue };
         let devices = pool
@@ -84,7 +81,7 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
             .flat_map(|slice| &slice.spec.devices);
         for taint in devices
             .flat_map(|device| &device.taints)
-            .filter(|taint| blocks(taint))
+            .filter(|taint| keeps_off(taint))
         {
             found.insert((taint.key.clone(), taint.effect.clone()));
             fixes.insert(Fix::LiftTaint {
@@ -95,7 +92,7 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
         }
         for rule in cluster
             .rules()
-            .filter(|rule| concerns(rule, id) && blocks(&rule.spec.taint))
+            .filter(|rule| rule_matches_pool(rule, id) && keeps_off(&rule.spec.taint))
         {
             found.insert((rule.spec.taint.key.clone(), rule.spec.taint.effect.clone()));
             fixes.insert(Fix::DeleteRule {
@@ -119,15 +116,6 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
         }
     }
     fixes.into_iter().collect()
-}
-
-/// Whether a rule is about devices of the pool.
-fn concerns(rule: &TaintRule, pool: &PoolId) -> bool {
-    let agrees = |wanted: &Option<Str>, is: &Str| wanted.as_ref().is_none_or(|wanted| wanted == is);
-    rule.spec
-        .device_selector
-        .as_ref()
-        .is_some_and(|selector| agrees(&selector.driver, &pool.driver) && agrees(&selector.pool, &pool.pool))
 }
 
 /// The requests of a claim by `request` or `request/subrequest`.

@@ -1,6 +1,7 @@
 //! DeviceTaintRules: without effect, undecodable, or blocking everything.
 
 use super::Target;
+use crate::devices::keeps_off;
 use crate::inspect::findings::finding::Subject;
 use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{Gate, Kind, NO_EXECUTE, NO_SCHEDULE};
@@ -14,7 +15,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         let name = &rule.metadata.name;
         let subject = || Subject::of(Kind::DeviceTaintRule, &rule.metadata);
         let taint = &rule.spec.taint;
-        let acts = [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str());
+        let acts = keeps_off(taint);
         let save = || save_and_delete(Kind::DeviceTaintRule, &rule.metadata.key());
         if off {
             let severity = if acts { Severity::Error } else { Severity::Warning };

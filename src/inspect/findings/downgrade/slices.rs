@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Target;
+use crate::devices::keeps_off;
 use crate::inspect::findings::finding::{Subject, some};
 use crate::inspect::findings::requests::{has_list, is_list};
 use crate::inspect::findings::{Code, Finding, Look, Severity};
-use crate::model::{Device, Gate, Kind, NO_EXECUTE, NO_SCHEDULE, Slice, Str};
+use crate::model::{Device, Gate, Kind, Slice, Str};
 
 /// Taints that a device may have in 1.34.
 const FEW_TAINTS: usize = 4;
@@ -134,12 +135,7 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
-    let acts = |device: &Device| {
-        device
-            .taints
-            .iter()
-            .any(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str()))
-    };
+    let acts = |device: &Device| device.taints.iter().any(|taint| keeps_off(taint));
     if target.lacks(Gate::DRADeviceTaints)
         && let Some(names) = devices(slice, acts)
     {

@@ -3,33 +3,28 @@
 //! The API server lets selectors through that cannot be parsed: a bound of `Gt` that is no integer, a value that no label can
 //! have. Mirrors `nodeaffinity.go`, `NewNodeSelector`, and `labels/selector.go`, `NewRequirement`, v1.37.1.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
 
-use crate::model::{NodeRequirement, NodeSelector, Str, go_quote};
+use super::super::{Str, go_quote};
+use super::{NodeRequirement, NodeSelectorTerm};
 
-/// Why `selector` cannot be parsed, if so.
-pub(crate) fn parse_error(selector: &NodeSelector) -> Option<String> {
+/// What is wrong with `term`, which is the one at `place`.
+pub(super) fn of_term(place: usize, term: &NodeSelectorTerm) -> Vec<String> {
     let mut errors = Vec::new();
-    for (place, term) in selector.node_selector_terms.iter().enumerate() {
-        for (of, requirements) in [
-            ("matchExpressions", &term.match_expressions),
-            ("matchFields", &term.match_fields),
-        ] {
-            for (index, requirement) in requirements.iter().enumerate() {
-                let path = Path { place, of, index };
-                let found = match of {
-                    "matchFields" => field_errors(path, requirement),
-                    _ => label_errors(path, requirement),
-                };
-                errors.extend(aggregated(found));
-            }
+    for (of, requirements) in [
+        ("matchExpressions", &term.match_expressions),
+        ("matchFields", &term.match_fields),
+    ] {
+        for (index, requirement) in requirements.iter().enumerate() {
+            let path = Path { place, of, index };
+            let found = match of {
+                "matchFields" => field_errors(path, requirement),
+                _ => label_errors(path, requirement),
+            };
+            errors.extend(aggregated(found));
         }
     }
-    let errors = aggregated(errors)?;
-    Some(format!(
-        "failed to parse node selector {}: {errors}",
-        shown(selector)
-    ))
+    errors
 }
 
 /// Where a requirement is.
@@ -46,8 +41,8 @@ impl Display for Path {
     }
 }
 
-/// The text of several errors at once.
-fn aggregated(mut errors: Vec<String>) -> Option<String> {
+/// The text of several errors at once; none of none.
+pub(super) fn aggregated(mut errors: Vec<String>) -> Option<String> {
     if errors.len() <= 1 {
         return errors.pop();
     }
@@ -155,33 +150,6 @@ fn listed(values: &[Str]) -> String {
         .to_string()
 }
 
-/// The selector as Go's generated code shows it.
-fn shown(selector: &NodeSelector) -> String {
-    let mut text = String::from("&NodeSelector{NodeSelectorTerms:[]NodeSelectorTerm{");
-    let list = |text: &mut String, name: &str, requirements: &[NodeRequirement]| {
-        let _ = write!(text, "{name}:[]NodeSelectorRequirement{{");
-        for requirement in requirements {
-            let values: Vec<&str> = requirement.values.iter().map(Str::as_str).collect();
-            let _ = write!(
-                text,
-                "NodeSelectorRequirement{{Key:{},Operator:{},Values:[{}],}},",
-                requirement.key,
-                requirement.operator,
-                values.join(" ")
-            );
-        }
-        text.push_str("},");
-    };
-    for term in &selector.node_selector_terms {
-        text.push_str("NodeSelectorTerm{");
-        list(&mut text, "MatchExpressions", &term.match_expressions);
-        list(&mut text, "MatchFields", &term.match_fields);
-        text.push_str("},");
-    }
-    text.push_str("},}");
-    text
-}
-
 const LABEL: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const SUBDOMAIN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 
@@ -258,24 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_upstream_says() {
-        for (selector, expected) in [
-            (
-                r#"[{"matchExpressions": [{"key": "rack", "operator": "Lt", "values": ["high"]}]}]"#,
-                r#"&NodeSelector{NodeSelectorTerms:[]NodeSelectorTerm{NodeSelectorTerm{MatchExpressions:[]NodeSelectorRequirement{NodeSelectorRequirement{Key:rack,Operator:Lt,Values:[high],},},MatchFields:[]NodeSelectorRequirement{},},},}: nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: "high": for 'Gt', 'Lt' operators, the value must be an integer"#,
-            ),
-            (
-                r#"[{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a", "b"]}]}, {}]"#,
-                r#"&NodeSelector{NodeSelectorTerms:[]NodeSelectorTerm{NodeSelectorTerm{MatchExpressions:[]NodeSelectorRequirement{},MatchFields:[]NodeSelectorRequirement{NodeSelectorRequirement{Key:metadata.name,Operator:In,Values:[a b],},},},NodeSelectorTerm{MatchExpressions:[]NodeSelectorRequirement{},MatchFields:[]NodeSelectorRequirement{},},},}: nodeSelectorTerms[0].matchFields[0].values: Invalid value: ["a","b"]: must have one element"#,
-            ),
-        ] {
-            let selector: NodeSelector =
-                serde_json::from_str(&format!(r#"{{"nodeSelectorTerms": {selector}}}"#)).unwrap();
-            assert_eq!(
-                parse_error(&selector),
-                Some(format!("failed to parse node selector {expected}"))
-            );
-        }
+    fn labels_are_checked_as_upstream_does() {
         let problems = label_value_problems("-a");
         assert!(
             problems[0].ends_with("'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"),

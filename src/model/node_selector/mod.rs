@@ -1,5 +1,7 @@
 //! Node selectors and how they match.
 
+mod errors;
+
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -68,20 +70,32 @@ impl NodeSelector {
         }
     }
 
-    /// Whether `node` matches. Mirrors `component-helpers/scheduling/corev1/nodeaffinity`, `NodeSelector.Match`.
+    /// Says what of the selector Kubernetes cannot parse. Mirrors `component-helpers/scheduling/corev1/nodeaffinity`,
+    /// `NewNodeSelector`, v1.37.1.
     ///
     /// # Errors
-    /// Says which requirement can't be evaluated when no term matches and one of them is invalid.
+    /// Everything that is wrong with any term.
+    pub fn check(&self) -> Result<(), InvalidNodeSelector> {
+        let terms = self.node_selector_terms.iter().enumerate();
+        let found = terms.flat_map(|(place, term)| errors::of_term(place, term));
+        InvalidNodeSelector::of(found.collect())
+    }
+
+    /// Whether `node` matches. Mirrors `component-helpers/scheduling/corev1/nodeaffinity`, `LazyErrorNodeSelector.Match`, v1.37.1: a
+    /// term that cannot be parsed counts only where no other one matches. Who parses the whole selector first asks [`Self::check`].
+    ///
+    /// # Errors
+    /// What is wrong with the terms, where none matches.
     pub fn matches(&self, node: &Meta) -> Result<bool, InvalidNodeSelector> {
-        let mut invalid = None;
-        for term in &self.node_selector_terms {
-            match term.matches(node) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {}
-                Err(why) => invalid = invalid.or(Some(why)),
+        let mut found = Vec::new();
+        for (place, term) in self.node_selector_terms.iter().enumerate() {
+            let of_term = errors::of_term(place, term);
+            if of_term.is_empty() && term.matches(node) {
+                return Ok(true);
             }
+            found.extend(of_term);
         }
-        invalid.map_or(Ok(false), Err)
+        InvalidNodeSelector::of(found).map(|()| false)
     }
 
     /// The only node that can match, where the selector names one by its field and nothing else.
@@ -100,76 +114,72 @@ impl NodeSelector {
 }
 
 impl NodeSelectorTerm {
-    fn matches(&self, node: &Meta) -> Result<bool, InvalidNodeSelector> {
+    /// Whether `node` matches a term that can be parsed. Mirrors `nodeaffinity.go`, `nodeSelectorTerm.match`, v1.37.1.
+    fn matches(&self, node: &Meta) -> bool {
         if self.match_expressions.is_empty() && self.match_fields.is_empty() {
-            return Ok(false);
+            return false;
         }
-        for requirement in &self.match_expressions {
-            if !requirement.matches(node.label(&requirement.key))? {
-                return Ok(false);
+        let labels = &mut self.match_expressions.iter();
+        // A field other than the name is absent, which reads as the empty text.
+        let field = |key: &Str| {
+            if *key == "metadata.name" {
+                node.name.as_str()
+            } else {
+                ""
             }
-        }
-        for requirement in &self.match_fields {
-            if requirement.key != "metadata.name" {
-                return Err(InvalidNodeSelector(format!(
-                    "field `{}` is not supported",
-                    requirement.key
-                )));
-            }
-            if !matches!(requirement.operator.as_str(), "In" | "NotIn") || requirement.values.len() != 1 {
-                return Err(InvalidNodeSelector(format!(
-                    "field `{}` takes the operators In and NotIn with one value, not `{}` with {}",
-                    requirement.key,
-                    requirement.operator,
-                    requirement.values.len()
-                )));
-            }
-            if !requirement.matches(Some(&node.name))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        };
+        labels.all(|requirement| requirement.matches(node.label(&requirement.key)))
+            && self.match_fields.iter().all(|requirement| {
+                let is_value = requirement
+                    .values
+                    .iter()
+                    .any(|value| *value == *field(&requirement.key));
+                is_value == (requirement.operator == "In")
+            })
     }
 }
 
 impl NodeRequirement {
-    fn matches(&self, value: Option<&Str>) -> Result<bool, InvalidNodeSelector> {
+    /// Whether a label of that value, or none, meets the requirement. Mirrors `labels/selector.go`, `Requirement.Matches`.
+    fn matches(&self, value: Option<&Str>) -> bool {
         let listed = || value.is_some_and(|value| self.values.contains(value));
+        // A label that is no integer meets neither bound.
+        let beyond = |is_beyond: fn(i64, i64) -> bool| {
+            let integer = |text: &Str| text.parse::<i64>().ok();
+            let bound = self.values.first().and_then(integer);
+            value
+                .and_then(integer)
+                .zip(bound)
+                .is_some_and(|(value, bound)| is_beyond(value, bound))
+        };
         match self.operator.as_str() {
-            "In" | "NotIn" if self.values.is_empty() => Err(self.invalid("needs values")),
-            "In" => Ok(listed()),
-            "NotIn" => Ok(!listed()),
-            "Exists" | "DoesNotExist" if !self.values.is_empty() => Err(self.invalid("takes no values")),
-            "Exists" => Ok(value.is_some()),
-            "DoesNotExist" => Ok(value.is_none()),
-            "Gt" | "Lt" => {
-                let [bound] = self.values.as_slice() else {
-                    return Err(self.invalid("takes one value"));
-                };
-                let bound: i64 = bound.parse().map_err(|_| self.invalid("takes an integer"))?;
-                // A label that is not an integer does not match, it is no error.
-                let Some(value) = value.and_then(|value| value.parse::<i64>().ok()) else {
-                    return Ok(false);
-                };
-                Ok(if self.operator == "Gt" {
-                    value > bound
-                } else {
-                    value < bound
-                })
-            }
-            _ => Err(self.invalid("is not a node selector operator")),
+            "In" => listed(),
+            "NotIn" => !listed(),
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            "Gt" => beyond(|value, bound| value > bound),
+            "Lt" => beyond(|value, bound| value < bound),
+            _ => false,
         }
-    }
-
-    fn invalid(&self, why: &str) -> InvalidNodeSelector {
-        InvalidNodeSelector(format!("key `{}`: operator `{}` {why}", self.key, self.operator))
     }
 }
 
-/// A node selector that Kubernetes could not evaluate either; the text says which part.
+/// A node selector that Kubernetes cannot parse. The text says where, in upstream's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid node selector: {0}")]
 pub struct InvalidNodeSelector(String);
+
+impl InvalidNodeSelector {
+    /// Nothing is wrong, or all of `errors` is.
+    fn of(errors: Vec<String>) -> Result<(), Self> {
+        errors::aggregated(errors).map_or(Ok(()), |why| Err(Self(why)))
+    }
+
+    /// What is wrong, as upstream says it.
+    pub fn why(&self) -> &str {
+        &self.0
+    }
+}
 
 #[cfg(test)]
 mod tests {
