@@ -3,9 +3,7 @@
 //! The order of the checks is that of the search. What one device cannot show, because it takes several requests or devices
 //! together (a constraint without a common value, too few devices), is the search's answer, not that of this module.
 
-use std::sync::Arc;
-
-use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
+use crate::model::{DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
 
 use super::candidates::Problem;
 use super::constraint::Rule;
@@ -133,7 +131,7 @@ impl Inputs {
         request: usize,
     ) -> Result<Option<RequestExplanation>, Stop> {
         let mut problem = self.problem(node, demand)?;
-        self.selectors.meter().look(problem.devices.len());
+        self.facts.selectors.meter().look(problem.devices.len());
         if demand
             .claims
             .get(claim)
@@ -192,18 +190,8 @@ impl Inputs {
     }
 
     fn holders(&self, problem: &Problem<'_>, device: u32) -> Vec<Key> {
-        let id = problem.device_id(device);
-        let holds = |claim: &&Arc<Claim>| {
-            claim
-                .results()
-                .iter()
-                .any(|result| !result.admin_access && result.id() == id)
-        };
-        self.cluster
-            .claims_of_device(&id)
-            .filter(holds)
-            .map(|claim| claim.key())
-            .collect()
+        let device = problem.device_id(device);
+        self.facts.takers(&device).map(|claim| claim.key()).collect()
     }
 
     fn lacks_capacity(&self, problem: &Problem<'_>, spec: &DeviceRequest, device: u32) -> Option<Fitness> {

@@ -11,7 +11,6 @@
 mod bounds;
 mod budget;
 mod candidates;
-mod change;
 mod constraint;
 mod explain;
 mod pruned;
@@ -23,30 +22,22 @@ mod structure;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{Allocation, Claim, Class, Cluster, Kind, Node, TOO_MUCH_WORK};
+use crate::model::{Allocation, Change, Claim, Class, Cluster, Node, TOO_MUCH_WORK};
 
 use self::candidates::Problem;
 use self::pruned::Pruned;
 use self::request::Preparation;
 use self::search::{Flow, Search, State};
-use crate::devices::{
-    AllocatedState, Expressions, Features, LOOKS_PER_OBJECT, PoolStatus, PoolView, Pools, SelectorCache,
-};
+use crate::devices::{Expressions, Facts, Features, PoolStatus, PoolView};
 
 pub use self::budget::Budget;
 pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
 pub use self::request::Demand;
 
-/// A cluster prepared for allocation: pools, devices in use, taints. Shared by all nodes and threads.
-///
-/// A clone costs as much as what [`Inputs::apply`] has changed since the last one.
-#[derive(Clone)]
+/// A cluster prepared for allocation, for any number of nodes and claims.
+#[derive(Clone, Debug)]
 pub struct Inputs {
-    features: Features,
-    cluster: Cluster,
-    pools: Pools,
-    allocated: AllocatedState,
-    selectors: Arc<SelectorCache>,
+    facts: Facts,
 }
 
 /// How much work an attempt may do.
@@ -165,40 +156,39 @@ pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
 impl Inputs {
     /// Prepares `cluster`. Costs little: pools are looked at when a node asks for them.
     pub fn new(cluster: &Cluster, features: Features) -> Self {
-        let claims = cluster.claims().map(|claim| &**claim);
-        let selectors = SelectorCache::new(features.selectors(cluster.environment()), cluster.meter());
         Self {
-            features,
-            pools: Pools::new(cluster.slices(), cluster.rules(), features, &selectors),
-            allocated: AllocatedState::gather(claims, features.consumable_capacity),
-            cluster: cluster.clone(),
-            selectors: Arc::new(selectors),
+            facts: Facts::new(cluster, features),
         }
     }
 
-    /// Prepares another cluster of the same gates and versions. What is known about expressions is shared, which pays where many
-    /// small clusters are judged by the same expressions.
+    /// Prepares another cluster of the same gates and versions, as [`Facts::beside`] does.
     #[must_use]
     pub fn beside(&self, cluster: &Cluster) -> Self {
-        self.selectors.meter().look(objects(cluster) / LOOKS_PER_OBJECT);
-        let claims = cluster.claims().map(|claim| &**claim);
-        let slices = cluster.slices();
         Self {
-            features: self.features,
-            pools: self.pools.beside(slices, cluster.rules(), &self.selectors),
-            allocated: AllocatedState::gather(claims, self.features.consumable_capacity),
-            cluster: cluster.clone(),
-            selectors: Arc::clone(&self.selectors),
+            facts: self.facts.beside(cluster),
         }
+    }
+
+    /// Prepares `cluster`, which is a fork of the cluster of these inputs with some changes, as [`Facts::fork`] does.
+    #[must_use]
+    pub fn fork(&self, cluster: &Cluster) -> Self {
+        Self {
+            facts: self.facts.fork(cluster),
+        }
+    }
+
+    /// Makes `change` part of the cluster of these inputs. Demands stay good for them, unless their claims or classes change.
+    pub fn apply(&mut self, change: Change) {
+        self.facts.apply(change);
     }
 
     /// Prepares claims that are to be allocated together, in this order.
     pub fn demand(&self, claims: &[Arc<Claim>]) -> Demand {
-        let class = |name: &str| -> Option<Arc<Class>> { self.cluster.class(name).cloned() };
+        let class = |name: &str| -> Option<Arc<Class>> { self.facts.cluster.class(name).cloned() };
         let preparation = Preparation {
-            features: self.features,
+            features: self.facts.features,
             class: &class,
-            expressions: Expressions::new(Arc::clone(&self.selectors)),
+            expressions: Expressions::new(Arc::clone(&self.facts.selectors)),
             sources: Vec::new(),
             places: HashMap::new(),
             alternatives: Vec::new(),
@@ -209,7 +199,7 @@ impl Inputs {
 
     /// Allocates the claims of `demand` on `node`.
     pub fn allocate(&self, node: &Node, demand: &Demand, limits: Limits, observer: &dyn Observer) -> Attempt {
-        let views = match self.views(node) {
+        let views = match self.facts.views(node) {
             Ok(views) => views,
             Err(error) => return Attempt::stopped(error.into()),
         };
@@ -220,7 +210,7 @@ impl Inputs {
                 steps: 0,
             };
         }
-        let mut problem = match Problem::new(demand, self.features, node, views) {
+        let mut problem = match Problem::new(demand, self.facts.features, node, views) {
             Ok(problem) => problem,
             Err(stop) => return Attempt::stopped(stop),
         };
@@ -239,24 +229,8 @@ impl Inputs {
     }
 
     fn problem<'a>(&self, node: &'a Node, demand: &'a Demand) -> Result<Problem<'a>, Stop> {
-        Problem::new(demand, self.features, node, self.views(node)?)
+        Problem::new(demand, self.facts.features, node, self.facts.views(node)?)
     }
-
-    fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
-        let views = self.pools.of_node(node, &self.allocated);
-        let meter = self.selectors.meter();
-        meter.look(self.pools.looks_at_slices(node));
-        for view in views.iter().flatten() {
-            meter.look(view.size());
-        }
-        views.map_err(|why| format!("gather pool information: {why}"))
-    }
-}
-
-/// Objects that inputs are made from.
-fn objects(cluster: &Cluster) -> usize {
-    let kinds = [Kind::ResourceClaim, Kind::ResourceSlice, Kind::DeviceTaintRule];
-    kinds.into_iter().map(|kind| cluster.count(kind)).sum()
 }
 
 fn does_not_fit(views: &[Arc<PoolView>]) -> Outcome {

@@ -51,7 +51,7 @@ impl AllocatedState {
                 .chunk_by(|a, b| (&a.pool, &a.driver) == (&b.pool, &b.driver))
         });
         for results in of_pools {
-            let mut held = results.iter().filter(|result| !result.admin_access).peekable();
+            let mut held = results.iter().filter(|result| result.takes()).peekable();
             let Some(first) = held.peek() else { continue };
             let pool = PoolId {
                 driver: first.driver.clone(),
@@ -80,7 +80,7 @@ impl AllocatedState {
         state.devices.retain(|(name, _)| *name != device.device);
         let held = claims
             .flat_map(Claim::results)
-            .filter(|result| !result.admin_access && result.id() == *device);
+            .filter(|result| result.takes() && result.id() == *device);
         for result in held {
             state.add(result, consumable_capacity);
         }
@@ -149,7 +149,7 @@ impl PoolState {
 
 impl TakenDevice {
     fn add(&mut self, result: &AllocatedDevice, consumable_capacity: bool) {
-        if !consumable_capacity || result.share_id.is_none() {
+        if result.takes_all(consumable_capacity) {
             self.dedicated = true;
             return;
         }

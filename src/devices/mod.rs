@@ -4,6 +4,7 @@
 //! The allocator, the eviction, the scheduler's plugin, simulations and reports stand on this floor. It looks at one device or pool
 //! at a time; which devices serve a claim together is the business of `allocator`.
 //!
+//! - `facts`, `change`: a cluster prepared for these questions, and its changes;
 //! - `features`: the gates that decide which facts count;
 //! - `allocated`, `inventory`: what allocated claims take, for the scheduler and for readers;
 //! - `capacity`, `counters`: amounts;
@@ -14,8 +15,10 @@
 
 mod allocated;
 mod capacity;
+mod change;
 mod classes;
 mod counters;
+mod facts;
 mod features;
 mod inventory;
 mod overlay;
@@ -25,19 +28,19 @@ mod rules;
 mod selectors;
 mod taints;
 
-pub(crate) use allocated::AllocatedState;
 pub(crate) use capacity::{Need, need, takes_all, units};
 pub use classes::{ClassSelectors, DeviceClasses, Match, input};
 pub use counters::pool_fault;
 pub(crate) use counters::{Compatibility, Usage};
+pub use facts::Facts;
 pub use features::{Features, Implementation};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
 pub use pools::PoolStatus;
-pub(crate) use pools::{LOOKS_PER_OBJECT, PoolDevice, PoolView, Pools};
+pub(crate) use pools::{LOOKS_PER_OBJECT, PoolDevice, PoolView};
 pub use reach::DeviceNode;
 pub(crate) use reach::{Nodes, WantedNode, node_of};
 pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};
-pub(crate) use selectors::{ExpressionId, Expressions, SelectorCache, SelectorError};
+pub(crate) use selectors::{ExpressionId, Expressions, SelectorError};
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, is_tolerated, keeps_off, tolerates};
 
 #[cfg(test)]

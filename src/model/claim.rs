@@ -290,6 +290,18 @@ pub struct AllocatedDevice {
 }
 
 impl AllocatedDevice {
+    /// Whether it takes something from others, which admin access does not. Mirrors `allocateddevices.go`,
+    /// `foreachAllocatedDevice`, v1.37.1.
+    pub fn takes(&self) -> bool {
+        !self.admin_access
+    }
+
+    /// Whether it takes all of the device rather than a share. Mirrors `allocateddevices.go`, `foreachAllocatedDevice`, and
+    /// `dra_manager.go`, `GatherAllocatedState`, v1.37.1: without the gate `DRAConsumableCapacity` a share takes all, too.
+    pub fn takes_all(&self, consumable_capacity: bool) -> bool {
+        self.takes() && (!consumable_capacity || self.share_id.is_none())
+    }
+
     /// Which device was allocated.
     pub fn id(&self) -> DeviceId {
         DeviceId {

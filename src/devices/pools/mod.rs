@@ -314,6 +314,21 @@ impl Pools {
         Ok(view)
     }
 
+    /// The pool as a node would see it that all slices of the newest generation reach; none where all of them are ignored.
+    pub(crate) fn whole(&self, id: &PoolId, allocated: &AllocatedState) -> Option<Arc<PoolView>> {
+        let pool = &self.index.all[*self.index.by_id.get(id)? as usize];
+        let generation = |numbered: &Arc<NumberedSlice>| numbered.slice.spec.pool.generation;
+        let newest = pool.slices.iter().map(generation).max()?;
+        let slices = (0..).zip(&pool.slices);
+        let relevant = slices
+            .filter(|(_, numbered)| generation(numbered) == newest && !self.is_ignored(&numbered.slice));
+        let relevant: Vec<u32> = relevant.map(|(place, _)| place).collect();
+        if relevant.is_empty() {
+            return None;
+        }
+        self.build(pool, &relevant, allocated.pool(id)).map(Arc::new)
+    }
+
     /// The slices of the newest generation that reaches the node. Those that name the node come first, as upstream keeps them
     /// apart from the others.
     fn relevant(&self, pool: &PoolSlices, node: &Node) -> Result<Vec<u32>, String> {

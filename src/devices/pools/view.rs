@@ -80,6 +80,20 @@ impl PoolView {
         &self.slice(device).spec.devices[device.index as usize]
     }
 
+    /// Which of the view's devices is the one at `index` of `slice`; none where the pool is unusable or gates hide the slice.
+    pub(crate) fn find(&self, slice: &Slice, index: usize) -> Option<u32> {
+        let name = &slice.metadata.name;
+        let place = self
+            .slices
+            .binary_search_by(|numbered| numbered.slice.metadata.name.cmp(name))
+            .ok()?;
+        let wanted = (place as u32, index as u32);
+        let found = self
+            .devices
+            .binary_search_by_key(&wanted, |device| (device.slice, device.index));
+        Some(found.ok()? as u32)
+    }
+
     /// How much it takes to look at the view's devices once.
     pub(crate) fn size(&self) -> usize {
         self.devices.len() * (1 + self.rules.len() / LOOKS_PER_OBJECT)

@@ -237,7 +237,7 @@ fn takes_something(granted: &Granted) -> bool {
                 .consumed_capacity
                 .iter()
                 .all(|(_, amount)| amount.is_zero());
-        !result.admin_access && !is_empty_share
+        result.takes() && !is_empty_share
     })
 }
 

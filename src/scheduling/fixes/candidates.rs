@@ -59,7 +59,7 @@ fn releases(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<
     keys.extend(allocated.map(|claim| claim.key()));
     let fix = |key: Key| {
         let claim = cluster.claim(&key)?;
-        let takes = claim.results().iter().any(|result| !result.admin_access);
+        let takes = claim.results().iter().any(|result| result.takes());
         // What is not known to be idle is somebody's.
         let in_use = !claim.status.reserved_for.is_empty() || has_consumer(cluster, claim).unwrap_or(true);
         takes.then_some(Fix::Release { claim: key, in_use })

@@ -1,4 +1,4 @@
-//! Changes of the cluster below inputs that are there already.
+//! Changes of the cluster below facts that are there already.
 //!
 //! A what-if or a packing run changes a claim at a time in a cluster of thousands of pools. Programs, devices prepared for
 //! expressions and results stay; what was worked out about a pool is dropped where a change touches it.
@@ -6,15 +6,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::facts::{Facts, objects};
+use super::pools::LOOKS_PER_OBJECT;
 use crate::model::{Change, Claim, Cluster, DeviceId, Kind, Object};
 
-use super::{Inputs, objects};
-use crate::devices::LOOKS_PER_OBJECT;
-
-impl Inputs {
-    /// Makes `change` part of the cluster of these inputs. What changes a claim costs as much as the claim is large.
-    ///
-    /// Demands stay good for the changed inputs, unless their claims or classes change.
+impl Facts {
+    /// Makes `change` part of the cluster of these facts. What changes a claim costs as much as the claim is large.
     pub fn apply(&mut self, change: Change) {
         let kind = match &change {
             Change::Put(object) => object.kind(),
@@ -35,7 +32,7 @@ impl Inputs {
         }
     }
 
-    /// Inputs for `cluster`, which is a fork of the cluster of these inputs with some changes. Expressions are evaluated again only
+    /// Facts of `cluster`, which is a fork of the cluster of these facts with some changes. Expressions are evaluated again only
     /// for devices of slices that differ.
     ///
     /// Gates and versions are taken to be the same.
@@ -74,7 +71,7 @@ impl Inputs {
 }
 
 fn add_devices(devices: &mut BTreeSet<DeviceId>, claim: &Claim) {
-    let results = claim.results().iter().filter(|result| !result.admin_access);
+    let results = claim.results().iter().filter(|result| result.takes());
     devices.extend(results.map(|result| result.id()));
 }
 
