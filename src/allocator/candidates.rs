@@ -314,7 +314,7 @@ impl<'a> Problem<'a> {
     /// Mirrors `isSelectable`.
     fn is_selected(&self, number: u32, device: u32) -> Result<bool, Stop> {
         let found = self.device(device);
-        if !self.features.device_binding_and_status && !found.binding_conditions.is_empty() {
+        if self.features.hides_binding_conditions(found) {
             return Ok(false);
         }
         let alternative = self.alternative(number);
@@ -368,7 +368,7 @@ impl<'a> Problem<'a> {
             }
         }
         let found = self.device(device);
-        if !self.features.partitionable_devices && !found.consumes_counters.is_empty() {
+        if self.features.hides_counters(found) {
             return true;
         }
         let mut taints = 0;

@@ -9,7 +9,9 @@ use super::candidates::Problem;
 use super::constraint::Rule;
 use super::request::AttributeSource;
 use super::{Demand, Inputs, Stop};
-use crate::devices::{Implementation, Need, Nodes, PoolStatus, SelectorError, is_tolerated, need, units};
+use crate::devices::{
+    Implementation, Lack, Need, Nodes, PoolStatus, SelectorError, is_tolerated, need, units,
+};
 
 /// What a node has for one request.
 #[derive(Clone, Debug)]
@@ -231,7 +233,7 @@ impl Inputs {
 fn unselected(problem: &Problem<'_>, number: u32, device: u32) -> Option<Fitness> {
     let alternative = problem.alternative(number);
     let found = problem.device(device);
-    if !problem.features.device_binding_and_status && !found.binding_conditions.is_empty() {
+    if problem.features.hides_binding_conditions(found) {
         return Some(Fitness::BindingConditionsOff);
     }
     let view = problem.view(device);
@@ -271,31 +273,21 @@ fn blocked(problem: &Problem<'_>, device: u32) -> Option<Fitness> {
             return Some(Fitness::NodeOperations);
         }
     }
-    if !problem.features.partitionable_devices && !problem.device(device).consumes_counters.is_empty() {
+    if problem.features.hides_counters(problem.device(device)) {
         return Some(Fitness::PartitionableDevicesOff);
     }
     None
 }
 
 fn exhausts_counters(problem: &Problem<'_>, device: u32) -> Option<Fitness> {
-    let counters = &problem.view(device).counters;
-    let usage = problem.usage(device)?;
-    let found = problem.pool_device(device);
-    if found.multiple && found.shared {
-        return None;
-    }
-    let admitted = |(set, groups): &(u32, Box<[u32]>)| counters.groups[*set as usize].admits(groups);
-    if !usage.groups.iter().all(admitted) {
-        return Some(Fitness::Incompatible);
-    }
-    // An overdrawn counter keeps all devices of the pool back that draw from any.
-    let exhausted = (0..counters.available.len() as u32).find(|counter| {
-        let draws = usage.of(*counter);
-        (draws.is_some() || counters.compare_all)
-            && draws.unwrap_or(0) > counters.available[*counter as usize]
-    })?;
-    let (set, counter) = counters.names[exhausted as usize].clone();
-    Some(Fitness::CounterExhausted { set, counter })
+    let view = problem.view(device);
+    Some(match view.lacks(problem.devices[device as usize].device)? {
+        Lack::Group => Fitness::Incompatible,
+        Lack::Counter(counter) => {
+            let (set, counter) = view.counters.names[counter as usize].clone();
+            Fitness::CounterExhausted { set, counter }
+        }
+    })
 }
 
 fn lacks_attribute(problem: &mut Problem<'_>, claim: usize, number: u32, device: u32) -> Option<Fitness> {

@@ -21,9 +21,9 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
 /// List devices with their holders, what is left of them, their taints and their health
 ///
-/// Shows the devices of the whole cluster; with `-n` only those that claims of the namespace hold. STATE is `Free`, `Allocated` or `Shared`, the latter for a device of which claims hold shares. Behind a comma stands why a free
-/// device cannot be given out: `CountersExhausted`, `PoolIncomplete`, `PoolInvalid`; or that a device that is held is not published
-/// any more: `Unpublished`. CAPACITY and COUNTERS show what is left and what there is.
+/// Shows the devices of the whole cluster; with `-n` only those that claims of the namespace hold. STATE is `Free`, `Allocated` or `Shared`, the latter for a device of which claims hold shares. Behind a comma stands why the scheduler
+/// does not allocate a free device to an ordinary request: `CountersExhausted`, `Incompatible`, `PoolIncomplete`, `PoolInvalid`,
+/// `GateOff`, `SliceIgnored`, `Tainted`; or that a device that is held is not published any more: `Unpublished`. CAPACITY and COUNTERS show what is left and what there is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CEL")]
     selector: Option<String>,
 
-    /// Only devices that no claim holds and that can be given out
+    /// Only devices that the scheduler would allocate to a request for any device: no claim holds them, and nothing else is in the way
     #[arg(long)]
     free: bool,
 

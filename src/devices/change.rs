@@ -3,12 +3,13 @@
 //! A what-if or a packing run changes a claim at a time in a cluster of thousands of pools. Programs, devices prepared for
 //! expressions and results stay; what was worked out about a pool is dropped where a change touches it.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use super::facts::{Facts, objects};
-use super::pools::LOOKS_PER_OBJECT;
+use super::facts::Facts;
 use crate::model::{Change, Claim, Cluster, DeviceId, Kind, Object};
+
+/// For how many objects that are looked at a claim counts that may hold a device.
+const LOOKS_PER_HOLDER: usize = 4;
 
 impl Facts {
     /// Makes `change` part of the cluster of these facts. What changes a claim costs as much as the claim is large.
@@ -41,18 +42,24 @@ impl Facts {
         let mut fork = self.clone();
         fork.cluster = cluster.clone();
         let mut devices = BTreeSet::new();
-        self.selectors.meter().look(objects(cluster) / LOOKS_PER_OBJECT);
-        different(self.cluster.claims(), cluster.claims(), |claim| {
-            add_devices(&mut devices, claim);
-        });
-        let mut slices = false;
-        different(self.cluster.slices(), cluster.slices(), |_| slices = true);
-        if slices {
+        self.cluster
+            .differences(cluster, Kind::ResourceClaim, |before, after| {
+                for object in before.into_iter().chain(after) {
+                    if let Object::ResourceClaim(claim) = object {
+                        add_devices(&mut devices, claim);
+                    }
+                }
+            });
+        let differs = |kind: Kind| {
+            let mut differs = false;
+            self.cluster.differences(cluster, kind, |_, _| differs = true);
+            differs
+        };
+        if differs(Kind::ResourceSlice) {
+            self.selectors.meter().look(cluster.count(Kind::ResourceSlice));
             fork.pools.replace_slices(cluster.slices(), &fork.selectors);
         }
-        let mut rules = false;
-        different(self.cluster.rules(), cluster.rules(), |_| rules = true);
-        if rules {
+        if differs(Kind::DeviceTaintRule) {
             fork.pools.replace_rules(cluster.rules());
         }
         fork.refresh(devices);
@@ -62,9 +69,14 @@ impl Facts {
     /// Works out again who holds `devices`.
     fn refresh(&mut self, devices: BTreeSet<DeviceId>) {
         for device in devices {
-            let claims = self.cluster.claims_of_device(&device).map(|claim| &**claim);
+            let mut looks = 0;
+            let claims = self.cluster.claims_of_device(&device).map(|claim| {
+                looks += LOOKS_PER_HOLDER;
+                &**claim
+            });
             self.allocated
                 .refresh(&device, claims, self.features.consumable_capacity);
+            self.selectors.meter().look(looks);
             self.pools.forget(&device.pool_id());
         }
     }
@@ -73,30 +85,4 @@ impl Facts {
 fn add_devices(devices: &mut BTreeSet<DeviceId>, claim: &Claim) {
     let results = claim.results().iter().filter(|result| result.takes());
     devices.extend(results.map(|result| result.id()));
-}
-
-/// Calls `report` for the objects that are in one of the lists only.
-fn different<'a, T: 'a>(
-    before: impl Iterator<Item = &'a Arc<T>>,
-    after: impl Iterator<Item = &'a Arc<T>>,
-    mut report: impl FnMut(&'a Arc<T>),
-) {
-    let (mut before, mut after) = (before.peekable(), after.peekable());
-    // Both ends of an unchanged stretch are equal, so nothing has to be remembered until the first difference.
-    while let (Some(a), Some(b)) = (before.peek(), after.peek()) {
-        if !Arc::ptr_eq(a, b) {
-            break;
-        }
-        before.next();
-        after.next();
-    }
-    let mut rest: HashMap<*const T, &Arc<T>> = before.map(|object| (Arc::as_ptr(object), object)).collect();
-    for object in after {
-        if rest.remove(&Arc::as_ptr(object)).is_none() {
-            report(object);
-        }
-    }
-    for object in rest.into_values() {
-        report(object);
-    }
 }

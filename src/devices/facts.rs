@@ -80,7 +80,7 @@ impl Facts {
 }
 
 /// Objects that facts are made from.
-pub(super) fn objects(cluster: &Cluster) -> usize {
+fn objects(cluster: &Cluster) -> usize {
     let kinds = [Kind::ResourceClaim, Kind::ResourceSlice, Kind::DeviceTaintRule];
     kinds.into_iter().map(|kind| cluster.count(kind)).sum()
 }

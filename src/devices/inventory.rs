@@ -2,11 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use crate::model::{AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Pool, Quantity, Str};
+use super::facts::Facts;
+use super::features::{Features, gate_is_off};
+use super::pools::{Lack, PoolStatus, PoolView};
+
+use crate::model::{
+    AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Pool, Quantity, Slice, Str,
+};
 
 /// A claim that has a device, with the part of its allocation that says so.
 #[derive(Clone, Copy, Debug)]
@@ -18,10 +24,9 @@ pub struct Holder<'a> {
 }
 
 impl Holder<'_> {
-    /// Whether the claim takes something from others. Admin access only looks on: mirrors `allocateddevices.go`,
-    /// `foreachAllocatedDevice`, v1.37.1.
+    /// Whether the claim takes something from others.
     pub fn takes(&self) -> bool {
-        !self.result.admin_access
+        self.result.takes()
     }
 }
 
@@ -50,23 +55,35 @@ impl DeviceState {
     }
 }
 
-/// Why the scheduler does not give out a device although no claim holds it.
+/// Why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
     CountersExhausted,
+    /// Devices in use belong to other compatibility groups.
+    Incompatible,
     /// Slices of its pool are missing.
     PoolIncomplete,
-    /// Two devices of its pool have the same name.
+    /// The slices of its pool contradict each other.
     PoolInvalid,
+    /// It takes a feature gate that is off in the scheduler.
+    GateOff,
+    /// The scheduler does not look for devices in its slice: the slice takes a feature gate that is off, or has shared counters.
+    SliceIgnored,
+    /// It has a taint that a request has to tolerate.
+    Tainted,
 }
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CountersExhausted => "CountersExhausted",
+            Self::Incompatible => "Incompatible",
             Self::PoolIncomplete => "PoolIncomplete",
             Self::PoolInvalid => "PoolInvalid",
+            Self::GateOff => "GateOff",
+            Self::SliceIgnored => "SliceIgnored",
+            Self::Tainted => "Tainted",
         })
     }
 }
@@ -77,6 +94,8 @@ pub struct Inventory<'a> {
     cluster: &'a Cluster,
     /// Only looked up in, never walked: its order cannot reach a result.
     held: HashMap<DeviceId, Vec<Holder<'a>>>,
+    consumable_capacity: bool,
+    facts: OnceLock<Facts>,
     gap: Option<&'a Gap>,
 }
 
@@ -94,6 +113,8 @@ impl<'a> Inventory<'a> {
         Self {
             cluster,
             held,
+            consumable_capacity: Features::of(cluster.environment()).consumable_capacity,
+            facts: OnceLock::new(),
             gap: cluster.gap(Kind::ResourceClaim, ""),
         }
     }
@@ -134,7 +155,7 @@ impl<'a> Inventory<'a> {
                 DeviceState::Free
             };
         }
-        if takers.any(|holder| holder.result.share_id.is_none()) {
+        if takers.any(|holder| holder.result.takes_all(self.consumable_capacity)) {
             DeviceState::Allocated
         } else {
             DeviceState::Shared
@@ -165,23 +186,38 @@ impl<'a> Inventory<'a> {
         PoolCounters::of(pool, |device| self.is_allocated(device))
     }
 
-    /// Why the device of `pool` cannot be given out, if no claim holds it: every reason, in order.
-    pub fn unavailable(&self, pool: &PoolFacts, id: &DeviceId, device: &Device) -> Vec<Unavailable> {
-        let mut reasons = Vec::new();
+    /// Why the scheduler does not allocate the device of `pool` to a request for any one device, if no claim holds it: every reason,
+    /// in order.
+    pub fn unavailable(
+        &self,
+        pool: &PoolFacts,
+        id: &DeviceId,
+        (slice, device): (&Slice, &Device),
+    ) -> Vec<Unavailable> {
         if self.is_allocated(id) {
-            return reasons;
+            return Vec::new();
         }
-        // Claims that are not known could only take more.
-        if !pool.counters.suffice(device) {
-            reasons.push(Unavailable::CountersExhausted);
+        let Some(view) = &pool.view else {
+            return vec![Unavailable::SliceIgnored];
+        };
+        match view.status {
+            PoolStatus::Usable => {}
+            // All slices are there, but the scheduler does not count each.
+            PoolStatus::Incomplete if pool.is_complete => return vec![Unavailable::SliceIgnored],
+            PoolStatus::Incomplete => return vec![Unavailable::PoolIncomplete],
+            PoolStatus::Invalid(_) => return vec![Unavailable::PoolInvalid],
         }
-        if !pool.is_complete {
-            reasons.push(Unavailable::PoolIncomplete);
-        }
-        if !pool.is_valid {
-            reasons.push(Unavailable::PoolInvalid);
-        }
-        reasons
+        let Some(number) = view.find(slice, device) else {
+            return vec![Unavailable::SliceIgnored];
+        };
+        let lack = view.lacks(number).map(|lack| match lack {
+            Lack::Counter(_) => Unavailable::CountersExhausted,
+            Lack::Group => Unavailable::Incompatible,
+        });
+        let features = self.facts().features;
+        let is_off = gate_is_off(features, device).then_some(Unavailable::GateOff);
+        let tainted = view.taints(device).next().map(|_| Unavailable::Tainted);
+        lack.into_iter().chain(is_off).chain(tainted).collect()
     }
 
     /// What decides about all devices of `pool`.
@@ -189,8 +225,13 @@ impl<'a> Inventory<'a> {
         PoolFacts {
             counters: self.counters(pool),
             is_complete: pool.is_complete(),
-            is_valid: pool.duplicate_devices().is_empty(),
+            view: self.facts().pool(&pool.id),
         }
+    }
+
+    fn facts(&self) -> &Facts {
+        self.facts
+            .get_or_init(|| Facts::new(self.cluster, Features::of(self.cluster.environment())))
     }
 }
 
@@ -199,10 +240,9 @@ impl<'a> Inventory<'a> {
 pub struct PoolFacts {
     /// Its counters.
     pub counters: PoolCounters,
-    /// All slices are there.
-    pub is_complete: bool,
-    /// Every name is there once.
-    pub is_valid: bool,
+    is_complete: bool,
+    /// None where gates hide all of its slices.
+    view: Option<Arc<PoolView>>,
 }
 
 /// What there is of a counter and what is left.
@@ -272,29 +312,6 @@ impl PoolCounters {
                 Some((&consumption.counter_set, name, balance))
             })
         })
-    }
-
-    /// Whether what is left is enough for `device`. Mirrors `checkAvailableCounters`: a device that consumes counters is refused when
-    /// any counter of its pool is overdrawn, also one that it does not need.
-    pub fn suffice(&self, device: &Device) -> bool {
-        if device.consumes_counters.is_empty() {
-            return true;
-        }
-        let mut wanted: BTreeMap<(&Str, &Str), Quantity> = BTreeMap::new();
-        for consumption in &device.consumes_counters {
-            for (name, counter) in &consumption.counters {
-                wanted
-                    .entry((&consumption.counter_set, name))
-                    .and_modify(|sum| sum.add(&counter.value))
-                    .or_insert_with(|| counter.value.clone());
-            }
-        }
-        self.0
-            .iter()
-            .all(|((set, name), balance)| match wanted.get(&(set, name)) {
-                Some(amount) => balance.remaining >= *amount,
-                None => balance.remaining.sign() >= 0,
-            })
     }
 }
 
@@ -376,21 +393,29 @@ mod tests {
 
     /// A pool with two counter sets and devices that consume the first one.
     fn partitioned(held: &[&str]) -> Cluster {
-        let consumes = |amount: &str| json!([{"counterSet": "s", "counters": {"memory": {"value": amount}, "odd": {"value": "1"}}}]);
+        let consumes = |set: &str, counter: &str, amount: &str| json!([{"counterSet": set, "counters": {counter: {"value": amount}}}]);
+        let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": 2});
         World::default()
+            .slice_with(
+                "counters",
+                &json!({
+                    "nodeName": "node-1",
+                    "pool": pool,
+                    "sharedCounters": [
+                        {"name": "s", "counters": {"memory": {"value": "80Gi"}}},
+                        {"name": "t", "counters": {"slots": {"value": "2"}}}],
+                }),
+            )
             .slice_with(
                 "node-1",
                 &json!({
                     "nodeName": "node-1",
-                    "sharedCounters": [
-                        {"name": "s", "counters": {"memory": {"value": "80Gi"}}},
-                        {"name": "t", "counters": {"slots": {"value": "2"}}}],
+                    "pool": pool,
                     "devices": [
-                        {"name": "whole", "consumesCounters": consumes("80Gi")},
-                        {"name": "half", "consumesCounters": consumes("40Gi")},
-                        {"name": "most", "consumesCounters": consumes("60Gi")},
-                        {"name": "other", "consumesCounters":
-                            [{"counterSet": "t", "counters": {"slots": {"value": "1"}}}]},
+                        {"name": "whole", "consumesCounters": consumes("s", "memory", "80Gi")},
+                        {"name": "half", "consumesCounters": consumes("s", "memory", "40Gi")},
+                        {"name": "most", "consumesCounters": consumes("s", "memory", "60Gi")},
+                        {"name": "other", "consumesCounters": consumes("t", "slots", "1")},
                         {"name": "plain"}],
                 }),
             )
@@ -416,9 +441,9 @@ mod tests {
             .collect();
         let refused = pool
             .devices()
-            .filter(|(_, device)| {
+            .filter(|(slice, device)| {
                 let id = pool.device_id(&device.name);
-                inventory.unavailable(&facts, &id, device) == [Unavailable::CountersExhausted]
+                inventory.unavailable(&facts, &id, (slice, device)) == [Unavailable::CountersExhausted]
             })
             .map(|(_, device)| device.name.to_string())
             .collect();
@@ -475,8 +500,8 @@ mod tests {
             let inventory = Inventory::of(&cluster);
             let pool = cluster.pools().next().unwrap();
             let facts = inventory.pool_facts(&pool);
-            let (_, device) = pool.device("x").unwrap();
-            assert_eq!(inventory.unavailable(&facts, &id("x"), device), expected);
+            let (slice, device) = pool.device("x").unwrap();
+            assert_eq!(inventory.unavailable(&facts, &id("x"), (slice, device)), expected);
         }
     }
 }

@@ -36,7 +36,7 @@ pub use facts::Facts;
 pub use features::{Features, Implementation};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
 pub use pools::PoolStatus;
-pub(crate) use pools::{LOOKS_PER_OBJECT, PoolDevice, PoolView};
+pub(crate) use pools::{LOOKS_PER_OBJECT, Lack, PoolDevice, PoolView};
 pub use reach::DeviceNode;
 pub(crate) use reach::{Nodes, WantedNode, node_of};
 pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};

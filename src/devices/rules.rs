@@ -66,18 +66,26 @@ impl Rules {
 
     /// The rules that are about `device`, by name.
     pub fn matching(&self, device: &DeviceId) -> Vec<&Arc<TaintRule>> {
-        let mut found = Vec::new();
-        for [driver, pool, name] in &self.shapes {
+        let mut found: Vec<&Arc<TaintRule>> = self.of_each_shape(device).flatten().collect();
+        found.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        found
+    }
+
+    /// How many rules are about `device`.
+    pub fn count(&self, device: &DeviceId) -> usize {
+        self.of_each_shape(device).map(Vec::len).sum()
+    }
+
+    fn of_each_shape(&self, device: &DeviceId) -> impl Iterator<Item = &Vec<Arc<TaintRule>>> {
+        self.shapes.iter().filter_map(|[driver, pool, name]| {
             let part = |is_set: &bool, part: &Str| is_set.then(|| part.clone());
             let selected = (
                 part(driver, &device.driver),
                 part(pool, &device.pool),
                 part(name, &device.device),
             );
-            found.extend(self.by_selector.get(&selected).into_iter().flatten());
-        }
-        found.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        found
+            self.by_selector.get(&selected)
+        })
     }
 }
 

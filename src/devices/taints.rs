@@ -217,6 +217,12 @@ impl<'a> Taints<'a> {
         published.into_iter().flatten().chain(rules)
     }
 
+    /// How many taints `device` has at most.
+    pub fn count(&self, device: &DeviceId) -> usize {
+        let published = self.published(device);
+        published.map_or(0, |(_, device)| device.taints.len()) + self.rules.count(device)
+    }
+
     fn published(&self, device: &DeviceId) -> Option<(&'a Arc<Slice>, &'a Device)> {
         self.cluster.pool(&device.pool_id())?.device(&device.device)
     }

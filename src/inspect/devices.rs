@@ -225,7 +225,7 @@ impl<'a> Listing<'a> {
                 return None;
             }
         }
-        let unavailable = self.inventory.unavailable(facts, &id, device);
+        let unavailable = self.inventory.unavailable(facts, &id, (slice, device));
         if self.filter.free && (self.inventory.state(&id) != DeviceState::Free || !unavailable.is_empty()) {
             return None;
         }

@@ -255,7 +255,7 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
         status.incomplete_pools += usize::from(!pool.is_complete());
         reached.add(&pool);
         let facts = inventory.pool_facts(&pool);
-        for (_, device) in pool.devices() {
+        for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
             let counts = &mut status.devices;
             counts.total += 1;
@@ -263,7 +263,7 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
                 DeviceState::Allocated => counts.allocated += 1,
                 DeviceState::Shared => counts.shared += 1,
                 DeviceState::Unknown => counts.unknown += 1,
-                DeviceState::Free if inventory.unavailable(&facts, &id, device).is_empty() => {
+                DeviceState::Free if inventory.unavailable(&facts, &id, (slice, device)).is_empty() => {
                     counts.free += 1;
                 }
                 DeviceState::Free => counts.unavailable += 1,

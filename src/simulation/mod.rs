@@ -15,6 +15,7 @@ mod missed;
 mod nodes;
 mod owners;
 mod report;
+mod size;
 mod timeline;
 mod world;
 
@@ -26,6 +27,7 @@ pub use report::{
     BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,
     ReasonItem, ReplacementItem, RuleItem, StatusItem, Tolerated, TolerationItem, report,
 };
+pub use size::too_much_to_simulate;
 pub use timeline::{Happening, What};
 pub use world::{Placement, Scheduler, World};
 

@@ -303,6 +303,12 @@ class Pool:
         self.expected = self.slices[0]["spec"]["pool"]["resourceSliceCount"]
         names = [device["name"] for _, device in self.devices()]
         self.valid = len(names) == len(set(names))
+        # The scheduler does not look at slices with compatibility groups: their gate is off unless somebody says otherwise.
+        self.ignored = any(
+            consumption.get("compatibilityGroups")
+            for _, device in self.devices()
+            for consumption in device.get("consumesCounters") or []
+        )
 
     def devices(self):
         for one in self.slices:
@@ -660,12 +666,17 @@ def devices(world):
             pool = pools[key[:2]]
             of_pool = counters_of(pool, *key[:2], holders)
             if not shared:
-                if is_exhausted(of_pool, device):
-                    remarks.append("CountersExhausted")
                 if len(pool.slices) != pool.expected:
                     remarks.append("PoolIncomplete")
-                if not pool.valid:
+                elif pool.ignored:
+                    remarks.append("SliceIgnored")
+                elif not pool.valid:
                     remarks.append("PoolInvalid")
+                else:
+                    if is_exhausted(of_pool, device):
+                        remarks.append("CountersExhausted")
+                    if any(taint["effect"] in ("NoSchedule", "NoExecute") for taint, _ in taints_of(world, pools, key)):
+                        remarks.append("Tainted")
             # An attribute of a type that the server no longer knows makes every selector an error on the device.
             readable = all((device.get("attributes") or {}).values())
             every_class = world.all("DeviceClass")

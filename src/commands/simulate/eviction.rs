@@ -7,11 +7,12 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use crate::context::Ctx;
-use crate::error::{Outcome, UsageError};
+use crate::error::{Outcome, Unread, UsageError};
 use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use crate::scheduling::TaintDevices;
 use crate::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any,
+    too_much_to_simulate,
 };
 use crate::sources::{self, Needs, Unobserved};
 
@@ -121,6 +122,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         );
         ctx.printer().manifest(&manifests(&rules))?;
         return Ok(Outcome::Done);
+    }
+    if let Some(why) = too_much_to_simulate(&cluster, &rules) {
+        return Err(Unread::new(format!(
+            "the simulation would take too much memory: {why}; simulate a file that has fewer rules"
+        ))
+        .into());
     }
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
     let mut dry_run = DryRun::new(OBJECTS_TO_PLACE, judging::STEPS);

@@ -18,6 +18,7 @@ use super::features::Features;
 use super::reach::Nodes;
 use super::selectors::{NumberedSlice, SelectorCache};
 
+pub(crate) use self::view::Lack;
 pub use self::view::PoolStatus;
 pub(crate) use self::view::{PoolDevice, PoolView};
 
@@ -30,16 +31,13 @@ const LOOKS_PER_BUILT_DEVICE: usize = 8;
 /// Views of one pool that are kept.
 const MOST_VIEWS: usize = 256;
 
-/// Slices of a pool by their place, and the view that they make.
-type KnownView = (Vec<u32>, Option<Arc<PoolView>>);
-
 /// What is known of a pool so far; no view where a newer generation reaches other nodes only.
 #[derive(Debug, Default)]
 struct KnownViews {
     /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
     only: OnceLock<Option<Arc<PoolView>>>,
-    /// Of other pools, by the slices that reach a node.
-    by_slices: Mutex<Vec<KnownView>>,
+    /// Of other pools, by the places of the slices that reach a node.
+    by_slices: Mutex<HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>>,
 }
 
 /// Every slice of a pool, whatever its generation, by name.
@@ -303,13 +301,13 @@ impl Pools {
             return Ok(view.clone());
         }
         let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, view)) = views.iter().find(|(known, _)| *known == relevant) {
+        if let Some(view) = views.get(&relevant) {
             return Ok(view.clone());
         }
         let view = build(None, &relevant);
         // Where each node sees other slices, keeping all would take memory for nothing.
         if views.len() < MOST_VIEWS {
-            views.push((relevant, view.clone()));
+            views.insert(relevant, view.clone());
         }
         Ok(view)
     }

@@ -2,8 +2,10 @@
 //!
 //! Mirrors `pools_incubating.go`, `buildPool`, and `tracker.go`, `applyPatches`, v1.37.1.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 
@@ -46,6 +48,15 @@ pub(crate) struct PoolView {
     rules: Vec<Arc<TaintRule>>,
 }
 
+/// What devices in use leave too little of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// The counter of that number.
+    Counter(u32),
+    /// A compatibility group that the device could share its counters in.
+    Group,
+}
+
 /// A device of a [`PoolView`].
 #[derive(Clone, Debug)]
 pub(crate) struct PoolDevice {
@@ -80,8 +91,10 @@ impl PoolView {
         &self.slice(device).spec.devices[device.index as usize]
     }
 
-    /// Which of the view's devices is the one at `index` of `slice`; none where the pool is unusable or gates hide the slice.
-    pub(crate) fn find(&self, slice: &Slice, index: usize) -> Option<u32> {
+    /// Which of the view's devices is this one of `slice`; none where the pool is unusable or gates hide the slice.
+    pub(crate) fn find(&self, slice: &Slice, device: &Device) -> Option<u32> {
+        let devices = &mut slice.spec.devices.iter();
+        let index = devices.position(|known| std::ptr::eq(known, device))?;
         let name = &slice.metadata.name;
         let place = self
             .slices
@@ -92,6 +105,30 @@ impl PoolView {
             .devices
             .binary_search_by_key(&wanted, |device| (device.slice, device.index));
         Some(found.ok()? as u32)
+    }
+
+    /// What the devices in use leave too little of for the device, if there is such a thing and it draws from counters. Mirrors
+    /// `allocator_experimental.go`, `checkAvailableCounters` and `checkAndConsumeCompatibilityGroups`, v1.37.1, before any device is
+    /// picked.
+    pub(crate) fn lacks(&self, device: u32) -> Option<Lack> {
+        let usage = self.counters.usage(device)?;
+        let found = &self.devices[device as usize];
+        // Who shares it has drawn for all.
+        if found.multiple && found.shared {
+            return None;
+        }
+        let admitted = |(set, groups): &(u32, Box<[u32]>)| self.counters.groups[*set as usize].admits(groups);
+        if !usage.groups.iter().all(admitted) {
+            return Some(Lack::Group);
+        }
+        let available = &self.counters.available;
+        // An overdrawn counter keeps all devices of the pool back that draw from any.
+        let exhausted = (0..available.len() as u32).find(|counter| {
+            let draws = usage.of(*counter);
+            (draws.is_some() || self.counters.compare_all)
+                && draws.unwrap_or(0) > available[*counter as usize]
+        });
+        exhausted.map(Lack::Counter)
     }
 
     /// How much it takes to look at the view's devices once.
@@ -201,12 +238,9 @@ impl Pools {
                 return Some(view);
             }
             if relevant.len() < current.len() {
-                others.extend(
-                    current
-                        .iter()
-                        .filter(|(place, _)| !relevant.contains(place))
-                        .map(|(_, numbered)| *numbered),
-                );
+                let relevant: HashSet<u32, RandomState> = relevant.iter().copied().collect();
+                let others_of_pool = current.iter().filter(|(place, _)| !relevant.contains(place));
+                others.extend(others_of_pool.map(|(_, numbered)| *numbered));
             }
         }
         let has_counters = |numbered: &Arc<NumberedSlice>| {

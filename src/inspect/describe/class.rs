@@ -168,7 +168,7 @@ fn devices(
                         });
                     of_driver.total += 1;
                     let free = inventory.state(&id) == DeviceState::Free
-                        && inventory.unavailable(&facts, &id, device).is_empty();
+                        && inventory.unavailable(&facts, &id, (slice, device)).is_empty();
                     of_driver.free += usize::from(free);
                 }
             }

@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::devices::Unavailable;
 use crate::devices::testing::{World, holding, json_of, status};
-use crate::inspect::Health;
 use crate::inspect::warnings::texts;
+use crate::inspect::{Health, Selection, describe};
+use crate::scheduling::in_order;
 
 fn list(cluster: &Cluster, filter: &DeviceFilter) -> DeviceList {
     devices(cluster, filter, &ClassSelectors::of(cluster), None)
@@ -179,13 +181,8 @@ fn devices_are_chosen_by_name_class_state_taint_and_node() {
                 node: Some("node-1".into()),
                 ..base()
             },
-            vec![
-                "d/fabric/g0",
-                "d/mixed/h1",
-                "d/node-1/g1",
-                "d/node-1/h0",
-                "d/open/g0",
-            ],
+            // A rule taints g1.
+            vec!["d/fabric/g0", "d/mixed/h1", "d/node-1/h0", "d/open/g0"],
         ),
         (
             DeviceFilter {
@@ -373,4 +370,38 @@ fn more_taints_than_are_listed_are_unknown() {
         "{:?}",
         texts(&list.warnings)
     );
+}
+
+/// A pool whose devices draw from a counter set that does not exist.
+fn without_its_counter_set() -> Cluster {
+    let consumes = json!([{"counterSet": "missing", "counters": {"memory": {"value": "1Gi"}}}]);
+    World::default()
+        .class("d")
+        .slice(
+            "node-1",
+            &json!([{"name": "g0", "consumesCounters": consumes}, {"name": "g1"}]),
+        )
+        .node("node-1", &json!({}))
+        .build()
+}
+
+#[test]
+fn reports_agree_that_nothing_of_an_invalid_pool_is_free() {
+    let cluster = without_its_counter_set();
+    let free = DeviceFilter {
+        free: true,
+        ..DeviceFilter::default()
+    };
+    assert_eq!(names(&list(&cluster, &free)), Vec::<String>::new());
+    let all = list(&cluster, &DeviceFilter::default());
+    for item in &all.items {
+        assert_eq!(item.unavailable, [Unavailable::PoolInvalid], "{}", item.device);
+    }
+    let now = crate::devices::testing::now();
+    let report = crate::inspect::status(&cluster, &Selection::default(), now, &in_order);
+    let counts = &report.drivers[0].devices;
+    assert_eq!((counts.total, counts.free, counts.unavailable), (2, 0, 2));
+    let selectors = ClassSelectors::of(&cluster);
+    let class = describe::class(&cluster, "d", &selectors, now).unwrap();
+    assert_eq!((class.drivers[0].total, class.drivers[0].free), (2, 0));
 }

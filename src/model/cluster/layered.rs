@@ -98,6 +98,26 @@ impl Places {
     }
 }
 
+/// Reports the values of both, in the order of their keys: together where both have the key.
+fn join<'a, K: Ord + 'a, V: 'a>(
+    one: impl Iterator<Item = (&'a K, &'a V)>,
+    other: impl Iterator<Item = (&'a K, &'a V)>,
+    mut report: impl FnMut(Option<&'a V>, Option<&'a V>),
+) {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    loop {
+        let order = match (one.peek(), other.peek()) {
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (None, None) => return,
+        };
+        let first = if order.is_le() { one.next() } else { None };
+        let second = if order.is_ge() { other.next() } else { None };
+        report(first.map(|(_, value)| value), second.map(|(_, value)| value));
+    }
+}
+
 impl<K, V> Default for Layered<K, V> {
     fn default() -> Self {
         Self {
@@ -140,10 +160,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
 
     pub(super) fn get(&self, key: &K) -> Option<&V> {
         match self.base.place(key) {
-            Some(place) => match self.changes.changed.get(&place) {
-                Some(changed) => changed.as_ref(),
-                None => Some(&self.base.entries[place].1),
-            },
+            Some(place) => self.at(place),
             None => self.changes.added.get(key),
         }
     }
@@ -206,6 +223,44 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
         Merge {
             base: self.of_base(0, |_| true).peekable(),
             added: self.changes.added.iter().peekable(),
+        }
+    }
+
+    /// Reports what differs between two maps: the value of each, where it has one. Of forks of one map that costs as much as their
+    /// changes.
+    pub(super) fn differences<'a>(
+        &'a self,
+        other: &'a Self,
+        are_same: impl Fn(&V, &V) -> bool,
+        mut report: impl FnMut(Option<&'a V>, Option<&'a V>),
+    ) {
+        let mut compare = |one: Option<&'a V>, other: Option<&'a V>| {
+            let are_same = match (one, other) {
+                (Some(one), Some(other)) => are_same(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            };
+            if !are_same {
+                report(one, other);
+            }
+        };
+        if !Arc::ptr_eq(&self.base, &other.base) {
+            return join(self.iter(), other.iter(), compare);
+        }
+        for place in self.changes.changed.keys() {
+            compare(self.at(*place), other.at(*place));
+        }
+        let only_there = |place: &&usize| !self.changes.changed.contains_key(*place);
+        for place in other.changes.changed.keys().filter(only_there) {
+            compare(self.at(*place), other.at(*place));
+        }
+        join(self.changes.added.iter(), other.changes.added.iter(), compare);
+    }
+
+    /// The value at a place of the base.
+    fn at(&self, place: usize) -> Option<&V> {
+        match self.changes.changed.get(&place) {
+            Some(changed) => changed.as_ref(),
+            None => Some(&self.base.entries[place].1),
         }
     }
 
@@ -309,6 +364,15 @@ mod tests {
                 prop_assert_eq!(before, expected);
             }
             forks.push((layered, plain));
+            for ((one, plain_one), (other, plain_other)) in forks.iter().zip(&forks[1..]) {
+                let mut found = Vec::new();
+                one.differences(other, |a, b| a == b, |a, b| found.push((a.copied(), b.copied())));
+                found.sort_unstable();
+                let keys = (0..40).map(|key| (plain_one.get(&key).copied(), plain_other.get(&key).copied()));
+                let mut expected: Vec<_> = keys.filter(|(a, b)| a != b).collect();
+                expected.sort_unstable();
+                prop_assert_eq!(found, expected);
+            }
             for (layered, plain) in forks {
                 prop_assert_eq!(layered.len(), plain.len());
                 prop_assert!(layered.iter().eq(plain.iter()));

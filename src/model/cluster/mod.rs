@@ -278,6 +278,19 @@ impl Cluster {
         &self.objects[kind as usize]
     }
 
+    /// Reports each object of a kind that `other` has not or has changed, and what `other` has in its place. Of forks of one cluster
+    /// that costs as much as their changes.
+    pub fn differences<'a>(
+        &'a self,
+        other: &'a Self,
+        kind: Kind,
+        report: impl FnMut(Option<&'a Object>, Option<&'a Object>),
+    ) {
+        let are_same = |one: &Object, other: &Object| std::ptr::eq(one.metadata(), other.metadata());
+        self.of_kind(kind)
+            .differences(other.of_kind(kind), are_same, report);
+    }
+
     fn in_namespace(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Object> {
         let namespace = namespace.clone();
         let first = Key {

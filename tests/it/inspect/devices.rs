@@ -110,15 +110,15 @@ fn tainted_devices_are_told() {
     dra_snapshot!(look(&["devices", "--tainted", "--node", "gpu-node-2"], "device-taints-marked"), @r"
     exit_code: 0
     ----- stdout -----
-    NODE         DEVICE                             STATE       CLASSES           CLAIMS                                   PODS                                TAINTS                                   HEALTH
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-0   Allocated   gpu.example.com   batch/plain-gpu-qcwfv                    batch/plain                         example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-1   Allocated   gpu.example.com   default/tolerates-20s-gpu-2rgld          default/tolerates-20s               example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-2   Allocated   gpu.example.com   default/shared                           default/sharer-0,default/sharer-1   example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-3   Allocated   gpu.example.com   default/tolerates-any-effect-gpu-tjwq4   default/tolerates-any-effect        example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-4   Free        gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-5   Free        gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-6   Free        gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
-    gpu-node-2   gpu.example.com/gpu-node-2/gpu-7   Free        gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
+    NODE         DEVICE                             STATE          CLASSES           CLAIMS                                   PODS                                TAINTS                                   HEALTH
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-0   Allocated      gpu.example.com   batch/plain-gpu-qcwfv                    batch/plain                         example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-1   Allocated      gpu.example.com   default/tolerates-20s-gpu-2rgld          default/tolerates-20s               example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-2   Allocated      gpu.example.com   default/shared                           default/sharer-0,default/sharer-1   example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-3   Allocated      gpu.example.com   default/tolerates-any-effect-gpu-tjwq4   default/tolerates-any-effect        example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-4   Free,Tainted   gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-5   Free,Tainted   gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-6   Free,Tainted   gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
+    gpu-node-2   gpu.example.com/gpu-node-2/gpu-7   Free,Tainted   gpu.example.com   <none>                                   <none>                              example.com/unhealthy=xid-79:NoExecute   <none>
 
     ----- stderr -----
     ");

@@ -69,8 +69,9 @@ fn a_cluster_fits_on_one_screen() {
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
-      gpu.example.com   2       2       16        7           0        16        0           9
+      gpu.example.com   2       2       16        7           0        16        0           0
       nic.example.com   2       2       16        0           0        0         0           16
+      gpu.example.com: 9 devices that no claim holds cannot be given out
     Claims:
       STATE                CLAIMS
       allocated,reserved   7
