@@ -50,11 +50,16 @@ impl FromStr for SortBy {
 
 impl SortBy {
     /// Sorts `items`, which are shown in `columns`.
-    pub(crate) fn sort<T: Serialize>(&self, items: &mut Vec<T>, columns: &[Column]) -> Result<(), SortError> {
+    pub(crate) fn sort<T: Serialize, R, C>(
+        &self,
+        items: &mut Vec<T>,
+        columns: &[Column<R, C>],
+    ) -> Result<(), SortError> {
         let column = columns
             .iter()
             .find(|column| column.header.eq_ignore_ascii_case(&self.text));
-        let of_column = column.and_then(|column| column.path.parse::<Path>().ok());
+        let path_of = |column: &Column<R, C>| column.path?.parse::<Path>().ok();
+        let of_column = column.and_then(path_of);
         let path = of_column.as_ref().unwrap_or(&self.path);
         let mut keys: Vec<Option<Value>> = items
             .iter()
@@ -68,7 +73,7 @@ impl SortBy {
         let known = column.is_some()
             || columns
                 .iter()
-                .any(|column| column.path.parse().as_ref() == Ok(path));
+                .any(|column| path_of(column).as_ref() == Some(path));
         if !known && !items.is_empty() && keys.iter().all(Option::is_none) {
             let columns = columns.iter().map(|column| column.header).collect();
             return Err(SortError::NoSuchField {
@@ -185,7 +190,10 @@ mod tests {
 
     use super::*;
 
-    const COLUMNS: &[Column] = &[Column::new("NAME", ".name"), Column::new("AGE", ".created")];
+    const COLUMNS: &[Column<()>] = &[
+        Column::new("NAME", ".name", |(), _| {}),
+        Column::new("AGE", ".created", |(), _| {}),
+    ];
 
     /// The positions of `values`, as the field `x` of items, after sorting.
     fn order(values: Vec<Value>) -> Vec<usize> {
@@ -275,7 +283,7 @@ mod tests {
                 columns: vec!["NAME", "AGE"]
             }
         );
-        assert_eq!(by.sort::<Value>(&mut Vec::new(), COLUMNS), Ok(()));
+        assert_eq!(by.sort(&mut Vec::<Value>::new(), COLUMNS), Ok(()));
     }
 
     proptest! {
