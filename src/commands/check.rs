@@ -111,7 +111,7 @@ fn gate(text: &str) -> Result<GateSetting, String> {
     parts.ok_or_else(|| "NAME=true or NAME=false is needed".to_owned())
 }
 
-const COLUMNS: &[Column<Finding>] = &[
+pub(super) const COLUMNS: &[Column<Finding>] = &[
     Column::new("SEVERITY", ".severity", |finding, cell| {
         cell.toned(tone(finding.severity), finding.severity);
     }),

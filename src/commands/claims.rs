@@ -46,7 +46,7 @@ pub(crate) struct Args {
     pod: Option<String>,
 }
 
-const COLUMNS: &[Column<ClaimItem, Time>] = &[
+pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
     Column::new("NAMESPACE", ".namespace", |item, cell| {
         cell.text(&item.claim().metadata.namespace);
     }),

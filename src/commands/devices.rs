@@ -51,7 +51,7 @@ pub(crate) struct Args {
     node: Option<String>,
 }
 
-const COLUMNS: &[Column<DeviceItem>] = &[
+pub(super) const COLUMNS: &[Column<DeviceItem>] = &[
     Column::new("NODE", ".node", |item, cell| {
         cell.text(node(item.node.as_ref(), item.nodes));
     }),

@@ -209,3 +209,6 @@ impl Accepts {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

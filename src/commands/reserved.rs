@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 /// A row: an entry, a pod that lacks one, or a claim that every pod may use.
-struct Line<'l> {
+pub(super) struct Line<'l> {
     namespace: &'l str,
     claim: &'l str,
     kind: String,
@@ -39,7 +39,7 @@ struct Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    const COLUMNS: &'l [Column<Self>] = &[
+    pub(super) const COLUMNS: &'l [Column<Self>] = &[
         Column::new("NAMESPACE", ".namespace", |line, cell| cell.text(line.namespace)),
         Column::new("CLAIM", ".claim", |line, cell| cell.text(line.claim)),
         Column::new("KIND", ".resource", |line, cell| cell.text(&line.kind)),

@@ -16,7 +16,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
-const DRIVERS: &[Column<DriverStatus>] = &[
+pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
     Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
     Column::inner("NODES", |driver, cell| cell.text(driver.nodes)),
     Column::inner("POOLS", |driver, cell| cell.text(driver.pools)),

@@ -21,7 +21,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
-const COLUMNS: &[Column<TaintItem, Time>] = &[
+pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
     Column::new("SOURCE", ".source", |item, cell| cell.text(Source(item))),
     Column::new("EFFECT", ".effect", |item, cell| {
         cell.toned(tone(item), &item.effect);

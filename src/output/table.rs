@@ -31,9 +31,9 @@ pub(crate) enum Detail {
 
 /// A column of a table with a `T` in each row. `C` is what rows have in common, such as the time that ages are counted from.
 pub(crate) struct Column<T, C = ()> {
-    pub(super) header: &'static str,
+    pub(crate) header: &'static str,
     /// Where the items of the JSON output have the value, for `--sort-by`; nothing in a table that cannot be sorted.
-    pub(super) path: Option<&'static str>,
+    pub(crate) path: Option<&'static str>,
     wide: bool,
     fill: fn(&T, &mut Cell<'_, C>),
 }

@@ -388,7 +388,7 @@ pub(super) struct ConversionResult {
 /// One claim.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ResultClaim {
+pub(in crate::commands) struct ResultClaim {
     #[serde(flatten)]
     planned: PlannedClaim,
     outcome: &'static str,
@@ -475,7 +475,7 @@ impl ConversionResult {
     }
 }
 
-const COLUMNS: &[Column<ResultClaim>] = &[
+pub(in crate::commands) const COLUMNS: &[Column<ResultClaim>] = &[
     Column::new("NAMESPACE", ".namespace", |claim, cell| {
         cell.text(&claim.planned.namespace);
     }),

@@ -28,7 +28,7 @@ pub(super) struct Args {
     planning: PlanningArgs,
 }
 
-const COLUMNS: &[Column<PlannedClaim>] = &[
+pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
     Column::new("NAMESPACE", ".namespace", |claim, cell| {
         cell.text(&claim.namespace);
     }),

@@ -158,7 +158,7 @@ struct RestorationResult {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RestoredClaim {
+pub(in crate::commands) struct RestoredClaim {
     namespace: Str,
     name: Str,
     outcome: &'static str,
@@ -196,7 +196,7 @@ impl RestorationResult {
     }
 }
 
-const COLUMNS: &[Column<RestoredClaim>] = &[
+pub(in crate::commands) const COLUMNS: &[Column<RestoredClaim>] = &[
     Column::new("NAMESPACE", ".namespace", |claim, cell| {
         cell.text(&claim.namespace);
     }),

@@ -5,7 +5,7 @@ use crate::output::{Column, Detail, Layout, Table, Tone, list_or_none};
 
 use crate::inspect::conversion::Decision;
 
-const GROUPS: &[Column<GroupPlan>] = &[
+pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
     Column::inner("NAMESPACE", |group, cell| cell.text(&group.namespace)),
     Column::inner("PODGROUP", |group, cell| cell.text(&group.name)),
     Column::inner("DECISION", |group, cell| {

@@ -25,7 +25,7 @@ pub(super) struct Args {
     selection: SelectionArgs,
 }
 
-const COLUMNS: &[Column<VerificationItem>] = &[
+pub(in crate::commands) const COLUMNS: &[Column<VerificationItem>] = &[
     Column::new("NAMESPACE", ".namespace", |item, cell| cell.text(&item.namespace)),
     Column::new("CLAIM", ".name", |item, cell| cell.text(&item.name)),
     Column::new("CODE", ".code", |item, cell| cell.toned(Tone::Bad, item.code)),

@@ -112,6 +112,31 @@ fn every_column_can_be_sorted_by() {
 }
 
 #[test]
+fn a_column_of_two_words_can_be_sorted_by() {
+    let findings = &["check", "--to-version", "1.35", "--fail-on", "never"][..];
+    for (args, column, field, items) in [
+        (findings, "FIX NOTE", "fixNote", "items"),
+        (&["convert", "plan"][..], "way out", "wayOut", "claims"),
+    ] {
+        let run = look(
+            &[args, &["-o", "json", "--sort-by", column]].concat(),
+            "podgroups",
+        )
+        .run();
+        let items = run.json()[items].as_array().cloned().expect("items");
+        let values: Vec<_> = items.iter().map(|item| item[field].as_str()).collect();
+        let known: Vec<_> = values.iter().flatten().collect();
+        assert!(known.len() > 1 && known.is_sorted(), "{column}: {values:?}");
+        assert!(
+            values[known.len()..].iter().all(Option::is_none),
+            "{column}: {values:?}"
+        );
+        let wrong = look(&[args, &["--sort-by", "NO SUCH"]].concat(), "podgroups").run();
+        assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
+    }
+}
+
+#[test]
 fn labels_choose_and_nothing_found_is_no_failure() {
     for (command, snapshot) in LISTS {
         if command == "devices" {
