@@ -119,41 +119,38 @@ impl Table {
         context: &C,
         items: impl IntoIterator<Item: Borrow<T>>,
     ) -> Self {
-        let shown = || {
-            columns
-                .iter()
-                .filter(|column| detail == Detail::Wide || !column.wide)
-        };
-        let mut table = Self {
-            headers: shown().map(|column| column.header).collect(),
-            text: String::new(),
-            ends: Vec::new(),
-            tones: Vec::new(),
-        };
+        let shows = |column: &&Column<T, C>| detail == Detail::Wide || !column.wide;
+        let shown: Vec<_> = columns.iter().filter(shows).collect();
+        let items = items.into_iter();
+        let cells = items.size_hint().0 * shown.len();
+        let mut text = String::new();
+        let mut ends = Vec::with_capacity(cells);
+        let mut tones = Vec::with_capacity(cells);
         for item in items {
-            for column in shown() {
-                table.cell(detail, context, |cell| (column.fill)(item.borrow(), cell));
+            for column in &shown {
+                let start = text.len();
+                let mut cell = Cell {
+                    context,
+                    detail,
+                    text: &mut text,
+                    tone: Tone::Plain,
+                };
+                (column.fill)(item.borrow(), &mut cell);
+                tones.push(cell.tone);
+                if sanitize::breaks_rows(&text[start..]) {
+                    let cell = sanitize::for_cell(&text[start..]).into_owned();
+                    text.truncate(start);
+                    text.push_str(&cell);
+                }
+                ends.push(text.len());
             }
         }
-        table
-    }
-
-    fn cell<C>(&mut self, detail: Detail, context: &C, fill: impl FnOnce(&mut Cell<'_, C>)) {
-        let start = self.text.len();
-        let mut cell = Cell {
-            context,
-            detail,
-            text: &mut self.text,
-            tone: Tone::Plain,
-        };
-        fill(&mut cell);
-        self.tones.push(cell.tone);
-        if sanitize::breaks_rows(&self.text[start..]) {
-            let cell = sanitize::for_cell(&self.text[start..]).into_owned();
-            self.text.truncate(start);
-            self.text.push_str(&cell);
+        Self {
+            headers: shown.iter().map(|column| column.header).collect(),
+            text,
+            ends,
+            tones,
         }
-        self.ends.push(self.text.len());
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -120,10 +120,11 @@ fn a_column_of_two_words_can_be_sorted_by() {
     ] {
         let run = look(
             &[args, &["-o", "json", "--sort-by", column]].concat(),
-            "podgroups",
+            "downgrade-groups-1.37",
         )
         .run();
-        let items = run.json()[items].as_array().cloned().expect("items");
+        let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        let items = report[items].as_array().expect("items");
         let values: Vec<_> = items.iter().map(|item| item[field].as_str()).collect();
         let known: Vec<_> = values.iter().flatten().collect();
         assert!(known.len() > 1 && known.is_sorted(), "{column}: {values:?}");
@@ -131,7 +132,11 @@ fn a_column_of_two_words_can_be_sorted_by() {
             values[known.len()..].iter().all(Option::is_none),
             "{column}: {values:?}"
         );
-        let wrong = look(&[args, &["--sort-by", "NO SUCH"]].concat(), "podgroups").run();
+        let wrong = look(
+            &[args, &["--sort-by", "NO SUCH"]].concat(),
+            "downgrade-groups-1.37",
+        )
+        .run();
         assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
     }
 }
