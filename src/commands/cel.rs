@@ -9,7 +9,7 @@ use crate::inspect::{
     self, CEL_NEEDS, FailingItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
 };
 use crate::model::Kind;
-use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
+use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
 use crate::sources::Needs;
 
 use super::Accepts;
@@ -46,12 +46,18 @@ pub(crate) struct Args {
     node: Option<String>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NODE", ".node"),
-    Column::new("DEVICE", ".device"),
-    Column::new("RESULT", ".result"),
-    Column::new("COST", ".cost"),
-    Column::new("WHY", ".failing[0].expression"),
+const COLUMNS: &[Column<SelectedDevice>] = &[
+    Column::inner("NODE", |item, cell| {
+        cell.text(node(item.node.as_ref(), item.nodes));
+    }),
+    Column::inner("DEVICE", |item, cell| cell.text(item.id())),
+    Column::inner("RESULT", |item, cell| match item.result {
+        Selected::Match => cell.toned(Tone::Good, "Match"),
+        Selected::NoMatch => cell.text("NoMatch"),
+        Selected::Error => cell.toned(Tone::Bad, "Error"),
+    }),
+    Column::inner("COST", |item, cell| cell.text(item.cost)),
+    Column::inner("WHY", |item, cell| cell.option(why(item, cell.detail))),
 ];
 
 impl Report for SelectorReport {
@@ -95,31 +101,9 @@ impl Report for SelectorReport {
             let _ = write!(summary, ", {} fail", count(Selected::Error));
         }
         layout.field("Devices", summary);
-        let mut table = Table::new(COLUMNS, detail);
-        for device in &self.devices {
-            add_row(&mut table, device, detail);
-        }
-        layout.table(table);
+        layout.table(Table::new(COLUMNS, detail, &self.devices));
         layout.into()
     }
-}
-
-fn add_row(table: &mut Table, item: &SelectedDevice, detail: Detail) {
-    table.row(|row| {
-        let (tone, result) = match item.result {
-            Selected::Match => (Tone::Good, "Match"),
-            Selected::NoMatch => (Tone::Plain, "NoMatch"),
-            Selected::Error => (Tone::Bad, "Error"),
-        };
-        row.cell(node(item.node.as_ref(), item.nodes))
-            .cell(item.id())
-            .toned(tone, result)
-            .cell(item.cost);
-        match why(item, detail) {
-            Some(why) => row.cell(why),
-            None => row.cell(NONE),
-        };
-    });
 }
 
 /// The error, or the first term that is not true with what it saw; all of them in a wide table.

@@ -111,28 +111,35 @@ fn gate(text: &str) -> Result<GateSetting, String> {
     parts.ok_or_else(|| "NAME=true or NAME=false is needed".to_owned())
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("SEVERITY", ".severity"),
-    Column::new("CODE", ".code"),
-    Column::new("CERTAINTY", ".certainty"),
-    Column::new("OBJECT", ".object.name"),
-    Column::new("MESSAGE", ".message"),
-    Column::wide("NAME", ".name"),
-    Column::wide("STEP", ".order"),
-    Column::wide("FIX NOTE", ".fixNote"),
-    Column::wide("FIX", ".fix"),
-    Column::wide("DOCS", ".docs"),
+pub(super) const COLUMNS: &[Column<Finding>] = &[
+    Column::new("SEVERITY", ".severity", |finding, cell| {
+        cell.toned(tone(finding.severity), finding.severity);
+    }),
+    Column::new("CODE", ".code", |finding, cell| cell.text(finding.code)),
+    Column::new("CERTAINTY", ".certainty", |finding, cell| {
+        cell.text(match finding.certainty {
+            Certainty::Confirmed => "Confirmed",
+            Certainty::Possible => "Possible",
+        });
+    }),
+    Column::new("OBJECT", ".object.name", |finding, cell| {
+        cell.text(&finding.object);
+    }),
+    Column::new("MESSAGE", ".message", |finding, cell| cell.text(&finding.message)),
+    Column::wide("NAME", ".name", |finding, cell| cell.text(finding.name)),
+    Column::wide("STEP", ".order", |finding, cell| cell.option(finding.order)),
+    Column::wide("FIX NOTE", ".fixNote", |finding, cell| {
+        cell.option(finding.fix_note.as_deref());
+    }),
+    Column::wide("FIX", ".fix", |finding, cell| cell.option(finding.fix.as_ref())),
+    Column::wide("DOCS", ".docs", |finding, cell| cell.text(&finding.docs)),
 ];
 
 impl Report for FindingList {
     const KIND: &'static str = "FindingList";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for finding in &self.items {
-            add_row(&mut table, finding);
-        }
-        table.into()
+        Table::new(COLUMNS, detail, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -150,27 +157,12 @@ impl Report for FindingList {
     }
 }
 
-fn add_row(table: &mut Table, finding: &Finding) {
-    let tone = match finding.severity {
+fn tone(severity: Severity) -> Tone {
+    match severity {
         Severity::Error => Tone::Bad,
         Severity::Warning => Tone::Notice,
         Severity::Info => Tone::Plain,
-    };
-    table.row(|row| {
-        row.toned(tone, finding.severity)
-            .cell(finding.code)
-            .cell(match finding.certainty {
-                Certainty::Confirmed => "Confirmed",
-                Certainty::Possible => "Possible",
-            })
-            .cell(&finding.object)
-            .cell(&finding.message)
-            .cell(finding.name)
-            .option(finding.order)
-            .option(finding.fix_note.as_deref())
-            .option(finding.fix.as_ref())
-            .cell(&finding.docs);
-    });
+    }
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {

@@ -5,8 +5,10 @@ use std::time::Duration;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
-use crate::model::{Change, Cluster, Key, Kind, Object};
-use crate::output::{Column, Detail, Format, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
+use crate::model::{Change, Cluster, Key, Kind, Object, Time};
+use crate::output::{
+    Cell, Column, Detail, Format, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
+};
 
 use super::watching::{self, Screen};
 use super::{Accepts, objects};
@@ -44,30 +46,43 @@ pub(crate) struct Args {
     pod: Option<String>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("NAME", ".name"),
-    Column::new("STATE", ".state"),
-    Column::new("NODE", ".node"),
-    Column::new("DEVICES", ".devices[0].device"),
-    Column::new("CONSUMERS", ".consumers[0].name"),
-    Column::new("AGE", ".creationTimestamp"),
-    Column::wide("REQUESTS", ".requests[0].name"),
-    Column::wide("CLASSES", ".requests[0].exactly.deviceClassName"),
-    Column::wide("POOLS", ".devices[0].pool"),
-    Column::wide("TAINTS", ".taints[0].key"),
-    Column::wide("OWNER", ".owner.name"),
+pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
+    Column::new("NAMESPACE", ".namespace", |item, cell| {
+        cell.text(&item.claim().metadata.namespace);
+    }),
+    Column::new("NAME", ".name", |item, cell| {
+        cell.text(&item.claim().metadata.name);
+    }),
+    Column::new("STATE", ".state", state),
+    Column::new("NODE", ".node", |item, cell| cell.text(item.node())),
+    Column::new("DEVICES", ".devices[0].device", |item, cell| {
+        cell.list(item.devices());
+    }),
+    Column::new("CONSUMERS", ".consumers[0].name", |item, cell| {
+        cell.text(item.consumers(cell.detail == Detail::Wide));
+    }),
+    Column::new("AGE", ".creationTimestamp", |item, cell| {
+        cell.text(age(*cell.context, item.claim().metadata.creation_timestamp));
+    }),
+    Column::wide("REQUESTS", ".requests[0].name", |item, cell| {
+        cell.list(item.requests());
+    }),
+    Column::wide("CLASSES", ".requests[0].exactly.deviceClassName", |item, cell| {
+        cell.list(item.classes());
+    }),
+    Column::wide("POOLS", ".devices[0].pool", |item, cell| cell.list(item.pools())),
+    Column::wide("TAINTS", ".taints[0].key", |item, cell| match item.taints() {
+        Some(taints) => cell.list(taints),
+        None => cell.text(UNKNOWN),
+    }),
+    Column::wide("OWNER", ".owner.name", |item, cell| cell.option(item.owner())),
 ];
 
 impl Report for ClaimList {
     const KIND: &'static str = "ClaimList";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for item in &self.items {
-            add_row(&mut table, item, self.now, detail);
-        }
-        table.into()
+        Table::with(COLUMNS, detail, &self.now, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -84,32 +99,14 @@ impl Report for ClaimList {
     }
 }
 
-/// The row of one claim.
-pub(super) fn add_row(table: &mut Table, item: &ClaimItem, now: crate::model::Time, detail: Detail) {
-    let metadata = &item.claim().metadata;
+fn state(item: &ClaimItem, cell: &mut Cell<'_, Time>) {
     let state = item.state();
     let tone = match state {
         state if state.deleted => Tone::Notice,
         state if state.reserved => Tone::Good,
         _ => Tone::Plain,
     };
-    table.row(|row| {
-        row.cell(&metadata.namespace)
-            .cell(&metadata.name)
-            .toned(tone, state)
-            .cell(item.node())
-            .list(item.devices())
-            .cell(item.consumers(detail == Detail::Wide))
-            .cell(age(now, metadata.creation_timestamp))
-            .list(item.requests())
-            .list(item.classes())
-            .list(item.pools());
-        match item.taints() {
-            Some(taints) => row.list(taints),
-            None => row.cell(UNKNOWN),
-        };
-        row.option(item.owner());
-    });
+    cell.toned(tone, state);
 }
 
 /// A pod to filter by: `NAME` or `NAMESPACE/NAME`, also with `pod/` before it.

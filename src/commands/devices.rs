@@ -11,7 +11,7 @@ use crate::inspect::{
     self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, Health,
 };
 use crate::model::{Cluster, Kind, Str};
-use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View};
+use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use crate::sources::Needs;
 
 use super::watching::{self, Screen};
@@ -51,28 +51,34 @@ pub(crate) struct Args {
     node: Option<String>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NODE", ".node"),
-    Column::new("DEVICE", ".device"),
-    Column::new("STATE", ".state"),
-    Column::new("CLASSES", ".classes[0]"),
-    Column::new("CLAIMS", ".claims[0].name"),
-    Column::new("PODS", ".claims[0].pods[0].name"),
-    Column::new("TAINTS", ".taints[0].key"),
-    Column::new("HEALTH", ".health"),
-    Column::wide("CAPACITY", ".capacity"),
-    Column::wide("COUNTERS", ".counters[0].remaining"),
+pub(super) const COLUMNS: &[Column<DeviceItem>] = &[
+    Column::new("NODE", ".node", |item, cell| {
+        cell.text(node(item.node.as_ref(), item.nodes));
+    }),
+    Column::new("DEVICE", ".device", |item, cell| cell.text(item.id())),
+    Column::new("STATE", ".state", |item, cell| {
+        cell.toned(state_tone(item), State(item));
+    }),
+    Column::new("CLASSES", ".classes[0]", |item, cell| {
+        cell.list(known_and_more(classes(item), item.classes_unknown()));
+    }),
+    Column::new("CLAIMS", ".claims[0].name", holders),
+    Column::new("PODS", ".claims[0].pods[0].name", pods),
+    Column::new("TAINTS", ".taints[0].key", |item, cell| {
+        cell.list(known_and_more(&item.taints, item.taints_unknown));
+    }),
+    Column::new("HEALTH", ".health", health),
+    Column::wide("CAPACITY", ".capacity", capacity),
+    Column::wide("COUNTERS", ".counters[0].remaining", |item, cell| {
+        cell.list(item.counters.iter().map(Counter));
+    }),
 ];
 
 impl Report for DeviceList {
     const KIND: &'static str = "DeviceList";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for item in &self.items {
-            add_row(&mut table, item);
-        }
-        table.into()
+        Table::new(COLUMNS, detail, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -91,26 +97,23 @@ impl Report for DeviceList {
     }
 }
 
-/// The row of one device.
-pub(super) fn add_row(table: &mut Table, item: &DeviceItem) {
-    table.row(|row| {
-        row.cell(node(item.node.as_ref(), item.nodes)).cell(item.id());
-        row.toned(state_tone(item), State(item))
-            .list(known_and_more(classes(item), item.classes_unknown()))
-            .list(item.claims.iter().map(Holder));
-        pods(row, item);
-        row.list(known_and_more(&item.taints, item.taints_unknown));
-        match item.health {
-            Some(health) => row.toned(health_tone(health), health.text()),
-            None => row.cell(NONE),
-        };
-        row.list(
-            item.capacity
-                .iter()
-                .map(|(name, capacity)| Capacity(name, capacity)),
-        )
-        .list(item.counters.iter().map(Counter));
-    });
+pub(super) fn holders<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
+    cell.list(item.claims.iter().map(Holder));
+}
+
+pub(super) fn health<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
+    match item.health {
+        Some(health) => cell.toned(health_tone(health), health.text()),
+        None => cell.text(NONE),
+    }
+}
+
+pub(super) fn capacity<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
+    cell.list(
+        item.capacity
+            .iter()
+            .map(|(name, capacity)| Capacity(name, capacity)),
+    );
 }
 
 /// The classes of a device, as far as they are known.
@@ -156,11 +159,11 @@ pub(super) fn health_tone(health: Health) -> Tone {
 }
 
 /// Pods behind all holders, each once. One unknown makes the cell unknown.
-fn pods(row: &mut Row<'_>, item: &DeviceItem) {
+fn pods(item: &DeviceItem, cell: &mut Cell<'_, ()>) {
     let mut names: Vec<String> = Vec::new();
     for holder in &item.claims {
         let Some(pods) = &holder.pods else {
-            row.cell(UNKNOWN);
+            cell.text(UNKNOWN);
             return;
         };
         for pod in pods {
@@ -170,7 +173,7 @@ fn pods(row: &mut Row<'_>, item: &DeviceItem) {
             }
         }
     }
-    row.list(names);
+    cell.list(names);
 }
 
 /// `Free`, `Allocated,Unpublished`.
@@ -190,7 +193,7 @@ impl fmt::Display for State<'_> {
 }
 
 /// `namespace/name`, with `(admin)` behind a claim that only looks on.
-pub(super) struct Holder<'a>(pub(super) &'a inspect::HolderItem);
+struct Holder<'a>(&'a inspect::HolderItem);
 
 impl fmt::Display for Holder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,8 +11,8 @@ use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
-    ClusterVerdict, EXPLAIN_NEEDS, Explanation, FixItem, NodeExplanation, Reason, explain_claims,
-    explain_pod, explain_unread, unjudged,
+    ClusterVerdict, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation, Reason,
+    explain_claims, explain_pod, explain_unread, unjudged,
 };
 use crate::model::{Cluster, Object};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
@@ -162,17 +162,17 @@ rules:
   resources: [poddisruptionbudgets]
   verbs: [get, list, watch]";
 
-const FILTERS: &[Column] = &[
-    Column::new("FILTER", ".filters[0].plugin"),
-    Column::new("NODES", ".filters[0].nodes"),
-    Column::new("MESSAGES", ".filters[0].messages"),
+const FILTERS: &[Column<FilterCount>] = &[
+    Column::inner("FILTER", |filter, cell| cell.text(filter.plugin)),
+    Column::inner("NODES", |filter, cell| cell.text(filter.nodes)),
+    Column::inner("MESSAGES", |filter, cell| cell.text(filter.messages.join(", "))),
 ];
 
-const REASONS: &[Column] = &[
-    Column::new("REQUEST", ".nodes[0].reasons[0].request"),
-    Column::new("CODE", ".nodes[0].reasons[0].code"),
-    Column::new("DEVICES", ".nodes[0].reasons[0].device"),
-    Column::new("REASON", ".nodes[0].reasons[0].message"),
+const REASONS: &[Column<Summary>] = &[
+    Column::inner("REQUEST", |summary, cell| cell.text(&summary.request)),
+    Column::inner("CODE", |summary, cell| cell.text(summary.code)),
+    Column::inner("DEVICES", |summary, cell| cell.text(&summary.devices)),
+    Column::inner("REASON", |summary, cell| cell.text(&summary.message)),
 ];
 
 /// Nodes with different reasons that are told one by one unless `-o wide` asks for all.
@@ -224,17 +224,9 @@ impl Report for Explanation {
         if !events.is_empty() {
             layout.list("Events", events);
         }
-        let mut filters = Table::new(FILTERS, detail);
-        for filter in &self.filters {
-            filters.row(|row| {
-                row.cell(filter.plugin)
-                    .cell(filter.nodes)
-                    .cell(filter.messages.join(", "));
-            });
-        }
-        if !filters.is_empty() {
+        if !self.filters.is_empty() {
             layout.section("Filters", |section| {
-                section.table(filters);
+                section.table(Table::new(FILTERS, detail, &self.filters));
             });
         }
         nodes(&mut layout, &self.nodes, detail);
@@ -270,16 +262,7 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
     let rest = groups.len().saturating_sub(told);
     for (reasons, names) in groups.into_iter().take(told) {
         layout.section(&format!("Nodes {}", shortened(&names)), |section| {
-            let mut table = Table::new(REASONS, detail);
-            for summary in reasons {
-                table.row(|row| {
-                    row.cell(summary.request)
-                        .cell(summary.code)
-                        .cell(summary.devices)
-                        .cell(summary.message);
-                });
-            }
-            section.table(table);
+            section.table(Table::new(REASONS, detail, reasons));
         });
     }
     if rest > 0 {

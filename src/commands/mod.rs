@@ -1,7 +1,7 @@
 //! The subcommands, one file each.
 //!
 //! A command's file has its `Args`, whose doc comment is the command's help, what it `ACCEPTS` of the global flags about
-//! output, and `run`. A new command is that file, its `mod` line, and its line in `commands!` below.
+//! output, the `COLUMNS` of its table, and `run`. A new command is that file, its `mod` line, and its line in `commands!` below.
 
 mod cel;
 mod check;
@@ -209,3 +209,6 @@ impl Accepts {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,9 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::{self, Consumer, RESERVED_NEEDS, ReservationItem, ReservationList};
+use crate::inspect::{
+    self, AnyPodItem, Consumer, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList,
+};
 use crate::model::Kind;
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use crate::reservation::EntryStatus;
@@ -24,44 +26,98 @@ pub(crate) struct Args {
     names: Vec<String>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("CLAIM", ".claim"),
-    Column::new("KIND", ".resource"),
-    Column::new("NAME", ".name"),
-    Column::new("UID", ".uid"),
-    Column::new("STATUS", ".status"),
-    Column::new("CONSUMER", ".consumer"),
-];
+/// A row: an entry, a pod that lacks one, or a claim that every pod may use.
+pub(super) struct Line<'l> {
+    namespace: &'l str,
+    claim: &'l str,
+    kind: String,
+    name: &'l str,
+    uid: &'l str,
+    status: &'static str,
+    tone: Tone,
+    consumer: &'static str,
+}
+
+impl<'l> Line<'l> {
+    pub(super) const COLUMNS: &'l [Column<Self>] = &[
+        Column::new("NAMESPACE", ".namespace", |line, cell| cell.text(line.namespace)),
+        Column::new("CLAIM", ".claim", |line, cell| cell.text(line.claim)),
+        Column::new("KIND", ".resource", |line, cell| cell.text(&line.kind)),
+        Column::new("NAME", ".name", |line, cell| cell.text(line.name)),
+        Column::new("UID", ".uid", |line, cell| cell.text(line.uid)),
+        Column::new("STATUS", ".status", |line, cell| {
+            cell.toned(line.tone, line.status);
+        }),
+        Column::new("CONSUMER", ".consumer", |line, cell| cell.text(line.consumer)),
+    ];
+
+    fn of_entry(item: &'l ReservationItem) -> Self {
+        let metadata = &item.claim().metadata;
+        let entry = item.entry();
+        Self {
+            namespace: &metadata.namespace,
+            claim: &metadata.name,
+            kind: Consumer(entry).prefix(),
+            name: &entry.name,
+            uid: &entry.uid,
+            status: item.status.text(),
+            tone: match item.status {
+                EntryStatus::Running | EntryStatus::Group => Tone::Good,
+                EntryStatus::Pending => Tone::Plain,
+                EntryStatus::Done | EntryStatus::UnknownKind | EntryStatus::Unknown => Tone::Notice,
+                EntryStatus::Gone | EntryStatus::OtherUid => Tone::Bad,
+            },
+            consumer: consumer(item),
+        }
+    }
+
+    fn of_missing(item: &'l MissingItem) -> Self {
+        Self {
+            namespace: &item.namespace,
+            claim: &item.claim,
+            kind: "pod".to_owned(),
+            name: &item.pod,
+            uid: &item.pod_uid,
+            status: "Missing",
+            tone: Tone::Bad,
+            consumer: "yes",
+        }
+    }
+
+    fn of_any_pod(item: &'l AnyPodItem) -> Self {
+        let metadata = &item.claim().metadata;
+        Self {
+            namespace: &metadata.namespace,
+            claim: &metadata.name,
+            kind: "<any-pod>".to_owned(),
+            name: "",
+            uid: "",
+            status: "",
+            tone: Tone::Plain,
+            consumer: "",
+        }
+    }
+}
+
+/// Whether a pod uses the claim by the entry.
+pub(super) fn consumer(item: &ReservationItem) -> &'static str {
+    match item.consumer {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => UNKNOWN,
+    }
+}
 
 impl Report for ReservationList {
     const KIND: &'static str = "ReservationList";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for item in &self.items {
-            add_row(&mut table, item);
-        }
-        for item in &self.missing {
-            table.row(|row| {
-                row.cell(&item.namespace)
-                    .cell(&item.claim)
-                    .cell("pod")
-                    .cell(&item.pod)
-                    .cell(&item.pod_uid)
-                    .toned(Tone::Bad, "Missing")
-                    .cell("yes");
-            });
-        }
-        for item in &self.any_pod {
-            let metadata = &item.claim().metadata;
-            table.row(|row| {
-                row.cell(&metadata.namespace)
-                    .cell(&metadata.name)
-                    .cell("<any-pod>");
-            });
-        }
-        table.into()
+        let entries = self.items.iter().map(Line::of_entry);
+        let missing = self.missing.iter().map(Line::of_missing);
+        let lines = entries
+            .chain(missing)
+            .chain(self.any_pod.iter().map(Line::of_any_pod));
+        Table::new(Line::COLUMNS, detail, lines).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -76,36 +132,12 @@ impl Report for ReservationList {
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
-        by.sort(&mut self.items, COLUMNS)
+        by.sort(&mut self.items, Line::COLUMNS)
     }
 
     fn nothing(&self) -> Option<String> {
         Some("No reservations found".to_owned())
     }
-}
-
-fn add_row(table: &mut Table, item: &ReservationItem) {
-    let metadata = &item.claim().metadata;
-    let entry = item.entry();
-    let tone = match item.status {
-        EntryStatus::Running | EntryStatus::Group => Tone::Good,
-        EntryStatus::Pending => Tone::Plain,
-        EntryStatus::Done | EntryStatus::UnknownKind | EntryStatus::Unknown => Tone::Notice,
-        EntryStatus::Gone | EntryStatus::OtherUid => Tone::Bad,
-    };
-    table.row(|row| {
-        row.cell(&metadata.namespace)
-            .cell(&metadata.name)
-            .cell(Consumer(entry).prefix())
-            .cell(&entry.name)
-            .cell(&entry.uid)
-            .toned(tone, item.status.text())
-            .cell(match item.consumer {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => UNKNOWN,
-            });
-    });
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {

@@ -3,8 +3,8 @@
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::findings::Counts;
-use crate::inspect::{self, ClusterStatus, GateLine, STATUS_NEEDS};
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View};
+use crate::inspect::{self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount};
+use crate::output::{Cell, Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View};
 
 use super::{Accepts, objects, threads};
 
@@ -16,25 +16,50 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
-const DRIVERS: &[Column] = &[
-    Column::new("DRIVER", ".driver"),
-    Column::new("NODES", ".nodes"),
-    Column::new("POOLS", ".pools"),
-    Column::new("DEVICES", ".devices.total"),
-    Column::new("ALLOCATED", ".devices.allocated"),
-    Column::new("SHARED", ".devices.shared"),
-    Column::new("TAINTED", ".devices.tainted"),
-    Column::new("UNHEALTHY", ".devices.unhealthy"),
-    Column::new("FREE", ".devices.free"),
+pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
+    Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
+    Column::inner("NODES", |driver, cell| cell.text(driver.nodes)),
+    Column::inner("POOLS", |driver, cell| cell.text(driver.pools)),
+    Column::inner("DEVICES", |driver, cell| cell.text(driver.devices.total)),
+    Column::inner("ALLOCATED", |driver, cell| {
+        use_of(driver, driver.devices.allocated, cell);
+    }),
+    Column::inner("SHARED", |driver, cell| {
+        use_of(driver, driver.devices.shared, cell);
+    }),
+    Column::inner("TAINTED", |driver, cell| {
+        unless_zero(driver.devices.tainted, Tone::Notice, cell);
+    }),
+    Column::inner("UNHEALTHY", |driver, cell| {
+        unless_zero(driver.devices.unhealthy, Tone::Bad, cell);
+    }),
+    Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
 ];
 
-const CLAIMS: &[Column] = &[Column::new("STATE", ".state"), Column::new("CLAIMS", ".count")];
+/// A number of devices that is known only when it is known who holds each.
+fn use_of(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, ()>) {
+    if driver.devices.unknown > 0 {
+        cell.text(UNKNOWN);
+    } else {
+        cell.text(count);
+    }
+}
 
-const GATES: &[Column] = &[
-    Column::new("GATE", ".name"),
-    Column::new("COMPONENT", ".component"),
-    Column::new("ENABLED", ".enabled"),
-    Column::new("EVIDENCE", ".evidence"),
+/// A number in a tone, unless it is zero.
+fn unless_zero(count: usize, tone: Tone, cell: &mut Cell<'_, ()>) {
+    cell.toned(if count == 0 { Tone::Plain } else { tone }, count);
+}
+
+pub(super) const CLAIMS: &[Column<StateCount>] = &[
+    Column::inner("STATE", |count, cell| cell.text(count.state)),
+    Column::inner("CLAIMS", |count, cell| cell.text(count.count)),
+];
+
+const GATES: &[Column<GateLine>] = &[
+    Column::inner("GATE", |line, cell| cell.text(line.gate)),
+    Column::inner("COMPONENT", |line, cell| cell.text(line.component)),
+    Column::inner("ENABLED", |line, cell| cell.text(line.enabled)),
+    Column::inner("EVIDENCE", |line, cell| cell.text(&line.evidence)),
 ];
 
 impl Report for ClusterStatus {
@@ -51,7 +76,7 @@ impl Report for ClusterStatus {
                 .map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes))),
         );
         layout.section("Drivers", |section| {
-            section.table(drivers(self, detail));
+            section.table(Table::new(DRIVERS, detail, &self.drivers));
             for remark in remarks(self) {
                 section.text(remark);
             }
@@ -62,13 +87,7 @@ impl Report for ClusterStatus {
             }
             Some(claims) => {
                 layout.section("Claims", |section| {
-                    let mut table = Table::new(CLAIMS, detail);
-                    for count in &claims.states {
-                        table.row(|row| {
-                            row.cell(count.state).cell(count.count);
-                        });
-                    }
-                    section.table(table);
+                    section.table(Table::new(CLAIMS, detail, &claims.states));
                 });
             }
         }
@@ -91,7 +110,7 @@ impl Report for ClusterStatus {
             layout.field("Feature Gates", "defaults of the release (assumed)");
         } else {
             layout.section("Feature Gates", |section| {
-                section.table(gates(&self.gates, detail));
+                section.table(Table::new(GATES, detail, &self.gates));
                 section.text("All others have the defaults of the release (assumed).");
             });
         }
@@ -101,33 +120,6 @@ impl Report for ClusterStatus {
 
 fn nodes(count: usize) -> String {
     crate::output::counted(count, "node", "nodes")
-}
-
-fn drivers(status: &ClusterStatus, detail: Detail) -> Table {
-    let mut table = Table::new(DRIVERS, detail);
-    for driver in &status.drivers {
-        let devices = &driver.devices;
-        let unless_zero = |tone, count| if count == 0 { Tone::Plain } else { tone };
-        table.row(|row| {
-            row.cell(&driver.driver)
-                .cell(driver.nodes)
-                .cell(driver.pools)
-                .cell(devices.total);
-            if devices.unknown > 0 {
-                row.cell(UNKNOWN).cell(UNKNOWN);
-            } else {
-                row.cell(devices.allocated).cell(devices.shared);
-            }
-            row.toned(unless_zero(Tone::Notice, devices.tainted), devices.tainted)
-                .toned(unless_zero(Tone::Bad, devices.unhealthy), devices.unhealthy);
-            if devices.unknown > 0 {
-                row.cell(UNKNOWN);
-            } else {
-                row.cell(devices.free);
-            }
-        });
-    }
-    table
 }
 
 /// What the table has no column for, where there is something to say.
@@ -161,19 +153,6 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
         );
     }
     remarks
-}
-
-fn gates(lines: &[GateLine], detail: Detail) -> Table {
-    let mut table = Table::new(GATES, detail);
-    for line in lines {
-        table.row(|row| {
-            row.cell(line.gate)
-                .cell(line.component)
-                .cell(line.enabled)
-                .cell(&line.evidence);
-        });
-    }
-    table
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {

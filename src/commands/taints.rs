@@ -6,7 +6,7 @@ use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::{self, Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
 use crate::model::{NO_EFFECT, Time};
-use crate::output::{Column, Detail, NONE, Report, Row, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
+use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 
 use super::{Accepts, objects};
 
@@ -20,17 +20,29 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
-const COLUMNS: &[Column] = &[
-    Column::new("SOURCE", ".source"),
-    Column::new("EFFECT", ".effect"),
-    Column::new("TAINT", ".key"),
-    Column::new("AGE", ".timeAdded"),
-    Column::new("DEVICES", ".devices[0].device"),
-    Column::new("CLAIMS", ".claims[0].name"),
-    Column::new("PODS", ".pods[0].name"),
-    Column::new("TOLERATED", ".pods[0].tolerated"),
-    Column::new("EVICTED", ".pods[0].due"),
-    Column::wide("PREVIEW", ".preview.pods"),
+pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
+    Column::new("SOURCE", ".source", |item, cell| cell.text(Source(item))),
+    Column::new("EFFECT", ".effect", |item, cell| {
+        cell.toned(tone(item), &item.effect);
+    }),
+    Column::new("TAINT", ".key", taint),
+    Column::new("AGE", ".timeAdded", |item, cell| {
+        cell.text(age(*cell.context, item.time_added));
+    }),
+    Column::new("DEVICES", ".devices[0].device", devices),
+    Column::new("CLAIMS", ".claims[0].name", |item, cell| {
+        cut(cell, item.claims.iter().map(|claim| &claim.object));
+    }),
+    Column::new("PODS", ".pods[0].name", |item, cell| {
+        of_pods(item, cell, |pod, _| Some(&pod.object));
+    }),
+    Column::new("TOLERATED", ".pods[0].tolerated", |item, cell| {
+        of_pods(item, cell, |pod, _| Tolerating::of(pod));
+    }),
+    Column::new("EVICTED", ".pods[0].due", |item, cell| {
+        of_pods(item, cell, |pod, now| Some(Evicted(pod, pod.due?, now)));
+    }),
+    Column::wide("PREVIEW", ".preview.pods", preview),
 ];
 
 /// How many of a list a cell shows before it says how many more there are.
@@ -40,11 +52,7 @@ impl Report for TaintList {
     const KIND: &'static str = "TaintList";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for item in &self.items {
-            add_row(&mut table, item, self.now, detail);
-        }
-        table.into()
+        Table::with(COLUMNS, detail, &self.now, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -71,46 +79,51 @@ impl Report for TaintList {
     }
 }
 
-fn add_row(table: &mut Table, item: &TaintItem, now: Time, detail: Detail) {
-    let tone = match item.effect.as_str() {
+fn tone(item: &TaintItem) -> Tone {
+    match item.effect.as_str() {
         "NoExecute" => Tone::Bad,
         "NoSchedule" => Tone::Notice,
         _ => Tone::Plain,
-    };
-    let shown = if detail == Detail::Wide { usize::MAX } else { SHOWN };
-    table.row(|row| {
-        row.cell(Source(item)).toned(tone, &item.effect);
-        if item.value.is_empty() {
-            row.cell(&item.key);
-        } else {
-            row.cell(format_args!("{}={}", item.key, item.value));
-        }
-        row.cell(age(now, item.time_added));
-        if detail == Detail::Wide {
-            cut(row, &item.devices, shown);
-        } else {
-            let short = item.devices.iter().map(|id| format!("{}/{}", id.pool, id.device));
-            cut(row, short, shown);
-        }
-        cut(row, item.claims.iter().map(|claim| &claim.object), shown);
-        match &item.pods {
-            None => {
-                row.cell(UNKNOWN).cell(UNKNOWN).cell(UNKNOWN);
-            }
-            Some(pods) => {
-                cut(row, pods.iter().map(|pod| &pod.object), shown);
-                let tolerating = pods.iter().filter(|pod| pod.tolerated != Tolerates::No);
-                cut(row, tolerating.map(Tolerating), shown);
-                let evicted = pods.iter().filter_map(|pod| Some(Evicted(pod, pod.due?, now)));
-                cut(row, evicted, shown);
-            }
-        }
-        match &item.preview {
-            Some(preview) => row.cell(Previewed(preview)),
-            None if item.rule.is_some() && item.effect == NO_EFFECT => row.cell(UNKNOWN),
-            None => row.cell(NONE),
-        };
-    });
+    }
+}
+
+fn taint(item: &TaintItem, cell: &mut Cell<'_, Time>) {
+    cell.text(&item.key);
+    if !item.value.is_empty() {
+        cell.text(format_args!("={}", item.value));
+    }
+}
+
+fn devices(item: &TaintItem, cell: &mut Cell<'_, Time>) {
+    if cell.detail == Detail::Wide {
+        cut(cell, &item.devices);
+    } else {
+        cut(
+            cell,
+            item.devices.iter().map(|id| format!("{}/{}", id.pool, id.device)),
+        );
+    }
+}
+
+/// What `part` says of those pods that it says something of.
+fn of_pods<'i, T: fmt::Display>(
+    item: &'i TaintItem,
+    cell: &mut Cell<'_, Time>,
+    part: fn(&'i Tolerated, Time) -> Option<T>,
+) {
+    let now = *cell.context;
+    match &item.pods {
+        Some(pods) => cut(cell, pods.iter().filter_map(|pod| part(pod, now))),
+        None => cell.text(UNKNOWN),
+    }
+}
+
+fn preview(item: &TaintItem, cell: &mut Cell<'_, Time>) {
+    match &item.preview {
+        Some(preview) => cell.text(Previewed(preview)),
+        None if item.rule.is_some() && item.effect == NO_EFFECT => cell.text(UNKNOWN),
+        None => cell.text(NONE),
+    }
 }
 
 /// `rule/NAME` or `slice/NAME`.
@@ -128,6 +141,12 @@ impl fmt::Display for Source<'_> {
 
 /// `namespace/name:forever`, `namespace/name:until-2026-11-21T10:13:12Z`.
 struct Tolerating<'a>(&'a Tolerated);
+
+impl<'a> Tolerating<'a> {
+    fn of(pod: &'a Tolerated) -> Option<Self> {
+        (pod.tolerated != Tolerates::No).then_some(Self(pod))
+    }
+}
 
 impl fmt::Display for Tolerating<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -170,24 +189,18 @@ impl fmt::Display for Previewed<'_> {
     }
 }
 
-/// The first of `values` in a cell, and how many more there are, as kubectl shortens lists.
-fn cut<T: fmt::Display>(row: &mut Row<'_>, values: impl IntoIterator<Item = T>, shown: usize) {
-    let mut text = String::new();
-    let mut more = 0;
-    for (index, value) in values.into_iter().enumerate() {
-        if index >= shown {
-            more += 1;
-            continue;
-        }
-        if index > 0 {
-            text.push(',');
-        }
-        text.push_str(&value.to_string());
-    }
-    if more > 0 {
-        row.cell(format_args!("{text} + {more} more..."));
+/// The first of `values` in a cell, and how many more there are, as kubectl shortens lists. A wide table has all of them.
+fn cut<T: fmt::Display>(cell: &mut Cell<'_, Time>, values: impl IntoIterator<Item = T>) {
+    let shown = if cell.detail == Detail::Wide {
+        usize::MAX
     } else {
-        row.cell(if text.is_empty() { NONE } else { &text });
+        SHOWN
+    };
+    let mut values = values.into_iter();
+    cell.list(values.by_ref().take(shown));
+    let more = values.count();
+    if more > 0 {
+        cell.text(format_args!(" + {more} more..."));
     }
 }
 

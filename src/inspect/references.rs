@@ -107,7 +107,7 @@ impl Consumer<'_> {
     }
 
     /// The kind as kubectl writes it in front of a name: `pod`, `podgroup`, `jobs.batch`.
-    pub fn prefix(self) -> impl fmt::Display {
+    pub fn prefix(self) -> String {
         let mut kind = self.kind();
         kind.make_ascii_lowercase();
         kind

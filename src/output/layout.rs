@@ -246,7 +246,10 @@ mod tests {
     use super::super::table::Detail;
     use super::*;
 
-    const COLUMNS: &[Column] = &[Column::new("DEVICE", ".device"), Column::new("STATE", ".state")];
+    const COLUMNS: &[Column<&str>] = &[
+        Column::inner("DEVICE", |device, cell| cell.text(device)),
+        Column::inner("STATE", |_, cell| cell.text("free")),
+    ];
 
     fn print(layout: &Layout, width: Option<usize>) -> String {
         let mut out = Vec::new();
@@ -298,10 +301,7 @@ a^[[2J\\nb:  <none>
             .list("Labels", ["a=b", "c=d"])
             .option("Owner", None::<&str>)
             .section("Allocation", |section| {
-                let mut table = Table::new(COLUMNS, Detail::Normal);
-                table.row(|row| {
-                    row.cell("gpu-0").cell("free");
-                });
+                let table = Table::new(COLUMNS, Detail::Normal, ["gpu-0"]);
                 section.field("Node", "n1").section("Devices", |section| {
                     section.table(table);
                 });

@@ -27,7 +27,7 @@ pub(crate) use report::{Format, Report, View};
 pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
-pub(crate) use table::{Column, Detail, Row, Table, Widths};
+pub(crate) use table::{Cell, Column, Detail, Table, Widths};
 pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, none_found};
 
 /// `text` as a terminal gets it.

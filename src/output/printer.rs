@@ -326,10 +326,10 @@ mod tests {
         }
     }
 
-    const COLUMNS: &[Column] = &[
-        Column::new("NAME", ".name"),
-        Column::new("SIZE", ".size"),
-        Column::wide("NOTE", ".note"),
+    const COLUMNS: &[Column<Item>] = &[
+        Column::new("NAME", ".name", |item, cell| cell.text(item.name)),
+        Column::new("SIZE", ".size", |item, cell| cell.text(item.size)),
+        Column::wide("NOTE", ".note", |item, cell| cell.text(item.note)),
     ];
 
     #[derive(Serialize, Clone)]
@@ -348,13 +348,7 @@ mod tests {
         const KIND: &'static str = "BoxList";
 
         fn view(&self, detail: Detail) -> View {
-            let mut table = Table::new(COLUMNS, detail);
-            for item in &self.items {
-                table.row(|row| {
-                    row.cell(item.name).cell(item.size).cell(item.note);
-                });
-            }
-            table.into()
+            Table::new(COLUMNS, detail, &self.items).into()
         }
 
         fn names(&self) -> Vec<String> {

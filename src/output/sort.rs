@@ -19,7 +19,8 @@ use super::table::Column;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortBy {
     text: String,
-    path: Path,
+    /// Absent where the text can only be the name of a column, which may have two words.
+    path: Option<Path>,
 }
 
 /// Why items cannot be sorted as asked.
@@ -40,35 +41,42 @@ impl FromStr for SortBy {
     type Err = PathError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // Every name of a column is a path too, syntactically.
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let path = match text.parse() {
+            Ok(path) => Some(path),
+            Err(_) if text.split(' ').all(is_word) => None,
+            Err(error) => return Err(error),
+        };
         Ok(Self {
             text: text.to_owned(),
-            path: text.parse()?,
+            path,
         })
     }
 }
 
 impl SortBy {
     /// Sorts `items`, which are shown in `columns`.
-    pub(crate) fn sort<T: Serialize>(&self, items: &mut Vec<T>, columns: &[Column]) -> Result<(), SortError> {
+    pub(crate) fn sort<T: Serialize, R, C>(
+        &self,
+        items: &mut Vec<T>,
+        columns: &[Column<R, C>],
+    ) -> Result<(), SortError> {
         let column = columns
             .iter()
             .find(|column| column.header.eq_ignore_ascii_case(&self.text));
-        let of_column = column.and_then(|column| column.path.parse::<Path>().ok());
-        let path = of_column.as_ref().unwrap_or(&self.path);
+        let path_of = |column: &Column<R, C>| column.path?.parse::<Path>().ok();
+        let of_column = column.and_then(path_of);
+        let path = of_column.as_ref().or(self.path.as_ref());
         let mut keys: Vec<Option<Value>> = items
             .iter()
             .map(|item| {
                 serde_json::to_value(item)
                     .ok()
-                    .and_then(|item| path.find(&item).cloned())
+                    .and_then(|item| path?.find(&item).cloned())
             })
             .collect();
         // A column that is empty today is no mistake of the user; a field that no row has is.
-        let known = column.is_some()
-            || columns
-                .iter()
-                .any(|column| column.path.parse().as_ref() == Ok(path));
+        let known = column.is_some() || columns.iter().any(|column| path_of(column).as_ref() == path);
         if !known && !items.is_empty() && keys.iter().all(Option::is_none) {
             let columns = columns.iter().map(|column| column.header).collect();
             return Err(SortError::NoSuchField {
@@ -185,7 +193,11 @@ mod tests {
 
     use super::*;
 
-    const COLUMNS: &[Column] = &[Column::new("NAME", ".name"), Column::new("AGE", ".created")];
+    const COLUMNS: &[Column<()>] = &[
+        Column::new("NAME", ".name", |(), _| {}),
+        Column::new("AGE", ".created", |(), _| {}),
+        Column::new("WAY OUT", ".wayOut", |(), _| {}),
+    ];
 
     /// The positions of `values`, as the field `x` of items, after sorting.
     fn order(values: Vec<Value>) -> Vec<usize> {
@@ -263,6 +275,19 @@ mod tests {
     }
 
     #[test]
+    fn a_column_may_have_two_words() {
+        let mut items = vec![json!({"wayOut": "b"}), json!({}), json!({"wayOut": "a"})];
+        let by: SortBy = "way out".parse().expect("the name of a column");
+        by.sort(&mut items, COLUMNS).expect("a column");
+        assert_eq!(items[0]["wayOut"], "a");
+        let other: SortBy = "no way".parse().expect("words as columns have");
+        assert!(other.sort(&mut items, COLUMNS).is_err());
+        for text in ["", " ", "a  b", "a b[", ".a b"] {
+            text.parse::<SortBy>().expect_err(text);
+        }
+    }
+
+    #[test]
     fn a_field_that_no_item_has_is_an_error_unless_there_is_no_item() {
         let by: SortBy = ".nope".parse().expect("a path");
         let error = by
@@ -272,10 +297,10 @@ mod tests {
             error,
             SortError::NoSuchField {
                 text: ".nope".to_owned(),
-                columns: vec!["NAME", "AGE"]
+                columns: vec!["NAME", "AGE", "WAY OUT"]
             }
         );
-        assert_eq!(by.sort::<Value>(&mut Vec::new(), COLUMNS), Ok(()));
+        assert_eq!(by.sort(&mut Vec::<Value>::new(), COLUMNS), Ok(()));
     }
 
     proptest! {

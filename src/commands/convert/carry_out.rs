@@ -388,7 +388,7 @@ pub(super) struct ConversionResult {
 /// One claim.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ResultClaim {
+pub(in crate::commands) struct ResultClaim {
     #[serde(flatten)]
     planned: PlannedClaim,
     outcome: &'static str,
@@ -475,16 +475,28 @@ impl ConversionResult {
     }
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("CLAIM", ".name"),
-    Column::new("OUTCOME", ".outcome"),
-    Column::new("CODE", ".code"),
-    Column::new("REMOVE", ".remove[0].name"),
-    Column::new("ADD", ".add[0].name"),
-    Column::new("MESSAGE", ".message"),
-    Column::wide("UID", ".uid"),
-    Column::wide("WAY OUT", ".wayOut"),
+pub(in crate::commands) const COLUMNS: &[Column<ResultClaim>] = &[
+    Column::new("NAMESPACE", ".namespace", |claim, cell| {
+        cell.text(&claim.planned.namespace);
+    }),
+    Column::new("CLAIM", ".name", |claim, cell| cell.text(&claim.planned.name)),
+    Column::new("OUTCOME", ".outcome", |claim, cell| {
+        cell.toned(tone(claim.outcome), claim.outcome);
+    }),
+    Column::new("CODE", ".code", |claim, cell| cell.text(&claim.planned.code)),
+    Column::new("REMOVE", ".remove[0].name", |claim, cell| {
+        cell.list(&claim.planned.remove);
+    }),
+    Column::new("ADD", ".add[0].name", |claim, cell| {
+        cell.text(claim.planned.add.len());
+    }),
+    Column::new("MESSAGE", ".message", |claim, cell| {
+        cell.option(claim.message.as_deref().or(claim.planned.reason.as_deref()));
+    }),
+    Column::wide("UID", ".uid", |claim, cell| cell.text(&claim.planned.uid)),
+    Column::wide("WAY OUT", ".wayOut", |claim, cell| {
+        cell.option(claim.planned.way_out.as_deref());
+    }),
 ];
 
 /// How an outcome looks.
@@ -502,22 +514,7 @@ impl Report for ConversionResult {
     const KIND: &'static str = "ConversionResult";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for claim in &self.claims {
-            let planned = &claim.planned;
-            table.row(|row| {
-                row.cell(&planned.namespace)
-                    .cell(&planned.name)
-                    .toned(tone(claim.outcome), claim.outcome)
-                    .cell(&planned.code)
-                    .cell(list_or_none(&planned.remove))
-                    .cell(planned.add.len())
-                    .option(claim.message.as_deref().or(planned.reason.as_deref()))
-                    .cell(&planned.uid)
-                    .option(planned.way_out.as_deref());
-            });
-        }
-        table.into()
+        Table::new(COLUMNS, detail, &self.claims).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -5,13 +5,13 @@
 
 mod apply;
 mod args;
-mod carry_out;
+pub(super) mod carry_out;
 mod files;
-mod plan;
-mod restore;
+pub(super) mod plan;
+pub(super) mod restore;
 mod run;
-mod runbook;
-mod verify;
+pub(super) mod runbook;
+pub(super) mod verify;
 mod writing;
 
 use crate::context::Ctx;

@@ -5,7 +5,7 @@ use crate::error::Outcome;
 use crate::inspect::conversion::{
     ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
 };
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none};
+use crate::output::{Cell, Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
 
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::runbook;
@@ -28,28 +28,37 @@ pub(super) struct Args {
     planning: PlanningArgs,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("CLAIM", ".name"),
-    Column::new("ACTION", ".action"),
-    Column::new("CODE", ".code"),
-    Column::new("REMOVE", ".remove[0].name"),
-    Column::new("ADD", ".add[0].name"),
-    Column::new("REASON", ".reason"),
-    Column::wide("KEPT", ".kept[0].name"),
-    Column::wide("UID", ".uid"),
-    Column::wide("VERSION", ".resourceVersion"),
-    Column::wide("WAY OUT", ".wayOut"),
+pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
+    Column::new("NAMESPACE", ".namespace", |claim, cell| {
+        cell.text(&claim.namespace);
+    }),
+    Column::new("CLAIM", ".name", |claim, cell| cell.text(&claim.name)),
+    Column::new("ACTION", ".action", |claim, cell| {
+        cell.toned(tone(claim.action), claim.action.text());
+    }),
+    Column::new("CODE", ".code", |claim, cell| cell.text(&claim.code)),
+    Column::new("REMOVE", ".remove[0].name", |claim, cell| {
+        cell.list(&claim.remove);
+    }),
+    Column::new("ADD", ".add[0].name", added),
+    Column::new("REASON", ".reason", |claim, cell| {
+        cell.option(claim.reason.as_deref());
+    }),
+    Column::wide("KEPT", ".kept[0].name", |claim, cell| cell.list(&claim.kept)),
+    Column::wide("UID", ".uid", |claim, cell| cell.text(&claim.uid)),
+    Column::wide("VERSION", ".resourceVersion", |claim, cell| {
+        cell.text(&claim.resource_version);
+    }),
+    Column::wide("WAY OUT", ".wayOut", |claim, cell| {
+        cell.option(claim.way_out.as_deref());
+    }),
 ];
 
 impl Report for ConversionPlan {
     const KIND: &'static str = "ConversionPlan";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for claim in &self.claims {
-            add_row(&mut table, claim);
-        }
+        let table = Table::new(COLUMNS, detail, &self.claims);
         if self.steps.is_empty() {
             table.into()
         } else {
@@ -67,34 +76,20 @@ impl Report for ConversionPlan {
     }
 }
 
-fn add_row(table: &mut Table, claim: &PlannedClaim) {
-    let tone = match claim.action {
+fn tone(action: PlannedAction) -> Tone {
+    match action {
         PlannedAction::Convert | PlannedAction::Release => Tone::Good,
         PlannedAction::Keep => Tone::Notice,
         PlannedAction::Refuse => Tone::Bad,
-    };
-    let added: Vec<&str> = claim.add.iter().map(|pod| pod.name.as_str()).collect();
-    table.row(|row| {
-        row.cell(&claim.namespace)
-            .cell(&claim.name)
-            .toned(tone, claim.action.text())
-            .cell(&claim.code)
-            .cell(list_or_none(&claim.remove))
-            .cell(few(&added))
-            .option(claim.reason.as_deref())
-            .cell(list_or_none(&claim.kept))
-            .cell(&claim.uid)
-            .cell(&claim.resource_version)
-            .option(claim.way_out.as_deref());
-    });
+    }
 }
 
 /// The pods, or the first ones and how many more there are: a group can have hundreds.
-fn few(names: &[&str]) -> String {
+fn added(claim: &PlannedClaim, cell: &mut Cell<'_, ()>) {
     const SHOWN: usize = 4;
-    match names.len().saturating_sub(SHOWN) {
-        0 => list_or_none(names),
-        more => format!("{} and {more} more", names[..SHOWN].join(",")),
+    cell.list(claim.add.iter().take(SHOWN).map(|pod| &pod.name));
+    if claim.add.len() > SHOWN {
+        cell.text(format_args!(" and {} more", claim.add.len() - SHOWN));
     }
 }
 

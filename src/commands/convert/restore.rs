@@ -158,7 +158,7 @@ struct RestorationResult {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RestoredClaim {
+pub(in crate::commands) struct RestoredClaim {
     namespace: Str,
     name: Str,
     outcome: &'static str,
@@ -196,27 +196,24 @@ impl RestorationResult {
     }
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("CLAIM", ".name"),
-    Column::new("OUTCOME", ".outcome"),
-    Column::new("MESSAGE", ".message"),
+pub(in crate::commands) const COLUMNS: &[Column<RestoredClaim>] = &[
+    Column::new("NAMESPACE", ".namespace", |claim, cell| {
+        cell.text(&claim.namespace);
+    }),
+    Column::new("CLAIM", ".name", |claim, cell| cell.text(&claim.name)),
+    Column::new("OUTCOME", ".outcome", |claim, cell| {
+        cell.toned(tone(claim.outcome), claim.outcome);
+    }),
+    Column::new("MESSAGE", ".message", |claim, cell| {
+        cell.option(claim.message.as_deref());
+    }),
 ];
 
 impl Report for RestorationResult {
     const KIND: &'static str = "RestorationResult";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for claim in &self.claims {
-            table.row(|row| {
-                row.cell(&claim.namespace)
-                    .cell(&claim.name)
-                    .toned(tone(claim.outcome), claim.outcome)
-                    .option(claim.message.as_deref());
-            });
-        }
-        table.into()
+        Table::new(COLUMNS, detail, &self.claims).into()
     }
 
     fn names(&self) -> Vec<String> {

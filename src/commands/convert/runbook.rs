@@ -5,15 +5,17 @@ use crate::output::{Column, Detail, Layout, Table, Tone, list_or_none};
 
 use crate::inspect::conversion::Decision;
 
-const GROUPS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("PODGROUP", ".name"),
-    Column::new("DECISION", ".decision"),
-    Column::new("PODS", ".pods[0]"),
-    Column::new("WITHOUT NODE", ".pending[0]"),
-    Column::new("CLAIMS", ".claims[0]"),
-    Column::new("REASON", ".reason"),
-    Column::wide("OWNERS", ".owners[0].name"),
+pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
+    Column::inner("NAMESPACE", |group, cell| cell.text(&group.namespace)),
+    Column::inner("PODGROUP", |group, cell| cell.text(&group.name)),
+    Column::inner("DECISION", |group, cell| {
+        cell.toned(tone(group.decision), group.decision.text());
+    }),
+    Column::inner("PODS", |group, cell| cell.list(&group.pods)),
+    Column::inner("WITHOUT NODE", |group, cell| cell.list(&group.pending)),
+    Column::inner("CLAIMS", |group, cell| cell.list(&group.claims)),
+    Column::inner("REASON", |group, cell| cell.option(group.reason.as_deref())),
+    Column::inner_wide("OWNERS", |group, cell| cell.list(&group.owners)),
 ];
 
 /// The table of claims, that of groups, and the steps.
@@ -22,12 +24,8 @@ pub(super) fn layout(plan: &ConversionPlan, claims: Table, detail: Detail) -> La
     layout.section("Claims", |section| {
         section.table(claims);
     });
-    let mut groups = Table::new(GROUPS, detail);
-    for group in &plan.groups {
-        add_row(&mut groups, group);
-    }
     layout.section("Groups", |section| {
-        section.table(groups);
+        section.table(Table::new(GROUPS, detail, &plan.groups));
     });
     for step in &plan.steps {
         let done = if step.done { " (nothing to do)" } else { "" };
@@ -38,22 +36,12 @@ pub(super) fn layout(plan: &ConversionPlan, claims: Table, detail: Detail) -> La
     layout
 }
 
-fn add_row(table: &mut Table, group: &GroupPlan) {
-    let tone = match group.decision {
+fn tone(decision: Decision) -> Tone {
+    match decision {
         Decision::Drain => Tone::Bad,
         Decision::KeepRunning => Tone::Good,
         Decision::Leave => Tone::Plain,
-    };
-    table.row(|row| {
-        row.cell(&group.namespace)
-            .cell(&group.name)
-            .toned(tone, group.decision.text())
-            .cell(list_or_none(&group.pods))
-            .cell(list_or_none(&group.pending))
-            .cell(list_or_none(&group.claims))
-            .option(group.reason.as_deref())
-            .cell(list_or_none(&group.owners));
-    });
+    }
 }
 
 fn fill(section: &mut Layout, step: &Step) {

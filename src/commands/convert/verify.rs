@@ -25,23 +25,19 @@ pub(super) struct Args {
     selection: SelectionArgs,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("CLAIM", ".name"),
-    Column::new("CODE", ".code"),
-    Column::new("MESSAGE", ".message"),
-    Column::wide("UID", ".uid"),
+pub(in crate::commands) const COLUMNS: &[Column<VerificationItem>] = &[
+    Column::new("NAMESPACE", ".namespace", |item, cell| cell.text(&item.namespace)),
+    Column::new("CLAIM", ".name", |item, cell| cell.text(&item.name)),
+    Column::new("CODE", ".code", |item, cell| cell.toned(Tone::Bad, item.code)),
+    Column::new("MESSAGE", ".message", |item, cell| cell.text(&item.message)),
+    Column::wide("UID", ".uid", |item, cell| cell.text(&item.uid)),
 ];
 
 impl Report for ConversionVerification {
     const KIND: &'static str = "ConversionVerification";
 
     fn view(&self, detail: Detail) -> View {
-        let mut table = Table::new(COLUMNS, detail);
-        for item in &self.items {
-            add_row(&mut table, item);
-        }
-        table.into()
+        Table::new(COLUMNS, detail, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -58,16 +54,6 @@ impl Report for ConversionVerification {
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
         by.sort(&mut self.items, COLUMNS)
     }
-}
-
-fn add_row(table: &mut Table, item: &VerificationItem) {
-    table.row(|row| {
-        row.cell(&item.namespace)
-            .cell(&item.name)
-            .toned(Tone::Bad, item.code)
-            .cell(&item.message)
-            .cell(&item.uid);
-    });
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {

@@ -1,14 +1,15 @@
 //! A claim, described.
 
-use crate::inspect::Consumer;
 use crate::inspect::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, RequestDescription,
     RequestItem,
 };
+use crate::inspect::{Consumer, Health, ReservationItem};
 use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
 
 use super::super::devices::known_and_more;
+use super::super::reserved::consumer;
 use super::parts;
 
 impl Report for ClaimDescription {
@@ -46,7 +47,7 @@ impl Report for ClaimDescription {
             });
         }
         layout.section("Reserved For", |section| {
-            section.table(reservations(self));
+            section.table(Table::new(RESERVATIONS, Detail::Normal, &self.reservations));
         });
         if !self.missing.is_empty() {
             let pods = self.missing.iter().map(|missing| format!("pod/{}", missing.pod));
@@ -111,14 +112,27 @@ fn constraint(constraint: &ConstraintItem) -> String {
     format!("{what} {attribute} of {of}")
 }
 
-const DEVICES: &[Column] = &[
-    Column::new("REQUEST", ".request"),
-    Column::new("DRIVER", ".driver"),
-    Column::new("POOL", ".pool"),
-    Column::new("DEVICE", ".device"),
-    Column::new("PUBLISHED", ".published"),
-    Column::new("TAINTS", ".taints[0].key"),
-    Column::new("HEALTH", ".health"),
+const DEVICES: &[Column<ClaimDevice>] = &[
+    Column::inner("REQUEST", |device, cell| cell.text(&device.request)),
+    Column::inner("DRIVER", |device, cell| cell.text(&device.driver)),
+    Column::inner("POOL", |device, cell| cell.text(&device.pool)),
+    Column::inner("DEVICE", |device, cell| {
+        cell.text(&device.device);
+        if device.admin_access {
+            cell.text("(admin)");
+        }
+    }),
+    Column::inner("PUBLISHED", |device, cell| match device.published {
+        Some(true) => cell.text("yes"),
+        Some(false) => cell.toned(Tone::Notice, "no"),
+        None => cell.text(UNKNOWN),
+    }),
+    Column::inner("TAINTS", |device, cell| {
+        cell.list(known_and_more(&device.taints, device.taints_unknown));
+    }),
+    Column::inner("HEALTH", |device, cell| {
+        cell.option(device.health.map(Health::text));
+    }),
 ];
 
 fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Time) {
@@ -134,25 +148,7 @@ fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Time
         layout.field("Reserved For Any Pod", true);
     }
     layout.section("Devices", |section| {
-        let mut table = Table::new(DEVICES, Detail::Normal);
-        for device in &allocation.devices {
-            table.row(|row| {
-                row.cell(&device.request).cell(&device.driver).cell(&device.pool);
-                if device.admin_access {
-                    row.cell(format_args!("{}(admin)", device.device));
-                } else {
-                    row.cell(&device.device);
-                }
-                match device.published {
-                    Some(true) => row.cell("yes"),
-                    Some(false) => row.toned(Tone::Notice, "no"),
-                    None => row.cell(UNKNOWN),
-                };
-                row.list(known_and_more(&device.taints, device.taints_unknown))
-                    .option(device.health.map(crate::inspect::Health::text));
-            });
-        }
-        section.table(table);
+        section.table(Table::new(DEVICES, Detail::Normal, &allocation.devices));
     });
     for device in &allocation.devices {
         more(layout, device, now);
@@ -221,29 +217,10 @@ fn device_report(layout: &mut Layout, report: &DeviceReport, now: Time) {
     });
 }
 
-const RESERVATIONS: &[Column] = &[
-    Column::new("KIND", ".resource"),
-    Column::new("NAME", ".name"),
-    Column::new("UID", ".uid"),
-    Column::new("STATUS", ".status"),
-    Column::new("CONSUMER", ".consumer"),
+const RESERVATIONS: &[Column<ReservationItem>] = &[
+    Column::inner("KIND", |item, cell| cell.text(Consumer(item.entry()).prefix())),
+    Column::inner("NAME", |item, cell| cell.text(&item.entry().name)),
+    Column::inner("UID", |item, cell| cell.text(&item.entry().uid)),
+    Column::inner("STATUS", |item, cell| cell.text(item.status.text())),
+    Column::inner("CONSUMER", |item, cell| cell.text(consumer(item))),
 ];
-
-fn reservations(claim: &ClaimDescription) -> Table {
-    let mut table = Table::new(RESERVATIONS, Detail::Normal);
-    for item in &claim.reservations {
-        let entry = item.entry();
-        table.row(|row| {
-            row.cell(Consumer(entry).prefix())
-                .cell(&entry.name)
-                .cell(&entry.uid)
-                .cell(item.status.text())
-                .cell(match item.consumer {
-                    Some(true) => "yes",
-                    Some(false) => "no",
-                    None => UNKNOWN,
-                });
-        });
-    }
-    table
-}

@@ -1,17 +1,16 @@
 //! A class, described.
 
-use crate::inspect::describe::ClassDescription;
+use crate::inspect::describe::{ClassDescription, ClassDevices};
 use crate::output::{Column, Detail, Layout, Report, Table, View};
 
+use super::super::status::CLAIMS;
 use super::parts;
 
-const DRIVERS: &[Column] = &[
-    Column::new("DRIVER", ".driver"),
-    Column::new("DEVICES", ".total"),
-    Column::new("FREE", ".free"),
+const DRIVERS: &[Column<ClassDevices>] = &[
+    Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
+    Column::inner("DEVICES", |driver, cell| cell.text(driver.total)),
+    Column::inner("FREE", |driver, cell| cell.text(driver.free)),
 ];
-
-const CLAIMS: &[Column] = &[Column::new("STATE", ".state"), Column::new("CLAIMS", ".count")];
 
 impl Report for ClassDescription {
     const KIND: &'static str = "ClassDescription";
@@ -25,13 +24,7 @@ impl Report for ClassDescription {
             .list("Extended Resources", &self.extended_resources);
         layout.section("Config", |section| parts::config(section, &self.config));
         layout.section("Devices", |section| {
-            let mut table = Table::new(DRIVERS, Detail::Normal);
-            for driver in &self.drivers {
-                table.row(|row| {
-                    row.cell(&driver.driver).cell(driver.total).cell(driver.free);
-                });
-            }
-            section.table(table);
+            section.table(Table::new(DRIVERS, Detail::Normal, &self.drivers));
         });
         if !self.errors.is_empty() {
             let errors = self.errors.iter();
@@ -41,13 +34,7 @@ impl Report for ClassDescription {
             );
         }
         layout.section("Claims", |section| {
-            let mut table = Table::new(CLAIMS, Detail::Normal);
-            for count in &self.claims {
-                table.row(|row| {
-                    row.cell(count.state).cell(count.count);
-                });
-            }
-            section.table(table);
+            section.table(Table::new(CLAIMS, Detail::Normal, &self.claims));
         });
         layout.list("Templates", &self.templates);
         layout.into()

@@ -1,25 +1,36 @@
 //! A node, described.
 
+use crate::inspect::ClaimItem;
 use crate::inspect::describe::{NodeDescription, PoolItem};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, UNKNOWN, View};
 
 use super::parts;
 
-const POOLS: &[Column] = &[
-    Column::new("DRIVER", ".driver"),
-    Column::new("POOL", ".pool"),
-    Column::new("GENERATION", ".generation"),
-    Column::new("COMPLETE", ".complete"),
-    Column::new("DEVICES", ".devices"),
-    Column::new("FREE", ".free"),
+const POOLS: &[Column<PoolItem>] = &[
+    Column::inner("DRIVER", |pool, cell| cell.text(&pool.driver)),
+    Column::inner("POOL", |pool, cell| cell.text(&pool.pool)),
+    Column::inner("GENERATION", |pool, cell| cell.option(pool.generation)),
+    Column::inner("COMPLETE", |pool, cell| {
+        if pool.complete {
+            cell.text("yes");
+        } else {
+            cell.toned(Tone::Notice, "no");
+        }
+    }),
+    Column::inner("DEVICES", |pool, cell| cell.text(pool.devices)),
+    Column::inner("FREE", |pool, cell| cell.text(pool.free)),
 ];
 
-const CLAIMS: &[Column] = &[
-    Column::new("NAMESPACE", ".namespace"),
-    Column::new("NAME", ".name"),
-    Column::new("STATE", ".state"),
-    Column::new("DEVICES", ".devices[0].device"),
-    Column::new("CONSUMERS", ".consumers[0].name"),
+const CLAIMS: &[Column<ClaimItem>] = &[
+    Column::inner("NAMESPACE", |item, cell| {
+        cell.text(&item.claim().metadata.namespace);
+    }),
+    Column::inner("NAME", |item, cell| cell.text(&item.claim().metadata.name)),
+    Column::inner("STATE", |item, cell| cell.text(item.state())),
+    Column::inner("DEVICES", |item, cell| cell.list(item.devices())),
+    Column::inner("CONSUMERS", |item, cell| {
+        cell.text(item.consumers(cell.detail == Detail::Wide));
+    }),
 ];
 
 impl Report for NodeDescription {
@@ -52,46 +63,15 @@ impl Report for NodeDescription {
             layout.toned("Exists", Tone::Notice, exists);
         }
         layout.section("Pools", |section| {
-            section.table(pools(&self.pools));
+            section.table(Table::new(POOLS, detail, &self.pools));
         });
         layout.section("Devices", |section| {
             section.table(parts::devices(&self.devices, |item| item.id().to_string()));
         });
         layout.section("Claims", |section| {
-            section.table(claims(self, detail));
+            section.table(Table::new(CLAIMS, detail, &self.claims));
         });
         parts::events(&mut layout, self.events.as_deref(), now);
         layout.into()
     }
-}
-
-fn pools(pools: &[PoolItem]) -> Table {
-    let mut table = Table::new(POOLS, Detail::Normal);
-    for pool in pools {
-        table.row(|row| {
-            row.cell(&pool.driver).cell(&pool.pool).option(pool.generation);
-            if pool.complete {
-                row.cell("yes");
-            } else {
-                row.toned(Tone::Notice, "no");
-            }
-            row.cell(pool.devices).cell(pool.free);
-        });
-    }
-    table
-}
-
-fn claims(node: &NodeDescription, detail: Detail) -> Table {
-    let mut table = Table::new(CLAIMS, Detail::Normal);
-    for item in &node.claims {
-        let metadata = &item.claim().metadata;
-        table.row(|row| {
-            row.cell(&metadata.namespace)
-                .cell(&metadata.name)
-                .cell(item.state())
-                .list(item.devices())
-                .cell(item.consumers(detail == Detail::Wide));
-        });
-    }
-    table
 }

@@ -3,7 +3,7 @@
 use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
 use crate::model::Time;
-use crate::output::{Column, Detail, Layout, NONE, Table, Tone, UNKNOWN, age};
+use crate::output::{Cell, Column, Detail, Layout, NONE, Table, Tone, UNKNOWN, age};
 
 use super::super::devices;
 
@@ -42,13 +42,27 @@ pub(super) fn instant(time: Time, now: Time) -> String {
     }
 }
 
-const EVENTS: &[Column] = &[
-    Column::new("TYPE", ".type"),
-    Column::new("REASON", ".reason"),
-    Column::new("AGE", ".lastSeen"),
-    Column::new("FROM", ".source"),
-    Column::new("MESSAGE", ".message"),
+const EVENTS: &[Column<EventItem, Time>] = &[
+    Column::inner("TYPE", |event, cell| {
+        let warning = event.type_ == "Warning";
+        cell.toned(if warning { Tone::Notice } else { Tone::Plain }, &event.type_);
+    }),
+    Column::inner("REASON", |event, cell| cell.text(&event.reason)),
+    Column::inner("AGE", interval),
+    Column::inner("FROM", |event, cell| cell.text(&event.source)),
+    Column::inner("MESSAGE", |event, cell| cell.text(&event.message)),
 ];
+
+fn interval(event: &EventItem, cell: &mut Cell<'_, Time>) {
+    let ago = |time| age(*cell.context, time);
+    let first = ago(event.first_seen);
+    if event.count > 1 {
+        let last = ago(event.last_seen);
+        cell.text(format_args!("{last} (x{} over {first})", event.count));
+    } else {
+        cell.text(first);
+    }
+}
 
 /// The events, as `kubectl describe` ends.
 pub(super) fn events(layout: &mut Layout, events: Option<&[EventItem]>, now: Time) {
@@ -57,52 +71,22 @@ pub(super) fn events(layout: &mut Layout, events: Option<&[EventItem]>, now: Tim
         return;
     };
     layout.section("Events", |section| {
-        let mut table = Table::new(EVENTS, Detail::Normal);
-        for event in events {
-            let first = age(now, event.first_seen);
-            let interval = if event.count > 1 {
-                let last = age(now, event.last_seen);
-                format!("{last} (x{} over {first})", event.count)
-            } else {
-                first
-            };
-            let tone = if event.type_ == "Warning" {
-                Tone::Notice
-            } else {
-                Tone::Plain
-            };
-            table.row(|row| {
-                row.toned(tone, &event.type_)
-                    .cell(&event.reason)
-                    .cell(interval)
-                    .cell(&event.source)
-                    .cell(&event.message);
-            });
-        }
-        section.table(table);
+        section.table(Table::with(EVENTS, Detail::Normal, &now, events));
     });
 }
 
-const CONDITIONS: &[Column] = &[
-    Column::new("TYPE", ".type"),
-    Column::new("STATUS", ".status"),
-    Column::new("AGE", ".lastTransitionTime"),
-    Column::new("REASON", ".reason"),
-    Column::new("MESSAGE", ".message"),
+const CONDITIONS: &[Column<ConditionItem, Time>] = &[
+    Column::inner("TYPE", |condition, cell| cell.text(&condition.type_)),
+    Column::inner("STATUS", |condition, cell| cell.text(&condition.status)),
+    Column::inner("AGE", |condition, cell| {
+        cell.text(age(*cell.context, condition.last_transition_time));
+    }),
+    Column::inner("REASON", |condition, cell| cell.text(&condition.reason)),
+    Column::inner("MESSAGE", |condition, cell| cell.text(&condition.message)),
 ];
 
 pub(super) fn conditions(conditions: &[ConditionItem], now: Time) -> Table {
-    let mut table = Table::new(CONDITIONS, Detail::Normal);
-    for condition in conditions {
-        table.row(|row| {
-            row.cell(&condition.type_)
-                .cell(&condition.status)
-                .cell(age(now, condition.last_transition_time))
-                .cell(&condition.reason)
-                .cell(&condition.message);
-        });
-    }
-    table
+    Table::with(CONDITIONS, Detail::Normal, &now, conditions)
 }
 
 /// Opaque configuration, one section each.
@@ -162,34 +146,19 @@ pub(super) fn eviction(layout: &mut Layout, eviction: &EvictionItem, now: Time) 
     });
 }
 
-const DEVICES: &[Column] = &[
-    Column::new("DEVICE", ".device"),
-    Column::new("STATE", ".state"),
-    Column::new("CLAIMS", ".claims[0].name"),
-    Column::new("TAINTS", ".taints[0].key"),
-    Column::new("HEALTH", ".health"),
-    Column::new("CAPACITY", ".capacity"),
+/// How a device is called where it is listed.
+type Name = fn(&DeviceItem) -> String;
+
+const DEVICES: &[Column<DeviceItem, Name>] = &[
+    Column::inner("DEVICE", |item, cell| cell.text((cell.context)(item))),
+    Column::inner("STATE", |item, cell| cell.text(devices::State(item))),
+    Column::inner("CLAIMS", devices::holders),
+    Column::inner("TAINTS", |item, cell| cell.list(&item.taints)),
+    Column::inner("HEALTH", devices::health),
+    Column::inner("CAPACITY", devices::capacity),
 ];
 
 /// Devices, without what they have in common.
-pub(super) fn devices(items: &[DeviceItem], name: impl Fn(&DeviceItem) -> String) -> Table {
-    let mut table = Table::new(DEVICES, Detail::Normal);
-    for item in items {
-        table.row(|row| {
-            row.cell(name(item))
-                .cell(devices::State(item))
-                .list(item.claims.iter().map(devices::Holder))
-                .list(&item.taints);
-            match item.health {
-                Some(health) => row.toned(devices::health_tone(health), health.text()),
-                None => row.cell(NONE),
-            };
-            row.list(
-                item.capacity
-                    .iter()
-                    .map(|(name, capacity)| devices::Capacity(name, capacity)),
-            );
-        });
-    }
-    table
+pub(super) fn devices(items: &[DeviceItem], name: Name) -> Table {
+    Table::with(DEVICES, Detail::Normal, &name, items)
 }

@@ -7,12 +7,14 @@ use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
 use super::super::devices::Counter;
 use super::parts;
 
-const SLICES: &[Column] = &[
-    Column::new("NAME", ".name"),
-    Column::new("GENERATION", ".generation"),
-    Column::new("NODE", ".node"),
-    Column::new("DEVICES", ".devices"),
-    Column::new("AGE", ".creationTimestamp"),
+const SLICES: &[Column<SliceItem, Time>] = &[
+    Column::inner("NAME", |slice, cell| cell.text(&slice.name)),
+    Column::inner("GENERATION", |slice, cell| cell.text(slice.generation)),
+    Column::inner("NODE", |slice, cell| cell.option(slice.node.as_ref())),
+    Column::inner("DEVICES", |slice, cell| cell.text(slice.devices)),
+    Column::inner("AGE", |slice, cell| {
+        cell.text(age(*cell.context, slice.creation_timestamp));
+    }),
 ];
 
 impl Report for PoolDescription {
@@ -35,11 +37,11 @@ impl Report for PoolDescription {
             layout.list("Duplicate Devices", &self.duplicate_devices);
         }
         layout.section("Slices", |section| {
-            section.table(slices(&self.slices, now));
+            section.table(Table::with(SLICES, Detail::Normal, &now, &self.slices));
         });
         if !self.outdated_slices.is_empty() {
             layout.section("Outdated Slices", |section| {
-                section.table(slices(&self.outdated_slices, now));
+                section.table(Table::with(SLICES, Detail::Normal, &now, &self.outdated_slices));
             });
         }
         if !self.counters.is_empty() {
@@ -50,18 +52,4 @@ impl Report for PoolDescription {
         });
         layout.into()
     }
-}
-
-fn slices(slices: &[SliceItem], now: Time) -> Table {
-    let mut table = Table::new(SLICES, Detail::Normal);
-    for slice in slices {
-        table.row(|row| {
-            row.cell(&slice.name)
-                .cell(slice.generation)
-                .option(slice.node.as_ref())
-                .cell(slice.devices)
-                .cell(age(now, slice.creation_timestamp));
-        });
-    }
-    table
 }

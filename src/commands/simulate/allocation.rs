@@ -10,8 +10,8 @@ use super::super::{judging, objects, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::{
-    self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Settings, Target,
-    Units,
+    self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement,
+    Settings, Target, Units,
 };
 use crate::model::{Claim, Cluster, Kind, Object, Pod};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
@@ -235,26 +235,46 @@ fn unbound(ctx: &Ctx, pod: &Arc<Pod>) -> Arc<Pod> {
     Arc::clone(pod)
 }
 
-const NODES: &[Column] = &[
-    Column::new("NODE", ".nodes[0].node"),
-    Column::new("RESULT", ".nodes[0].result"),
-    Column::new("DEVICES", ".nodes[0].claims[0].name"),
-    Column::new("REASON", ".nodes[0].message"),
+const NODES: &[Column<NodeResult>] = &[
+    Column::inner("NODE", |node, cell| cell.text(&node.node)),
+    Column::inner("RESULT", |node, cell| {
+        cell.toned(tone(node.result), words(node.result));
+    }),
+    Column::inner("DEVICES", |node, cell| cell.list(devices(&node.claims))),
+    Column::inner("REASON", |node, cell| cell.option(node.message.as_deref())),
 ];
 
-const PLACEMENTS: &[Column] = &[
-    Column::new("POD", ".placements[0].name"),
-    Column::new("RESULT", ".placements[0].result"),
-    Column::new("NODE", ".placements[0].node"),
-    Column::new("DEVICES", ".placements[0].claims[0].name"),
-    Column::new("REASON", ".placements[0].message"),
+const PLACEMENTS: &[Column<Placement>] = &[
+    Column::inner("POD", |pod, cell| {
+        cell.text(format_args!("{}/{}", pod.namespace, pod.name));
+    }),
+    Column::inner("RESULT", |pod, cell| {
+        cell.toned(tone(pod.result), words(pod.result));
+    }),
+    Column::inner("NODE", |pod, cell| {
+        cell.option(pod.node.as_ref());
+        if pod.node.is_some() && pod.other_nodes {
+            cell.text(" (or others)");
+        }
+    }),
+    Column::inner("DEVICES", |pod, cell| cell.list(devices(&pod.claims))),
+    Column::inner("REASON", |pod, cell| cell.option(pod.message.as_deref())),
 ];
 
-const REJECTED: &[Column] = &[
-    Column::new("NODES", ".nodes[0].node"),
-    Column::new("RESULT", ".nodes[0].result"),
-    Column::new("REASON", ".nodes[0].message"),
-];
+/// Nodes that are rejected for one reason.
+struct Rejected<'r> {
+    nodes: usize,
+    result: &'static str,
+    reason: &'r str,
+}
+
+impl<'r> Rejected<'r> {
+    const COLUMNS: &'r [Column<Self>] = &[
+        Column::inner("NODES", |rejected, cell| cell.text(rejected.nodes)),
+        Column::inner("RESULT", |rejected, cell| cell.text(rejected.result)),
+        Column::inner("REASON", |rejected, cell| cell.text(rejected.reason)),
+    ];
+}
 
 /// Up to this many nodes are listed one by one unless `-o wide` asks for all.
 const LISTED: usize = 20;
@@ -311,22 +331,8 @@ impl Report for AllocationReport {
         }
         nodes(&mut layout, &self.nodes, detail);
         if !self.placements.is_empty() {
-            let mut table = Table::new(PLACEMENTS, detail);
-            for placement in &self.placements {
-                table.row(|row| {
-                    row.cell(format!("{}/{}", placement.namespace, placement.name));
-                    row.toned(tone(placement.result), words(placement.result));
-                    let others = if placement.other_nodes { " (or others)" } else { "" };
-                    match &placement.node {
-                        Some(node) => row.cell(format!("{node}{others}")),
-                        None => row.cell(NONE),
-                    };
-                    row.list(devices(&placement.claims));
-                    row.cell(placement.message.as_deref().unwrap_or(NONE));
-                });
-            }
             layout.section("Pods", |section| {
-                section.table(table);
+                section.table(Table::new(PLACEMENTS, detail, &self.placements));
             });
         }
         layout.into()
@@ -336,31 +342,24 @@ impl Report for AllocationReport {
 fn nodes(layout: &mut Layout, nodes: &[NodeResult], detail: Detail) {
     let listed =
         |node: &&NodeResult| detail == Detail::Wide || nodes.len() <= LISTED || node.result == Fit::Fits;
-    let mut table = Table::new(NODES, detail);
-    for node in nodes.iter().filter(listed) {
-        table.row(|row| {
-            row.cell(&node.node).toned(tone(node.result), words(node.result));
-            row.list(devices(&node.claims));
-            row.cell(node.message.as_deref().unwrap_or(NONE));
-        });
-    }
+    let table = Table::new(NODES, detail, nodes.iter().filter(listed));
     if !table.is_empty() {
         layout.section("Nodes", |section| {
             section.table(table);
         });
     }
-    let mut rest: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut rest: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| !listed(node)) {
         *rest
             .entry((node.message.as_deref().unwrap_or(NONE), words(node.result)))
             .or_default() += 1;
     }
-    let mut table = Table::new(REJECTED, detail);
-    for ((reason, result), count) in rest {
-        table.row(|row| {
-            row.cell(count).cell(result).cell(reason);
-        });
-    }
+    let rejected = rest.into_iter().map(|((reason, result), nodes)| Rejected {
+        nodes,
+        result,
+        reason,
+    });
+    let table = Table::new(Rejected::COLUMNS, detail, rejected);
     if !table.is_empty() {
         layout.section("Other Nodes", |section| {
             section.table(table);

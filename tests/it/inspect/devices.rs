@@ -125,9 +125,9 @@ fn tainted_devices_are_told() {
     dra_snapshot!(look(&["devices", "rdma7"], "taint-rules-none"), @r"
     exit_code: 0
     ----- stdout -----
-    NODE         DEVICE                             STATE   CLASSES           CLAIMS   PODS     TAINTS                                                        HEALTH
-    gpu-node-1   nic.example.com/gpu-node-1/rdma7   Free    nic.example.com   <none>   <none>   example.com/everything:None,example.com/reserved:NoSchedule   <none>
-    gpu-node-2   nic.example.com/gpu-node-2/rdma7   Free    nic.example.com   <none>   <none>   example.com/everything:None,example.com/reserved:NoSchedule   <none>
+    NODE         DEVICE                             STATE          CLASSES           CLAIMS   PODS     TAINTS                                                        HEALTH
+    gpu-node-1   nic.example.com/gpu-node-1/rdma7   Free,Tainted   nic.example.com   <none>   <none>   example.com/everything:None,example.com/reserved:NoSchedule   <none>
+    gpu-node-2   nic.example.com/gpu-node-2/rdma7   Free,Tainted   nic.example.com   <none>   <none>   example.com/everything:None,example.com/reserved:NoSchedule   <none>
 
     ----- stderr -----
     ");

@@ -112,6 +112,36 @@ fn every_column_can_be_sorted_by() {
 }
 
 #[test]
+fn a_column_of_two_words_can_be_sorted_by() {
+    let findings = &["check", "--to-version", "1.35", "--fail-on", "never"][..];
+    for (args, column, field, items) in [
+        (findings, "FIX NOTE", "fixNote", "items"),
+        (&["convert", "plan"][..], "way out", "wayOut", "claims"),
+    ] {
+        let run = look(
+            &[args, &["-o", "json", "--sort-by", column]].concat(),
+            "downgrade-groups-1.37",
+        )
+        .run();
+        let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        let items = report[items].as_array().expect("items");
+        let values: Vec<_> = items.iter().map(|item| item[field].as_str()).collect();
+        let known: Vec<_> = values.iter().flatten().collect();
+        assert!(known.len() > 1 && known.is_sorted(), "{column}: {values:?}");
+        assert!(
+            values[known.len()..].iter().all(Option::is_none),
+            "{column}: {values:?}"
+        );
+        let wrong = look(
+            &[args, &["--sort-by", "NO SUCH"]].concat(),
+            "downgrade-groups-1.37",
+        )
+        .run();
+        assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
+    }
+}
+
+#[test]
 fn labels_choose_and_nothing_found_is_no_failure() {
     for (command, snapshot) in LISTS {
         if command == "devices" {

@@ -4,77 +4,138 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 
-use crate::model::Time;
-use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View, human_duration, list_or_none};
-use crate::simulation::{EvictionReport, Fit, PodItem, PodVerdict, Replacing, StatusItem, Tolerated};
+use crate::model::{Str, Time};
+use crate::output::{Cell, Column, Detail, Layout, Report, Table, Tone, View, human_duration, list_or_none};
+use crate::simulation::{
+    BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, MissedPod, OwnerItem, PodItem, PodVerdict,
+    Replacing, StatusItem, Tolerated, TolerationItem,
+};
 
-const PODS: &[Column] = &[
-    Column::new("AFTER", ""),
-    Column::wide("AT", ""),
-    Column::new("POD", ""),
-    Column::new("NODE", ""),
-    Column::new("GRACE", ""),
-    Column::new("OWNER", ""),
-    Column::wide("PRIORITY", ""),
-    Column::new("REPLACEMENT", ""),
-    Column::new("REASONS", ""),
+const PODS: &[Column<PodItem, Time>] = &[
+    Column::inner("AFTER", |pod, cell| {
+        cell.option(pod.at.map(|at| after(*cell.context, at)));
+    }),
+    Column::inner_wide("AT", |pod, cell| cell.option(pod.at)),
+    Column::inner("POD", pod),
+    Column::inner("NODE", |pod, cell| cell.option(pod.node.as_ref())),
+    Column::inner("GRACE", |pod, cell| {
+        cell.option(pod.grace_period_seconds.map(|seconds| format!("{seconds}s")));
+    }),
+    Column::inner("OWNER", |pod, cell| cell.option(pod.owner.as_ref().map(owner))),
+    Column::inner_wide("PRIORITY", |pod, cell| cell.option(pod.priority)),
+    Column::inner("REPLACEMENT", |pod, cell| cell.text(replacement(pod))),
+    Column::inner("REASONS", |pod, cell| cell.list(&pod.reasons)),
 ];
 
-const TOLERATING: &[Column] = &[
-    Column::new("POD", ""),
-    Column::new("NODE", ""),
-    Column::new("TAINTS", ""),
+const TOLERATING: &[Column<PodItem>] = &[
+    Column::inner("POD", pod),
+    Column::inner("NODE", |pod, cell| cell.option(pod.node.as_ref())),
+    Column::inner("TAINTS", |pod, cell| cell.list(&pod.reasons)),
 ];
 
-const TOLERATIONS: &[Column] = &[
-    Column::new("POD", ""),
-    Column::new("CLAIM", ""),
-    Column::new("DEVICE", ""),
-    Column::new("TAINT", ""),
-    Column::new("TOLERATED", ""),
+const TOLERATIONS: &[Column<TolerationItem>] = &[
+    Column::inner("POD", |item, cell| {
+        cell.text(format_args!("{}/{}", item.namespace, item.name));
+    }),
+    Column::inner("CLAIM", |item, cell| cell.text(&item.claim)),
+    Column::inner("DEVICE", |item, cell| cell.text(&item.device)),
+    Column::inner("TAINT", |item, cell| cell.text(&item.taint)),
+    Column::inner("TOLERATED", |item, cell| match (item.tolerated, item.until) {
+        (Tolerated::No, _) => cell.toned(Tone::Bad, "no"),
+        (Tolerated::Forever, _) => cell.text("forever"),
+        (Tolerated::Until, Some(until)) => cell.text(format_args!("until {until}")),
+        (Tolerated::Until, None) => cell.text("until "),
+    }),
 ];
 
-const MISSED: &[Column] = &[
-    Column::new("POD", ""),
-    Column::new("CLAIM", ""),
-    Column::new("WHY", ""),
+const MISSED: &[Column<MissedPod>] = &[
+    Column::inner("POD", |pod, cell| {
+        cell.text(format_args!("{}/{}", pod.namespace, pod.name));
+    }),
+    Column::inner("CLAIM", |pod, cell| cell.text(&pod.claim)),
+    Column::inner("WHY", |pod, cell| cell.text(&pod.why)),
 ];
 
-const CLAIMS: &[Column] = &[
-    Column::new("AFTER", ""),
-    Column::new("CLAIM", ""),
-    Column::new("DEVICES", ""),
-    Column::new("REMOVED", ""),
+const CLAIMS: &[Column<ClaimItem, Time>] = &[
+    Column::inner("AFTER", |claim, cell| {
+        cell.text(after(*cell.context, claim.released_at));
+    }),
+    Column::inner("CLAIM", |claim, cell| {
+        cell.text(format_args!("{}/{}", claim.namespace, claim.name));
+    }),
+    Column::inner("DEVICES", |claim, cell| cell.list(&claim.devices)),
+    Column::inner("REMOVED", |claim, cell| {
+        cell.text(if claim.deleted_at.is_some() { "yes" } else { "no" });
+    }),
 ];
 
-const BUDGETS: &[Column] = &[
-    Column::new("BUDGET", ""),
-    Column::new("ALLOWED", ""),
-    Column::new("EVICTED", ""),
-    Column::new("VIOLATED", ""),
+const BUDGETS: &[Column<BudgetItem, Time>] = &[
+    Column::inner("BUDGET", |budget, cell| {
+        cell.text(format_args!("{}/{}", budget.namespace, budget.name));
+    }),
+    Column::inner("ALLOWED", |budget, cell| cell.text(budget.disruptions_allowed)),
+    Column::inner("EVICTED", |budget, cell| cell.list(&budget.pods)),
+    Column::inner("VIOLATED", |budget, cell| match budget.violated_at {
+        Some(at) => cell.toned(Tone::Bad, format_args!("after {}", after(*cell.context, at))),
+        None => cell.text("no"),
+    }),
 ];
 
-const RULES: &[Column] = &[
-    Column::new("RULE", ""),
-    Column::new("AFTER", ""),
-    Column::new("STATUS", ""),
-    Column::new("REASON", ""),
-    Column::new("MESSAGE", ""),
+const EVENTS: &[Column<EventItem, Time>] = &[
+    Column::inner("AFTER", |event, cell| cell.text(after(*cell.context, event.at))),
+    Column::inner("EVENT", |event, cell| cell.text(event.type_)),
+    Column::inner("OBJECT", |event, cell| {
+        if !event.namespace.is_empty() {
+            cell.text(format_args!("{}/", event.namespace));
+        }
+        cell.text(&event.name);
+    }),
+    Column::inner("DETAIL", |event, cell| {
+        let mut details: Vec<String> = event.reasons.iter().map(ToString::to_string).collect();
+        details.extend(event.devices.iter().map(ToString::to_string));
+        details.extend(event.nodes.iter().map(ToString::to_string));
+        details.extend((!event.message.is_empty()).then(|| event.message.clone()));
+        cell.option((!details.is_empty()).then(|| details.join(", ")));
+    }),
 ];
 
-const EVENTS: &[Column] = &[
-    Column::new("AFTER", ""),
-    Column::new("EVENT", ""),
-    Column::new("OBJECT", ""),
-    Column::new("DETAIL", ""),
-];
+/// What the condition of a rule says from some time on.
+struct Said<'s> {
+    rule: &'s Str,
+    status: &'s StatusItem,
+}
 
-const STEPS: &[Column] = &[
-    Column::new("AFTER", ""),
-    Column::new("DELETED", ""),
-    Column::new("GONE", ""),
-    Column::new("RELEASED", ""),
-    Column::new("LEFT", ""),
+impl<'s> Said<'s> {
+    const COLUMNS: &'s [Column<Self, Time>] = &[
+        Column::inner("RULE", |said, cell| cell.text(said.rule)),
+        Column::inner("AFTER", |said, cell| {
+            cell.option(said.status.at.map(|at| after(*cell.context, at)));
+        }),
+        Column::inner("STATUS", |said, cell| cell.text(&said.status.status)),
+        Column::inner("REASON", |said, cell| cell.text(&said.status.reason)),
+        Column::inner("MESSAGE", |said, cell| {
+            let message = &said.status.message;
+            cell.option((!message.is_empty()).then_some(message));
+        }),
+    ];
+}
+
+/// What happens at one instant.
+struct Step {
+    at: Time,
+    deleted: usize,
+    gone: usize,
+    released: usize,
+    /// How many pods are still to be deleted, as a number and as a bar.
+    left: String,
+}
+
+const STEPS: &[Column<Step, Time>] = &[
+    Column::inner("AFTER", |step, cell| cell.text(after(*cell.context, step.at))),
+    Column::inner("DELETED", |step, cell| cell.text(step.deleted)),
+    Column::inner("GONE", |step, cell| cell.text(step.gone)),
+    Column::inner("RELEASED", |step, cell| cell.text(step.released)),
+    Column::inner("LEFT", |step, cell| cell.text(&step.left)),
 ];
 
 /// How many nodes a cell names.
@@ -88,224 +149,86 @@ impl Report for EvictionReport {
 
     fn view(&self, detail: Detail) -> View {
         let mut layout = Layout::new();
-        layout.field("Start", self.start);
+        let start = &self.start;
+        let of = |verdict| self.pods.iter().filter(move |pod| pod.verdict == verdict);
+        layout.field("Start", start);
         layout.section("Evicted", |section| {
-            section.table(self.evicted(detail));
+            section.table(Table::with(PODS, detail, start, of(PodVerdict::Evicted)));
         });
         layout.section("Timeline", |section| {
             section.table(if detail == Detail::Wide {
-                self.all_events()
+                Table::with(EVENTS, detail, start, &self.events)
             } else {
-                self.steps()
+                Table::with(STEPS, detail, start, self.steps())
             });
         });
         layout.section("Claims released", |section| {
-            section.table(self.claims_table(detail));
+            section.table(Table::with(CLAIMS, detail, start, &self.claims));
         });
         if let Some(tolerations) = &self.tolerations {
             layout.section("Tolerations", |section| {
-                section.table(tolerations_table(tolerations));
+                section.table(Table::new(TOLERATIONS, detail, tolerations));
             });
         } else {
             layout.section("Tolerating for good", |section| {
-                section.table(self.tolerating());
+                section.table(Table::new(TOLERATING, detail, of(PodVerdict::Tolerates)));
             });
         }
         layout.section("Missed by the controller", |section| {
-            let mut table = Table::new(MISSED, detail);
-            for pod in &self.missed {
-                table.row(|row| {
-                    row.cell(format_args!("{}/{}", pod.namespace, pod.name))
-                        .cell(&pod.claim)
-                        .cell(&pod.why);
-                });
-            }
-            section.table(table);
+            section.table(Table::new(MISSED, detail, &self.missed));
         });
         layout.section("Disruption budgets", |section| {
-            section.table(self.budgets_table());
+            section.table(Table::with(BUDGETS, detail, start, &self.disruption_budgets));
         });
         layout.section("Rules", |section| {
-            section.table(self.rules_table());
+            let said = self.rules.iter().flat_map(|rule| {
+                let all = rule.condition.iter().chain(&rule.timeline);
+                all.map(|status| Said {
+                    rule: &rule.name,
+                    status,
+                })
+            });
+            section.table(Table::with(Said::COLUMNS, detail, start, said));
         });
         layout.into()
     }
 }
 
 impl EvictionReport {
-    fn after(&self, at: Time) -> String {
-        after(self.start, at)
-    }
-
-    fn evicted(&self, detail: Detail) -> Table {
-        let mut table = Table::new(PODS, detail);
-        for pod in self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Evicted) {
-            table.row(|row| {
-                row.option(pod.at.map(|at| self.after(at)))
-                    .option(pod.at)
-                    .cell(format_args!("{}/{}", pod.namespace, pod.name))
-                    .option(pod.node.as_ref())
-                    .option(pod.grace_period_seconds.map(|seconds| format!("{seconds}s")))
-                    .cell(owner(pod))
-                    .option(pod.priority)
-                    .cell(replacement(pod))
-                    .list(&pod.reasons);
-            });
-        }
-        table
-    }
-
     /// One line for each instant, with a bar of the pods that are deleted then.
-    fn steps(&self) -> Table {
-        #[derive(Default)]
-        struct Step {
-            deleted: usize,
-            gone: usize,
-            released: usize,
-        }
+    fn steps(&self) -> impl Iterator<Item = Step> {
         let mut steps: BTreeMap<Time, Step> = BTreeMap::new();
         let mut total = 0;
         for event in &self.events {
-            let step = match event.type_ {
-                "PodDeleted" => &mut steps.entry(event.at).or_default().deleted,
-                "PodGone" => &mut steps.entry(event.at).or_default().gone,
-                "ClaimReleased" => &mut steps.entry(event.at).or_default().released,
+            let count: fn(&mut Step) -> &mut usize = match event.type_ {
+                "PodDeleted" => |step| &mut step.deleted,
+                "PodGone" => |step| &mut step.gone,
+                "ClaimReleased" => |step| &mut step.released,
                 _ => continue,
             };
-            *step += 1;
+            let step = steps.entry(event.at).or_insert(Step {
+                at: event.at,
+                deleted: 0,
+                gone: 0,
+                released: 0,
+                left: String::new(),
+            });
+            *count(step) += 1;
             total += usize::from(event.type_ == "PodDeleted");
         }
-        let mut table = Table::new(STEPS, Detail::Normal);
         let mut left = total;
-        for (at, step) in steps {
+        steps.into_values().map(move |step| {
             left -= step.deleted;
             // The graph falls as pods go.
             let bar = "#".repeat((left * BAR.min(total)).div_ceil(total.max(1)));
-            table.row(|row| {
-                row.cell(self.after(at))
-                    .cell(step.deleted)
-                    .cell(step.gone)
-                    .cell(step.released)
-                    .cell(format!("{left} {bar}").trim_end());
-            });
-        }
-        table
-    }
-
-    fn all_events(&self) -> Table {
-        let mut table = Table::new(EVENTS, Detail::Normal);
-        for event in &self.events {
-            table.row(|row| {
-                row.cell(self.after(event.at)).cell(event.type_);
-                if event.namespace.is_empty() {
-                    row.cell(&event.name);
-                } else {
-                    row.cell(format_args!("{}/{}", event.namespace, event.name));
-                }
-                let mut details: Vec<String> = event.reasons.iter().map(ToString::to_string).collect();
-                details.extend(event.devices.iter().map(ToString::to_string));
-                details.extend(event.nodes.iter().map(ToString::to_string));
-                if !event.message.is_empty() {
-                    details.push(event.message.clone());
-                }
-                row.cell(if details.is_empty() {
-                    NONE.to_owned()
-                } else {
-                    details.join(", ")
-                });
-            });
-        }
-        table
-    }
-
-    fn tolerating(&self) -> Table {
-        let mut table = Table::new(TOLERATING, Detail::Normal);
-        for pod in self
-            .pods
-            .iter()
-            .filter(|pod| pod.verdict == PodVerdict::Tolerates)
-        {
-            table.row(|row| {
-                row.cell(format_args!("{}/{}", pod.namespace, pod.name))
-                    .option(pod.node.as_ref())
-                    .list(&pod.reasons);
-            });
-        }
-        table
-    }
-
-    fn claims_table(&self, detail: Detail) -> Table {
-        let mut table = Table::new(CLAIMS, detail);
-        for claim in &self.claims {
-            table.row(|row| {
-                row.cell(self.after(claim.released_at))
-                    .cell(format_args!("{}/{}", claim.namespace, claim.name))
-                    .cell(list_or_none(&claim.devices))
-                    .cell(if claim.deleted_at.is_some() { "yes" } else { "no" });
-            });
-        }
-        table
-    }
-
-    fn budgets_table(&self) -> Table {
-        let mut table = Table::new(BUDGETS, Detail::Normal);
-        for budget in &self.disruption_budgets {
-            table.row(|row| {
-                row.cell(format_args!("{}/{}", budget.namespace, budget.name))
-                    .cell(budget.disruptions_allowed)
-                    .cell(list_or_none(&budget.pods));
-                match budget.violated_at {
-                    Some(at) => row.toned(Tone::Bad, format_args!("after {}", self.after(at))),
-                    None => row.cell("no"),
-                };
-            });
-        }
-        table
-    }
-
-    fn rules_table(&self) -> Table {
-        let mut table = Table::new(RULES, Detail::Normal);
-        for rule in &self.rules {
-            let first = rule.condition.iter();
-            for status in first.chain(&rule.timeline) {
-                let StatusItem {
-                    at,
-                    status,
-                    reason,
-                    message,
-                } = status;
-                table.row(|row| {
-                    row.cell(&rule.name)
-                        .option(at.map(|at| self.after(at)))
-                        .cell(status)
-                        .cell(reason)
-                        .cell(if message.is_empty() { NONE } else { message });
-                });
-            }
-        }
-        table
+            let left = format!("{left} {bar}").trim_end().to_owned();
+            Step { left, ..step }
+        })
     }
 }
 
-fn tolerations_table(tolerations: &[crate::simulation::TolerationItem]) -> Table {
-    let mut table = Table::new(TOLERATIONS, Detail::Normal);
-    for item in tolerations {
-        table.row(|row| {
-            row.cell(format_args!("{}/{}", item.namespace, item.name))
-                .cell(&item.claim)
-                .cell(&item.device)
-                .cell(&item.taint);
-            match (item.tolerated, item.until) {
-                (Tolerated::No, _) => row.toned(Tone::Bad, "no"),
-                (Tolerated::Forever, _) => row.cell("forever"),
-                (Tolerated::Until, until) => row.cell(format_args!(
-                    "until {}",
-                    until.map_or_else(String::new, |until| until.to_string())
-                )),
-            };
-        });
-    }
-    table
+fn pod<C>(pod: &PodItem, cell: &mut Cell<'_, C>) {
+    cell.text(format_args!("{}/{}", pod.namespace, pod.name));
 }
 
 /// How long after the start: `0s`, `20s`, `60m`; a condition from before has no distance.
@@ -317,19 +240,15 @@ fn after(start: Time, at: Time) -> String {
 }
 
 /// `replicaset/web (2 of 3)`: how many of the owner's pods go.
-fn owner(pod: &PodItem) -> String {
-    pod.owner.as_ref().map_or_else(
-        || NONE.to_owned(),
-        |owner| {
-            format!(
-                "{}/{} ({} of {})",
-                owner.kind.to_lowercase(),
-                owner.name,
-                owner.evicted,
-                owner.pods
-            )
-        },
-    )
+fn owner(owner: &OwnerItem) -> String {
+    let OwnerItem {
+        kind,
+        name,
+        evicted,
+        pods,
+        ..
+    } = owner;
+    format!("{}/{name} ({evicted} of {pods})", kind.to_lowercase())
 }
 
 fn replacement(pod: &PodItem) -> String {
