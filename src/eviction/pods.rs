@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Eviction, Release};
 use crate::model::{Claim, Cluster, Key, Pod, PodClaim};
-use crate::reservation::{PodGroups, check_owner, claim_name, is_reserved_for};
+use crate::reservation::{PodGroups, claim_name, is_reserved_for};
 
 /// The pods that the controller looks at when something changes for `claim`, in the order of `status.reservedFor`; of a group by
 /// name. A pod may come more than once.
@@ -48,12 +48,9 @@ pub fn evicting_claims<'a>(
     };
     entries.iter().filter_map(move |entry| {
         let meant = claim_name(pod, entry).ok()?;
-        let claim = cluster.claim(&Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: meant.name()?.clone(),
-        })?;
+        let claim = meant.find(cluster)?;
         let counts = claim.status.allocation.is_some()
-            && (!meant.must_check_owner() || check_owner(pod, claim, groups).is_ok())
+            && meant.may_use(claim, groups).is_ok()
             && is_reserved_for(pod, claim, groups);
         counts.then_some(claim)
     })

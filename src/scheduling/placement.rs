@@ -9,7 +9,7 @@ use crate::model::{
     AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Gap,
     Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
 };
-use crate::reservation::{ClaimName, ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
+use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
 
 /// Puts in what the API server defaults in a claim.
 pub fn with_defaults(claim: &mut Claim) {
@@ -51,17 +51,9 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
     let mut made = Pod::clone(pod);
     for entry in &pod.spec.resource_claims {
         match claim_name(pod, entry) {
-            Ok(ClaimName::Generated(name)) => {
-                let key = Key {
-                    namespace: pod.metadata.namespace.clone(),
-                    name: name.clone(),
-                };
-                if cluster.claim(&key).is_some() {
-                    continue;
-                }
-            }
+            Ok(name) if name.is_generated() && name.find(cluster).is_none() => {}
             Err(ClaimNameError::NotCreated { .. }) => {}
-            _ => continue,
+            Ok(_) | Err(ClaimNameError::Unsupported { .. }) => continue,
         }
         let Some(template) = &entry.resource_claim_template_name else {
             continue;

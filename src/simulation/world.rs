@@ -420,11 +420,7 @@ impl<'s> World<'s> {
         self.note(&pod.key(), &pod.metadata.uid, What::PodScheduled { nodes });
         let mut allocations: BTreeMap<Key, Allocation> = allocations.into_iter().collect();
         let names: BTreeSet<Key> = crate::reservation::claim_names(pod)
-            .filter_map(crate::reservation::ClaimName::name)
-            .map(|name| Key {
-                namespace: pod.metadata.namespace.clone(),
-                name: name.clone(),
-            })
+            .filter_map(|name| name.key())
             .collect();
         for key in names {
             let Some(claim) = self.cluster.claim(&key) else {
