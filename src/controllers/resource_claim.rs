@@ -23,9 +23,6 @@ use crate::reservation::{
     is_reserved_for,
 };
 
-/// The finalizer that keeps an allocated claim.
-const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
-
 /// What gates and release of the controller decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {

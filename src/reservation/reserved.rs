@@ -77,13 +77,7 @@ pub fn bind_to(
             }
         }
     }
-    Ok(ConsumerReference {
-        api_group: Str::default(),
-        resource: "pods".into(),
-        name: pod.metadata.name.clone(),
-        uid: pod.metadata.uid.clone(),
-        unknown: None,
-    })
+    Ok(ConsumerReference::of_pod(pod))
 }
 
 /// Mirrors `resourceclaim.go`, `podMatchesPodGroup`.

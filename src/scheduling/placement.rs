@@ -201,12 +201,7 @@ fn consumer(cluster: &Cluster, pod: &Pod, claim: &Key) -> ConsumerReference {
         .iter()
         .find(|entry| claim_name(pod, entry).is_ok_and(|name| name.name() == Some(&claim.name)));
     let bound = entry.and_then(|entry| bind_to(pod, group.map(|group| &**group), entry).ok());
-    bound.unwrap_or_else(|| ConsumerReference {
-        resource: "pods".into(),
-        name: pod.metadata.name.clone(),
-        uid: pod.metadata.uid.clone(),
-        ..ConsumerReference::default()
-    })
+    bound.unwrap_or_else(|| ConsumerReference::of_pod(pod))
 }
 
 /// The claim that the scheduler makes for extended resources; until then it has no name that the API server would take.

@@ -13,11 +13,8 @@ use crate::controllers::{
 };
 use crate::eviction::Release;
 use crate::model::{
-    Allocation, Change, Cluster, ConsumerReference, Key, Kind, Object, Pod, Str, TaintRule, Time,
+    Allocation, Change, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, Pod, Str, TaintRule, Time,
 };
-
-/// The finalizer of an allocated claim.
-pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// So many writes of one claim at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
 /// out of a shared claim and puts it in again for as long as the pod's object exists.
@@ -435,12 +432,7 @@ impl<'s> World<'s> {
             }
             let is_reserved = crate::reservation::is_reserved_for(pod, &changed, self.release.groups);
             if changed.status.allocation.is_some() && !is_reserved {
-                changed.status.reserved_for.push(ConsumerReference {
-                    resource: "pods".into(),
-                    name: pod.metadata.name.clone(),
-                    uid: pod.metadata.uid.clone(),
-                    ..ConsumerReference::default()
-                });
+                changed.status.reserved_for.push(ConsumerReference::of_pod(pod));
             }
             self.apply(Change::Put(Object::ResourceClaim(Arc::new(changed))));
         }

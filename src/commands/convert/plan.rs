@@ -7,6 +7,8 @@ use crate::inspect::conversion::{
 };
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none};
 
+use crate::reservation::conversion::ClaimGate;
+
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::runbook;
 use crate::sources::Needs;
@@ -78,7 +80,7 @@ fn add_row(table: &mut Table, claim: &PlannedClaim) {
         row.cell(&claim.namespace)
             .cell(&claim.name)
             .toned(tone, claim.action.text())
-            .cell(&claim.code)
+            .cell(claim.code)
             .cell(list_or_none(&claim.remove))
             .cell(few(&added))
             .option(claim.reason.as_deref())
@@ -134,7 +136,7 @@ pub(super) fn warn(ctx: &Ctx, plan: &ConversionPlan) {
         ctx.warn(format!("nothing is planned: {unknown}"));
     }
     // To claims of other kinds the gate does not matter.
-    if plan.claim_gate == "Assumed" && plan.claims.len() > plan.summary.keep {
+    if plan.claim_gate == ClaimGate::Assumed && plan.claims.len() > plan.summary.keep {
         ctx.warn(
             "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
              say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",

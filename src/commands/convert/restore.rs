@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use anyhow::anyhow;
 use clap::ValueHint;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::context::Ctx;
 use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
@@ -161,9 +161,30 @@ struct RestorationResult {
 struct RestoredClaim {
     namespace: Str,
     name: Str,
-    outcome: &'static str,
+    #[serde(serialize_with = "serialize")]
+    outcome: ClaimOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+}
+
+/// The name of an outcome where an old list was to come back.
+fn text(outcome: ClaimOutcome) -> &'static str {
+    match outcome {
+        ClaimOutcome::Converted | ClaimOutcome::Replanned => "Restored",
+        ClaimOutcome::WouldConvert => "WouldRestore",
+        ClaimOutcome::Released
+        | ClaimOutcome::AlreadyDone
+        | ClaimOutcome::Kept
+        | ClaimOutcome::Refused
+        | ClaimOutcome::Failed
+        | ClaimOutcome::NotTried
+        | ClaimOutcome::WouldRelease => outcome.text(),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn serialize<S: Serializer>(outcome: &ClaimOutcome, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text(*outcome))
 }
 
 impl RestorationResult {
@@ -171,16 +192,11 @@ impl RestorationResult {
         let mut summary = BTreeMap::new();
         let mut claims = Vec::new();
         for result in report.claims.values() {
-            let outcome = match result.outcome {
-                ClaimOutcome::Converted | ClaimOutcome::Replanned => "Restored",
-                ClaimOutcome::WouldConvert => "WouldRestore",
-                other => other.text(),
-            };
-            *summary.entry(outcome).or_default() += 1;
+            *summary.entry(text(result.outcome)).or_default() += 1;
             claims.push(RestoredClaim {
                 namespace: result.key.namespace.clone(),
                 name: result.key.name.clone(),
-                outcome,
+                outcome: result.outcome,
                 message: result.message.clone(),
             });
         }
@@ -212,7 +228,7 @@ impl Report for RestorationResult {
             table.row(|row| {
                 row.cell(&claim.namespace)
                     .cell(&claim.name)
-                    .toned(tone(claim.outcome), claim.outcome)
+                    .toned(tone(claim.outcome), text(claim.outcome))
                     .option(claim.message.as_deref());
             });
         }

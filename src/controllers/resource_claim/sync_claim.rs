@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{ClaimWrite, FINALIZER, Plan, ResourceClaims, Stop};
-use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Object};
+use super::{ClaimWrite, Plan, ResourceClaims, Stop};
+use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object};
 use crate::reservation::{PodGroups, is_done};
 
 impl ResourceClaims {

@@ -23,8 +23,8 @@ use tokio::sync::oneshot;
 
 pub use self::backup::read_backup;
 use self::backup::{Backup, save, uid_of};
-pub use self::journal::{Entry, Head, Write, read_journal};
-pub(super) use self::journal::{NOT_SENT, VERSION, time};
+pub(super) use self::journal::time;
+pub use self::journal::{Answered, Entry, Head, Write, WriteAction, read_journal};
 use self::journal::{drop_torn_line, keep};
 pub use self::lock::Lock;
 pub use self::paths::{Paths, holders_before};
