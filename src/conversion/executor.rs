@@ -118,13 +118,8 @@ impl<'a> Executor<'a> {
         if !paths.journal.exists() {
             return Ok(0);
         }
-        let writes: Vec<Write> = read_journal(&paths.journal)?
-            .into_iter()
-            .filter_map(|entry| match entry {
-                Entry::Write(write) => Some(write),
-                _ => None,
-            })
-            .collect();
+        let entries = read_journal(&paths.journal)?.into_iter();
+        let writes: Vec<Write> = entries.filter_map(Entry::into_write).collect();
         Ok(half_released(&survey.cluster, &writes).count())
     }
 

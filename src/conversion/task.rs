@@ -72,7 +72,7 @@ impl Task {
             resource_version: metadata.resource_version.clone(),
             before: self.list().to_vec(),
             after: self.patch.after().to_vec(),
-            patch: self.patch.to_json(),
+            patch: self.patch.operations(),
         }
     }
 

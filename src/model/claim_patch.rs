@@ -148,8 +148,13 @@ impl ClaimPatch {
         }
     }
 
-    /// The JSON patch, whose first operation is the lock; without any operation where there is nothing to change.
+    /// The JSON patch.
     pub fn to_json(&self) -> Value {
+        Value::Array(self.operations())
+    }
+
+    /// The operations of the JSON patch, of which the first is the lock; none where there is nothing to change.
+    pub fn operations(&self) -> Vec<Value> {
         let lock =
             json!({"op": "replace", "path": "/metadata/resourceVersion", "value": self.version.as_str()});
         let mut operations = vec![lock];
@@ -178,7 +183,7 @@ impl ClaimPatch {
                 operations.push(json!({"op": "replace", "path": "/metadata/finalizers", "value": rest}));
             }
         }
-        Value::Array(operations)
+        operations
     }
 }
 

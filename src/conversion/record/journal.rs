@@ -64,6 +64,16 @@ pub enum Entry {
     },
 }
 
+impl Entry {
+    /// The write, if it is one.
+    pub fn into_write(self) -> Option<Write> {
+        match self {
+            Self::Write(write) => Some(write),
+            Self::Start { .. } | Self::Result { .. } | Self::End { .. } => None,
+        }
+    }
+}
+
 /// What came of a write. In the journal it is a text, for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
@@ -135,7 +145,7 @@ pub struct Write {
     #[serde(serialize_with = "entries")]
     pub after: Vec<ConsumerReference>,
     /// The JSON patch as it was sent.
-    pub patch: Value,
+    pub patch: Vec<Value>,
 }
 
 fn entries<S: Serializer>(list: &[ConsumerReference], serializer: S) -> Result<S::Ok, S::Error> {

@@ -163,12 +163,8 @@ impl Record {
             .open(journal)
             .map_err(|source| file("write", journal, source))?;
         lock::hold(&opened, journal)?;
-        let mut earlier = Vec::new();
-        for entry in read_journal(journal)? {
-            if let Entry::Write(write) = entry {
-                earlier.push(write);
-            }
-        }
+        let entries = read_journal(journal)?.into_iter();
+        let earlier = entries.filter_map(Entry::into_write).collect();
         drop_torn_line(&mut opened).map_err(|source| file("write", journal, source))?;
         let (lines, inbox) = mpsc::channel();
         let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));

@@ -27,7 +27,7 @@ fn write(name: &str) -> Write {
         )
         .expect("a list"),
         after: Vec::new(),
-        patch: json!([]),
+        patch: Vec::new(),
     }
 }
 

@@ -38,7 +38,7 @@ fn write(uid: &str, action: &str, before: &str, after: &str) -> Entry {
         resource_version: "1".into(),
         before: references(before),
         after: references(after),
-        patch: json!([]),
+        patch: Vec::new(),
     })
 }
 

@@ -212,10 +212,7 @@ impl PlannedClaim {
             group_unverified: plan.unverified,
             before: before.clone(),
             after: patch.map_or(before.as_slice(), ClaimPatch::after).to_vec(),
-            patch: match patch.map(ClaimPatch::to_json) {
-                Some(Value::Array(operations)) => operations,
-                _ => Vec::new(),
-            },
+            patch: patch.map(ClaimPatch::operations).unwrap_or_default(),
         }
     }
 

@@ -173,11 +173,19 @@ impl<'a, 'c> Question<'a, 'c> {
                         .unwrap_or_default(),
                 })
             }
-            _ if self.gate.may_be_on() => {
-                let pods = self.unscheduled_members(entry);
+            EntryStatus::Running
+            | EntryStatus::Pending
+            | EntryStatus::Done
+            | EntryStatus::Group
+            | EntryStatus::UnknownKind
+            | EntryStatus::Unknown => {
+                let pods = if self.gate.may_be_on() {
+                    self.unscheduled_members(entry)
+                } else {
+                    Vec::new()
+                };
                 (!pods.is_empty()).then(|| Refusal::UnscheduledMembers { group: group(), pods })
             }
-            _ => None,
         })
     }
 

@@ -39,7 +39,7 @@ impl Defect {
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAPod(entry) => write!(f, "still reserved for {}/{}", entry.group_resource(), entry.name),
+            Self::NotAPod(entry) => write!(f, "still reserved for {entry}"),
             Self::AnyPod => f.write_str("reserved for any pod"),
             Self::NotListed { pod, .. } => write!(f, "pod {pod} uses it and is not listed"),
             Self::NoConsumer(entry, status) => {
@@ -47,7 +47,11 @@ impl fmt::Display for Defect {
                     EntryStatus::Done => "has ended",
                     EntryStatus::Gone => "does not exist",
                     EntryStatus::OtherUid => "is another one of that name",
-                    _ => "does not use it",
+                    EntryStatus::Running
+                    | EntryStatus::Pending
+                    | EntryStatus::Group
+                    | EntryStatus::UnknownKind
+                    | EntryStatus::Unknown => "does not use it",
                 };
                 write!(f, "reserved for pod {}, which {what}", entry.name)
             }
