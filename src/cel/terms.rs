@@ -29,9 +29,9 @@ struct Place {
 impl<'t> Terms<'t> {
     /// Of `expression`.
     pub fn of(expression: &'t str) -> Self {
-        let places = match parse::tree(expression, Macros { sort_by: true }) {
-            Some(ast) => terms(&ast).into_iter().map(|term| term.place).collect(),
-            None => vec![Place::default()],
+        let places = match parse::parse(expression, Macros { sort_by: true }) {
+            Ok(ast) => terms(&ast).into_iter().map(|term| term.place).collect(),
+            Err(_) => vec![Place::default()],
         };
         Self {
             text: expression,

@@ -348,7 +348,7 @@ impl ResourceClaims {
                 Gate::GenericWorkload
             )));
         }
-        match cluster.pod_group(&in_namespace_of(&pod.metadata, name)) {
+        match cluster.pod_group(&pod.metadata.beside(name)) {
             Some(group) => Ok(Some(group)),
             None => Err(Stop::Retry(format!(
                 "podgroup.scheduling.k8s.io \"{name}\" not found"
@@ -564,13 +564,6 @@ fn uses_template(entries: &[crate::model::PodClaim], name: Option<&Str>) -> bool
     entries
         .iter()
         .any(|entry| entry.resource_claim_template_name.as_ref() == name)
-}
-
-fn in_namespace_of(metadata: &crate::model::Meta, name: &Str) -> Key {
-    Key {
-        namespace: metadata.namespace.clone(),
-        name: name.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -396,8 +396,8 @@ impl<'a> Executor<'a> {
             let task = Task {
                 key: claim.key(),
                 claim: Arc::clone(claim),
+                plan: Some(ClaimPlan::of(claim, Action::Release(patch.clone()))),
                 patch,
-                plan: Some(ClaimPlan::released(claim)),
             };
             let done = if failure.is_some() || self.stop.is_asked() {
                 task.ends(Outcome::NotTried, None)

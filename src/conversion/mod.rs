@@ -312,6 +312,11 @@ impl Report {
         self.failure.is_some() || self.claims.values().any(|claim| claim.outcome == Outcome::Failed)
     }
 
+    /// Whether nothing is left to go on with.
+    pub fn is_finished(&self) -> bool {
+        !self.interrupted && !self.failed()
+    }
+
     /// Whether entries of PodGroups were taken away, which while the gate is on their members bring back.
     pub fn replaced_groups(&self) -> bool {
         self.claims
@@ -326,8 +331,7 @@ impl Report {
         self.defects.is_empty()
             && self.unbound.is_empty()
             && self.unknown.is_empty()
-            && !self.interrupted
-            && !self.failed()
+            && self.is_finished()
             && !self.claims.values().any(|claim| claim.outcome.leaves_something())
     }
 }

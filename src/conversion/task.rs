@@ -23,8 +23,8 @@ impl Purpose<'_> {
         match (patch.change(), self) {
             (ClaimChange::Finalizers(_), _) => WriteAction::Finalizer,
             (ClaimChange::Release, _) => WriteAction::Release,
-            (ClaimChange::None | ClaimChange::List { .. }, Self::Convert(_)) => WriteAction::Convert,
-            (ClaimChange::None | ClaimChange::List { .. }, Self::Restore(_)) => WriteAction::Restore,
+            (ClaimChange::List { .. }, Self::Convert(_)) => WriteAction::Convert,
+            (ClaimChange::List { .. }, Self::Restore(_)) => WriteAction::Restore,
         }
     }
 }

@@ -233,11 +233,11 @@ impl Shared<'_> {
             })
         });
         note(match &result {
-            Ok(written) => Answered::Version(written.claim.metadata.resource_version.to_string()),
+            Ok(written) => Answered::Version(written.metadata.resource_version.to_string()),
             Err(error) => Answered::Otherwise(error.to_string()),
         });
         Ok(match result {
-            Ok(written) => Ok((written.claim, slot)),
+            Ok(written) => Ok((written, slot)),
             Err(error) => Err(attempt.answered(Answer::of(&error))),
         })
     }

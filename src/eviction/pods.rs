@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Eviction, Release};
-use crate::model::{Claim, Cluster, Key, Pod, PodClaim};
+use crate::model::{Claim, Cluster, Pod, PodClaim};
 use crate::reservation::{PodGroups, claim_name, is_reserved_for};
 
 /// The pods that the controller looks at when something changes for `claim`, in the order of `status.reservedFor`; of a group by
@@ -14,10 +14,7 @@ use crate::reservation::{PodGroups, claim_name, is_reserved_for};
 pub fn consumers<'a>(cluster: &'a Cluster, claim: &Claim, release: Release) -> Vec<&'a Arc<Pod>> {
     let mut pods = Vec::new();
     for entry in &claim.status.reserved_for {
-        let key = Key {
-            namespace: claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        };
+        let key = claim.metadata.beside(&entry.name);
         if entry.is_pod() {
             match cluster.pod(&key).filter(|pod| pod.metadata.uid == entry.uid) {
                 Some(pod) => pods.push(pod),
@@ -74,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::eviction::{Taints, claim_eviction};
-    use crate::model::{ClusterBuilder, Environment, Kind, Object, Time, Version};
+    use crate::model::{ClusterBuilder, Environment, Key, Kind, Object, Time, Version};
 
     const TAINTED: &str = "2026-11-21T10:00:00Z";
 

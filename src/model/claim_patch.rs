@@ -25,8 +25,6 @@ pub struct ClaimPatch {
 /// What a write changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimChange {
-    /// Nothing.
-    None,
     /// The list becomes another one.
     List {
         /// From then on not every pod may use the claim any more.
@@ -45,17 +43,12 @@ impl ClaimPatch {
             version: claim.metadata.resource_version.clone(),
             after: match change {
                 ClaimChange::Release => Vec::new(),
-                ClaimChange::None | ClaimChange::List { .. } | ClaimChange::Finalizers(_) => list.clone(),
+                ClaimChange::List { .. } | ClaimChange::Finalizers(_) => list.clone(),
             },
             before: list,
             added: 0,
             change,
         }
-    }
-
-    /// Changes nothing.
-    pub fn nothing(claim: &Claim) -> Self {
-        Self::of(claim, ClaimChange::None)
     }
 
     /// Makes `kept`, and behind it `added`, the whole list.
@@ -118,14 +111,14 @@ impl ClaimPatch {
     pub fn releases(&self) -> bool {
         match self.change {
             ClaimChange::Release => true,
-            ClaimChange::None | ClaimChange::List { .. } | ClaimChange::Finalizers(_) => false,
+            ClaimChange::List { .. } | ClaimChange::Finalizers(_) => false,
         }
     }
 
     /// Whether it is a write of the status.
     pub fn is_of_status(&self) -> bool {
         match self.change {
-            ClaimChange::None | ClaimChange::List { .. } | ClaimChange::Release => true,
+            ClaimChange::List { .. } | ClaimChange::Release => true,
             ClaimChange::Finalizers(_) => false,
         }
     }
@@ -133,7 +126,6 @@ impl ClaimPatch {
     /// Makes the change in `claim`, but for the version, which only the server knows.
     pub fn apply(&self, claim: &mut Claim) {
         match &self.change {
-            ClaimChange::None => {}
             ClaimChange::List { ends_any_pod } => {
                 claim.status.reserved_for.clone_from(&self.after);
                 if let Some(allocation) = claim.status.allocation.as_mut().filter(|_| *ends_any_pod) {
@@ -153,13 +145,12 @@ impl ClaimPatch {
         Value::Array(self.operations())
     }
 
-    /// The operations of the JSON patch, of which the first is the lock; none where there is nothing to change.
+    /// The operations of the JSON patch, of which the first is the lock.
     pub fn operations(&self) -> Vec<Value> {
         let lock =
             json!({"op": "replace", "path": "/metadata/resourceVersion", "value": self.version.as_str()});
         let mut operations = vec![lock];
         match &self.change {
-            ClaimChange::None => operations.clear(),
             ClaimChange::List { ends_any_pod } => {
                 // Both operations do the same for a list that is there; only this one also creates it.
                 let operation = if self.before.is_empty() { "add" } else { "replace" };

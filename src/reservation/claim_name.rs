@@ -22,7 +22,7 @@ pub struct ClaimName<'a, By = Pod> {
     means: Means<'a>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Means<'a> {
     /// A claim that exists independently of the pod; whoever names it may use it.
     Named(&'a Str),
@@ -32,17 +32,9 @@ enum Means<'a> {
     NotNeeded,
 }
 
-impl<By> Clone for ClaimName<'_, By> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<By> Copy for ClaimName<'_, By> {}
-
 impl<'a, By> ClaimName<'a, By> {
     /// The name of the claim, unless none is needed.
-    pub fn name(self) -> Option<&'a Str> {
+    pub fn name(&self) -> Option<&'a Str> {
         match self.means {
             Means::Named(name) | Means::Generated(name) => Some(name),
             Means::NotNeeded => None,
@@ -50,18 +42,17 @@ impl<'a, By> ClaimName<'a, By> {
     }
 
     /// Where the claim is, unless none is needed.
-    pub fn key(self) -> Option<Key> {
-        let namespace = self.by_metadata.namespace.clone();
-        self.name().map(|name| Key::new(namespace, name.clone()))
+    pub fn key(&self) -> Option<Key> {
+        self.name().map(|name| self.by_metadata.beside(name))
     }
 
     /// The claim, if one is needed and there.
-    pub fn find(self, cluster: &Cluster) -> Option<&Arc<Claim>> {
+    pub fn find<'c>(&self, cluster: &'c Cluster) -> Option<&'c Arc<Claim>> {
         self.key().and_then(|key| cluster.claim(&key))
     }
 
     /// Whether the claim is made from a template.
-    pub fn is_generated(self) -> bool {
+    pub fn is_generated(&self) -> bool {
         matches!(self.means, Means::Generated(_))
     }
 }
@@ -81,7 +72,7 @@ impl<'a> ClaimName<'a> {
     ///
     /// # Errors
     /// The claim was made from a template, and for somebody else.
-    pub fn may_use(self, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
+    pub fn may_use(&self, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
         match self.means {
             Means::Generated(_) => check_owner(self.by, claim, groups),
             Means::Named(_) | Means::NotNeeded => Ok(()),
@@ -89,7 +80,7 @@ impl<'a> ClaimName<'a> {
     }
 
     /// Whether it means this claim, and the pod may use it.
-    pub fn resolves_to(self, claim: &Claim, groups: PodGroups) -> bool {
+    pub fn resolves_to(&self, claim: &Claim, groups: PodGroups) -> bool {
         self.by_metadata.namespace == claim.metadata.namespace
             && self.name() == Some(&claim.metadata.name)
             && self.may_use(claim, groups).is_ok()
@@ -101,7 +92,7 @@ impl ClaimName<'_, PodGroup> {
     ///
     /// # Errors
     /// The claim was made from a template, and for somebody else. In the words of Kubernetes.
-    pub fn may_use(self, claim: &Claim) -> Result<(), String> {
+    pub fn may_use(&self, claim: &Claim) -> Result<(), String> {
         match self.means {
             Means::Generated(_) => check_group_owner(self.by, claim),
             Means::Named(_) | Means::NotNeeded => Ok(()),
@@ -158,16 +149,13 @@ pub enum GroupClaimNameError {
 /// # Errors
 /// When the claim was not made yet, or the entry says nothing that this release understands.
 pub fn claim_name<'a>(pod: &'a Pod, entry: &'a PodClaim) -> Result<ClaimName<'a>, ClaimNameError> {
-    let means = match means(entry, &pod.status.resource_claim_statuses) {
-        Ok(means) => means,
-        Err(Nameless::NotCreated) => return Err(ClaimNameError::NotCreated { pod: pod.key() }),
-        Err(Nameless::Unsupported) => {
-            return Err(ClaimNameError::Unsupported {
-                pod: pod.key(),
-                entry: entry.name.clone(),
-            });
-        }
-    };
+    let means = means(entry, &pod.status.resource_claim_statuses).map_err(|why| match why {
+        Nameless::NotCreated => ClaimNameError::NotCreated { pod: pod.key() },
+        Nameless::Unsupported => ClaimNameError::Unsupported {
+            pod: pod.key(),
+            entry: entry.name.clone(),
+        },
+    })?;
     Ok(ClaimName {
         by: pod,
         by_metadata: &pod.metadata,
@@ -183,17 +171,14 @@ pub fn group_claim_name<'a>(
     group: &'a PodGroup,
     entry: &'a PodClaim,
 ) -> Result<ClaimName<'a, PodGroup>, GroupClaimNameError> {
-    let key = || group.metadata.key();
-    let means = match means(entry, &group.status.resource_claim_statuses) {
-        Ok(means) => means,
-        Err(Nameless::NotCreated) => return Err(GroupClaimNameError::NotCreated { group: key() }),
-        Err(Nameless::Unsupported) => {
-            return Err(GroupClaimNameError::Unsupported {
-                group: key(),
-                entry: entry.name.clone(),
-            });
-        }
-    };
+    let key = group.metadata.key();
+    let means = means(entry, &group.status.resource_claim_statuses).map_err(|why| match why {
+        Nameless::NotCreated => GroupClaimNameError::NotCreated { group: key },
+        Nameless::Unsupported => GroupClaimNameError::Unsupported {
+            group: key,
+            entry: entry.name.clone(),
+        },
+    })?;
     Ok(ClaimName {
         by: group,
         by_metadata: &group.metadata,

@@ -98,7 +98,7 @@ mod tests {
                 "status":{"phase":"Running","extendedResourceClaimStatus":{"resourceClaimName":"extended"},
                     "resourceClaimStatuses":[{"name":"made","resourceClaimName":"made"},{"name":"none"}]}}"#);
         let names: Vec<_> = claim_names(&pod)
-            .filter_map(ClaimName::name)
+            .filter_map(|name| name.name())
             .map(ToString::to_string)
             .collect();
         assert_eq!(names, ["shared", "made", "extended"]);

@@ -58,21 +58,8 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
         let Some(template) = &entry.resource_claim_template_name else {
             continue;
         };
-        let template_key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: template.clone(),
-        };
-        let group = match groups {
-            PodGroups::Accepted => pod.pod_group().and_then(|name| {
-                let key = Key {
-                    namespace: pod.metadata.namespace.clone(),
-                    name: name.clone(),
-                };
-                cluster.pod_group(&key).cloned()
-            }),
-            PodGroups::Ignored => None,
-        };
-        let of_group = group.filter(|group| {
+        let template_key = pod.metadata.beside(template);
+        let of_group = groups.group_of(cluster, pod).cloned().filter(|group| {
             bind_to(pod, Some(group.as_ref()), entry).is_ok_and(|consumer| consumer.is_pod_group())
         });
         let owner = match &of_group {
@@ -88,10 +75,7 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
             group_claim_name(group, shared).ok()?.name().cloned()
         });
         let name = known.unwrap_or_else(|| format!("{}-{}", owner.2.name, entry.name).into());
-        let key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: name.clone(),
-        };
+        let key = pod.metadata.beside(&name);
         if cluster.claim(&key).is_none() {
             let template = cluster
                 .template(&template_key)
@@ -186,15 +170,7 @@ pub fn release(cluster: &mut Cluster, key: &Key) -> bool {
 
 fn consumer(cluster: &Cluster, pod: &Pod, claim: &Key) -> ConsumerReference {
     let environment: &Environment = cluster.environment();
-    let group = match PodGroups::of(environment, Component::Scheduler) {
-        PodGroups::Accepted => pod.pod_group().and_then(|name| {
-            cluster.pod_group(&Key {
-                namespace: pod.metadata.namespace.clone(),
-                name: name.clone(),
-            })
-        }),
-        PodGroups::Ignored => None,
-    };
+    let group = PodGroups::of(environment, Component::Scheduler).group_of(cluster, pod);
     let entry = pod
         .spec
         .resource_claims

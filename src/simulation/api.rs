@@ -192,10 +192,10 @@ impl World<'_> {
         made.metadata.name = format!("{base}sim-{number}").into();
         made.metadata.uid = made_up_uid("claim", number);
         made.metadata.creation_timestamp = Some(whole_seconds(self.now));
-        let owner = made.metadata.controller().map(|owner| Key {
-            namespace: made.metadata.namespace.clone(),
-            name: owner.name.clone(),
-        });
+        let owner = made
+            .metadata
+            .controller()
+            .map(|owner| made.metadata.beside(&owner.name));
         let made = Arc::new(made);
         self.note(
             &made.key(),

@@ -24,30 +24,7 @@ const MAX_LENGTH: usize = 100_000;
 
 /// Parses `source` and expands its macros.
 pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
-    read(source, macros).map_err(|why| match why {
-        Unread::Limit(issues) => issues,
-        Unread::Syntax { lexed, issues } => {
-            let all = recovery::explain(source, &lexed, macros);
-            if all.is_empty() { issues } else { all }
-        }
-    })
-}
-
-/// The same for whoever does not ask what is wrong, which takes far longer to find.
-pub(crate) fn tree(source: &str, macros: Macros) -> Option<Ast> {
-    read(source, macros).ok()
-}
-
-/// Why a text cannot be read.
-enum Unread {
-    /// It is too large or too deep.
-    Limit(Issues),
-    /// Something is wrong with it, in a few words.
-    Syntax { lexed: lexer::Lexed, issues: Issues },
-}
-
-fn read(source: &str, macros: Macros) -> Result<Ast, Unread> {
-    let fail = |message: String| Err(Unread::Limit(Issues::of(None, message)));
+    let fail = |message: String| Err(Issues::of(None, message));
     if source.len() > MAX_LENGTH {
         let length = source.chars().count();
         if length > MAX_LENGTH {
@@ -57,28 +34,25 @@ fn read(source: &str, macros: Macros) -> Result<Ast, Unread> {
         }
     }
     let lexed = lexer::lex(source);
+    let explain = |otherwise: Issues| {
+        let issues = recovery::explain(source, &lexed, macros);
+        Err(if issues.is_empty() { otherwise } else { issues })
+    };
     let syntax_error = || Issues::of(Some(0), "Syntax error");
     if !lexed.errors.is_empty() {
-        let issues = syntax_error();
-        return Err(Unread::Syntax { lexed, issues });
+        return explain(syntax_error());
     }
     let mut builder = Builder::new(source, macros);
     match parser::parse(&mut builder, &lexed.lexemes) {
         Ok(_) if builder.is_too_large() => fail("expression is too large".to_owned()),
         Ok((_, true)) => fail("max recursion depth exceeded".to_owned()),
-        Ok(_) if !builder.issues.is_empty() => {
-            let issues = builder.issues;
-            Err(Unread::Syntax { lexed, issues })
-        }
+        Ok(_) if !builder.issues.is_empty() => explain(builder.issues),
         Ok((root, false)) => {
             let Builder { places, terms, .. } = builder;
             Ok(Ast { root, places, terms })
         }
         Err(Stop::RuleDepth) => fail("expression recursion limit exceeded: 250".to_owned()),
         Err(Stop::TooLarge) => fail("expression is too large".to_owned()),
-        Err(Stop::Syntax) => {
-            let issues = syntax_error();
-            Err(Unread::Syntax { lexed, issues })
-        }
+        Err(Stop::Syntax) => explain(syntax_error()),
     }
 }

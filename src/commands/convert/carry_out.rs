@@ -16,7 +16,7 @@ use crate::conversion::{
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::conversion::PlannedClaim;
-use crate::model::{ClaimPatch, ConsumerReference, Environment, Str};
+use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Str};
 use crate::output::{
     Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
@@ -138,13 +138,7 @@ pub(super) async fn carry_out(
     let survey = executor.plan(cluster);
     ctx.end_computing();
     if !survey.plan.unknown.is_empty() {
-        for gap in &survey.plan.unknown {
-            ctx.warn(format!(
-                "nothing is written: {} are missing: {}",
-                gap.kind.plural(),
-                gap.reason
-            ));
-        }
+        warn_of(ctx, "nothing is written", &survey.plan.unknown);
         return Ok(Outcome::Unknown);
     }
     if survey.plan.gate == ClaimGate::Assumed && !passes.last && !survey.plan.claims.is_empty() {
@@ -203,11 +197,7 @@ pub(super) async fn carry_out(
     let report = executor.apply(first, record.as_mut()).await;
     shown.stop();
     if let Some(record) = record {
-        record.close(
-            report
-                .as_ref()
-                .is_ok_and(|report| !report.interrupted && !report.failed()),
-        );
+        record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     let mut report = report?;
     if let Some(planned) = planned {
@@ -301,15 +291,17 @@ fn note_replanned(report: &mut conversion::Report, planned: &BTreeMap<Str, Vec<C
     }
 }
 
+/// Says what could not be read.
+pub(super) fn warn_of(ctx: &Ctx, what: &str, gaps: &[Gap]) {
+    for gap in gaps {
+        let kinds = gap.kind.plural();
+        ctx.warn(format!("{what}: {kinds} are missing: {}", gap.reason));
+    }
+}
+
 /// Prints what became of the claims and turns it into an outcome.
 fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyhow::Result<Outcome> {
-    for gap in &report.unknown {
-        ctx.warn(format!(
-            "unknown: {} are missing: {}",
-            gap.kind.plural(),
-            gap.reason
-        ));
-    }
+    warn_of(ctx, "unknown", &report.unknown);
     for (key, pods) in &report.unbound {
         ctx.warn(format!(
             "claim/{key} is converted, but pods without a node may bring the entry back: {}",

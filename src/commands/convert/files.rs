@@ -260,7 +260,7 @@ fn path(keys: &[&str]) -> Vec<String> {
 /// The changes of the text that carry out the claim's plan.
 fn edits(wish: &Wish<'_>) -> Vec<Edit> {
     let mut edits = match wish.patch.change() {
-        ClaimChange::None | ClaimChange::Finalizers(_) => Vec::new(),
+        ClaimChange::Finalizers(_) => Vec::new(),
         ClaimChange::Release => {
             let list = (!wish.patch.before().is_empty()).then_some("reservedFor");
             let keys: Vec<_> = std::iter::once("allocation").chain(list).collect();
@@ -348,7 +348,7 @@ fn carry_out(object: &mut Value, wish: &Wish<'_>) {
         return;
     };
     match wish.patch.change() {
-        ClaimChange::None | ClaimChange::Finalizers(_) => {}
+        ClaimChange::Finalizers(_) => {}
         ClaimChange::Release => {
             status.remove("reservedFor");
             status.remove("allocation");

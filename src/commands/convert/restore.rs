@@ -6,16 +6,16 @@ use std::sync::Mutex;
 
 use anyhow::anyhow;
 use clap::ValueHint;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
 use crate::error::{Outcome, UsageError};
 use crate::model::{Meta, Str};
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted, one_line};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
 use crate::sources::destination::FileIdentity;
 
-use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone};
+use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone, warn_of};
 use super::writing::ConsentArgs;
 
 /// Bring back the lists that a conversion replaced
@@ -117,23 +117,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let report = conversion::restore(live, &old, versions, mode, record.as_ref(), &stop, &shown).await;
     shown.stop();
     if let Some(record) = record {
-        record.close(
-            report
-                .as_ref()
-                .is_ok_and(|report| !report.interrupted && !report.failed()),
-        );
+        record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     finish(ctx, &report?)
 }
 
 fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
-    for gap in &report.unknown {
-        ctx.warn(format!(
-            "nothing is written: {} are missing: {}",
-            gap.kind.plural(),
-            gap.reason
-        ));
-    }
+    warn_of(ctx, "nothing is written", &report.unknown);
     let result = RestorationResult::new(report);
     let parts: Vec<String> = result
         .summary
@@ -161,8 +151,9 @@ struct RestorationResult {
 struct RestoredClaim {
     namespace: Str,
     name: Str,
-    #[serde(serialize_with = "serialize")]
-    outcome: ClaimOutcome,
+    outcome: &'static str,
+    #[serde(skip)]
+    tone: Tone,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -182,21 +173,18 @@ fn text(outcome: ClaimOutcome) -> &'static str {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn serialize<S: Serializer>(outcome: &ClaimOutcome, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(text(*outcome))
-}
-
 impl RestorationResult {
     fn new(report: &conversion::Report) -> Self {
         let mut summary = BTreeMap::new();
         let mut claims = Vec::new();
         for result in report.claims.values() {
-            *summary.entry(text(result.outcome)).or_default() += 1;
+            let outcome = text(result.outcome);
+            *summary.entry(outcome).or_default() += 1;
             claims.push(RestoredClaim {
                 namespace: result.key.namespace.clone(),
                 name: result.key.name.clone(),
-                outcome: result.outcome,
+                outcome,
+                tone: tone(result.outcome),
                 message: result.message.clone(),
             });
         }
@@ -228,7 +216,7 @@ impl Report for RestorationResult {
             table.row(|row| {
                 row.cell(&claim.namespace)
                     .cell(&claim.name)
-                    .toned(tone(claim.outcome), text(claim.outcome))
+                    .toned(claim.tone, claim.outcome)
                     .option(claim.message.as_deref());
             });
         }

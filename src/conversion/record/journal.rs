@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Line, RecordError, file, foreign, regular};
@@ -139,17 +139,13 @@ pub struct Write {
     /// The version that the write is locked to.
     pub resource_version: Str,
     /// The list before.
-    #[serde(serialize_with = "entries")]
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
     pub before: Vec<ConsumerReference>,
     /// The list that it makes.
-    #[serde(serialize_with = "entries")]
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
     pub after: Vec<ConsumerReference>,
     /// The JSON patch as it was sent.
     pub patch: Vec<Value>,
-}
-
-fn entries<S: Serializer>(list: &[ConsumerReference], serializer: S) -> Result<S::Ok, S::Error> {
-    ConsumerReference::serialize_list(list, serializer)
 }
 
 /// The time as journals have it.

@@ -1,6 +1,6 @@
 //! What is to be done with one claim, as readers and files get it.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{Claim, ClaimPatch, ConsumerReference, Str};
@@ -86,17 +86,13 @@ pub struct PlannedClaim {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub group_unverified: bool,
     /// `status.reservedFor` as it is, every field.
-    #[serde(serialize_with = "entries")]
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
     pub before: Vec<ConsumerReference>,
     /// `status.reservedFor` as it will be; the same where nothing is planned.
-    #[serde(serialize_with = "entries")]
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
     pub after: Vec<ConsumerReference>,
     /// The JSON patch of the status, whose first operation is the lock; empty where nothing is planned.
     pub patch: Vec<Value>,
-}
-
-fn entries<S: Serializer>(list: &[ConsumerReference], serializer: S) -> Result<S::Ok, S::Error> {
-    ConsumerReference::serialize_list(list, serializer)
 }
 
 /// An entry of the list.
@@ -188,7 +184,8 @@ impl PlanSummary {
 impl PlannedClaim {
     /// The claim's plan as readers get it. `claim` is the one that was planned for.
     pub fn of(claim: &Claim, plan: &ClaimPlan) -> Self {
-        let patch = plan.patch();
+        // What a run before has begun is finished with the finalizer, and changes nothing of the status.
+        let patch = plan.patch().filter(|patch| patch.is_of_status());
         let before = &claim.status.reserved_for;
         let added = plan.add().iter().map(|entry| Pod {
             name: entry.name.clone(),

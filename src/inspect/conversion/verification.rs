@@ -53,10 +53,7 @@ impl VerificationItem {
         let listed = self.entry.as_ref().filter(|entry| entry.is_pod());
         let lacking = self.pod.as_ref().map(|pod| &pod.name);
         let pod = listed.map(|entry| &entry.name).or(lacking);
-        let key = |name: &Str| Key {
-            namespace: self.namespace.clone(),
-            name: name.clone(),
-        };
+        let key = |name: &Str| Key::new(self.namespace.clone(), name.clone());
         let objects = pod.map(|pod| [(Kind::ResourceClaim, key(&self.name)), (Kind::Pod, key(pod))]);
         objects.into_iter().flatten()
     }

@@ -91,10 +91,7 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     if claim.metadata.is_deleting() {
         return;
     }
-    let key = Key {
-        namespace: claim.metadata.namespace.clone(),
-        name: owner.name.clone(),
-    };
+    let key = claim.metadata.beside(&owner.name);
     let (kind, uid) = match (owner.api_version.as_str(), owner.kind.as_str()) {
         ("v1", "Pod") if !look.is_hidden(Kind::Pod, &key.namespace) => {
             (Kind::Pod, look.cluster.pod(&key).map(|pod| &pod.metadata.uid))

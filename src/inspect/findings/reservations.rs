@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::inspect::Consumer;
-use crate::model::{Claim, Component, ConsumerReference, Key, Kind, Pod};
+use crate::model::{Claim, Component, ConsumerReference, Kind, Pod};
 use crate::reservation::conversion::{MAX_CONSUMERS, kind_word};
 use crate::reservation::{
     EntryStatus, PodGroups, claim_name, claim_names, is_done, is_reserved_for, judge, users,
@@ -135,10 +135,7 @@ fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
 
 fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let who = Consumer(entry);
-    let key = Key {
-        namespace: claim.metadata.namespace.clone(),
-        name: entry.name.clone(),
-    };
+    let key = claim.metadata.beside(&entry.name);
     let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
     let evidence = [claim_key(claim.key()), (kind, key)];
     let alone = claim.status.reserved_for.len() == 1;

@@ -19,9 +19,8 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
     if claim.status.allocation.is_none() || foreign_entries(claim).next().is_some() {
         return Ok(None);
     }
-    let key = claim.key();
     let add: Vec<_> = cluster
-        .pods_of_claim(&key)
+        .pods_of_claim(&claim.key())
         .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
         .filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored))
         .map(|pod| ConsumerReference::of_pod(pod))
@@ -42,15 +41,8 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
         Action::Convert(ClaimPatch::list(claim, kept, add, false))
     };
     Ok(Some(ClaimPlan {
-        key,
-        uid: claim.metadata.uid.clone(),
-        resource_version: claim.metadata.resource_version.clone(),
-        action,
-        remove: Vec::new(),
         unreserved,
-        unbound: Vec::new(),
-        unverified: false,
-        kept: Vec::new(),
         any_pod_stays: is_for_any_pod(claim),
+        ..ClaimPlan::of(claim, action)
     }))
 }

@@ -48,16 +48,13 @@ pub(super) fn decide<'a>(
         Action::Keep | Action::Refuse(_) => false,
     };
     Ok(Some(ClaimPlan {
-        key: claim.key(),
-        uid: claim.metadata.uid.clone(),
-        resource_version: claim.metadata.resource_version.clone(),
         remove: if writes { selected } else { Vec::new() },
         unreserved: if writes { unreserved } else { Vec::new() },
         unbound,
         unverified,
         kept,
         any_pod_stays: for_any_pod && !(any_pod_selected && writes),
-        action,
+        ..ClaimPlan::of(claim, action)
     }))
 }
 
@@ -190,10 +187,7 @@ impl<'a, 'c> Question<'a, 'c> {
     }
 
     fn key_of(&self, entry: &ConsumerReference) -> Key {
-        Key {
-            namespace: self.claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        }
+        self.claim.metadata.beside(&entry.name)
     }
 
     /// Members of the entry's group that have no node and name the claim, or may come to: the claim controller may still tell them

@@ -212,13 +212,13 @@ pub enum Action {
 }
 
 impl ClaimPlan {
-    /// Of a claim whose devices were taken back already, so that only its finalizer may be left.
-    pub fn released(claim: &Claim) -> Self {
+    /// That `action` is done with `claim`, which leaves nothing else to say.
+    pub fn of(claim: &Claim, action: Action) -> Self {
         Self {
             key: claim.key(),
             uid: claim.metadata.uid.clone(),
             resource_version: claim.metadata.resource_version.clone(),
-            action: Action::Release(ClaimPatch::nothing(claim)),
+            action,
             remove: Vec::new(),
             unreserved: Vec::new(),
             unbound: Vec::new(),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{foreign_entries, is_for_any_pod};
-use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Str};
+use crate::model::{Claim, Cluster, ConsumerReference, Gap, Kind, Str};
 use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, judge, resolves_to};
 
 /// Something that is wrong with the list.
@@ -86,10 +86,7 @@ pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'
     for entry in claim.status.reserved_for.iter().filter(|entry| entry.is_pod()) {
         let judged = judge(cluster, claim, entry);
         // The claim controller of an older release gives pods of a group other claims, and their entries stay.
-        let key = Key {
-            namespace: claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        };
+        let key = claim.metadata.beside(&entry.name);
         let means_another = cluster
             .pod(&key)
             .is_some_and(|pod| !resolves_to(pod, claim, PodGroups::Accepted));

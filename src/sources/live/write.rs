@@ -24,13 +24,6 @@ use crate::sources::needs::Want;
 const JSON_PATCH: &str = "application/json-patch+json";
 const GROUP: &str = "resource.k8s.io";
 
-/// A claim as the API server answered a write with it.
-#[derive(Clone, Debug)]
-pub struct Written {
-    /// The claim.
-    pub claim: Claim,
-}
-
 /// A right that a user has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Right {
@@ -67,11 +60,11 @@ impl Right {
 }
 
 impl Live {
-    /// Applies a patch to a claim, once. With `dry_run` the server does everything but keep it.
+    /// Applies a patch to a claim, once; the claim as the API server answers with it. With `dry_run` the server does everything but keep it.
     ///
     /// # Errors
     /// The server's refusal, or that it did not answer.
-    pub async fn patch_claim(&self, key: &Key, patch: &ClaimPatch, dry_run: bool) -> Result<Written, Error> {
+    pub async fn patch_claim(&self, key: &Key, patch: &ClaimPatch, dry_run: bool) -> Result<Claim, Error> {
         let version = self.claim_version().await?;
         let mut path = claim_path(version, key);
         if patch.is_of_status() {
@@ -90,9 +83,7 @@ impl Live {
             .await?;
         let kind = Kind::ResourceClaim;
         match Decoder::default().decode(kind, kind.group(), version, &answer) {
-            Ok(Object::ResourceClaim(claim)) => Ok(Written {
-                claim: Arc::unwrap_or_clone(claim),
-            }),
+            Ok(Object::ResourceClaim(claim)) => Ok(Arc::unwrap_or_clone(claim)),
             Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
             Err(error) => Err(self.foreign(what, error.to_string())),
         }
