@@ -3,16 +3,16 @@
 //! Not a hot path: the expression is compiled once more, term by term. An expression is a chain of terms joined by `&&`;
 //! names given by `cel.bind` around the chain are known in each.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::ast::{Comprehension, Expr, ExprKind, Literal, NodeId, operators};
+use super::ast::{Comprehension, Expr, ExprKind, Literal, operators};
 use super::check::{Checked, Scope};
 use super::device::DeviceInput;
 use super::eval::Context;
 use super::plan::{Plan, plan_part};
 use super::program::{EvalError, MAX_COST, boolean};
 use super::source::Issues;
+use super::terms::{Term, terms};
 use super::value::text;
 use super::{check, parse};
 use crate::model::Meter;
@@ -54,56 +54,16 @@ pub(super) fn explain(
     let checked: Result<Checked, Issues> =
         parse::parse(expression, scope.macros()).and_then(|ast| check::check(ast, scope));
     let Ok(checked) = checked else { return Vec::new() };
-    let texts: HashMap<NodeId, &str> = checked
-        .ast
-        .terms
-        .iter()
-        .filter_map(|(id, range)| Some((*id, expression.get(range.clone())?)))
-        .collect();
-    let mut terms = Vec::new();
-    collect_terms(&checked.ast.root, &mut Vec::new(), &mut terms);
     let explainer = Explainer {
         checked: &checked,
         scope,
         device,
         meter,
     };
-    terms
-        .into_iter()
-        .filter_map(|term| {
-            let text = texts.get(&term.expr.id).copied().unwrap_or(expression);
-            explainer.explain(&term, text)
-        })
+    terms(&checked.ast)
+        .iter()
+        .filter_map(|term| explainer.explain(term, term.text(expression)))
         .collect()
-}
-
-/// A term with the names that are given around it.
-struct Term<'e> {
-    expr: &'e Expr,
-    binds: Vec<&'e Comprehension>,
-}
-
-fn collect_terms<'e>(expr: &'e Expr, binds: &mut Vec<&'e Comprehension>, terms: &mut Vec<Term<'e>>) {
-    match &expr.kind {
-        ExprKind::Call {
-            function,
-            target: None,
-            args,
-        } if &**function == operators::AND => {
-            for arg in args {
-                collect_terms(arg, binds, terms);
-            }
-        }
-        ExprKind::Comprehension(bind) if bind.is_bind() => {
-            binds.push(bind);
-            collect_terms(&bind.result, binds, terms);
-            binds.pop();
-        }
-        _ => terms.push(Term {
-            expr,
-            binds: binds.clone(),
-        }),
-    }
 }
 
 struct Explainer<'c> {
@@ -150,7 +110,7 @@ impl Explainer<'_> {
             });
         }
         Some(FailingTerm {
-            text: text.trim().to_owned(),
+            text: text.to_owned(),
             result,
             seen,
         })

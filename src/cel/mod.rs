@@ -12,8 +12,8 @@
 //! 4. `eval`: plan and device to value, counting the cost.
 //!
 //! `library` has the functions, each with its declaration; `value` the values that they work on. `cost` knows what a call
-//! costs, and estimates the worst case, by which the API server refuses new expressions. `explain` says why a device
-//! does not match.
+//! costs, and estimates the worst case, by which the API server refuses new expressions. `terms` knows what `&&` joins, and
+//! `explain` which of that keeps a device from matching.
 //!
 //! No input makes any of this panic, overflow the stack or run without end: nesting is limited as it is upstream, and
 //! work and memory have budgets besides CEL's own cost.
@@ -31,6 +31,7 @@ mod plan;
 mod program;
 mod reads;
 mod source;
+mod terms;
 mod types;
 mod value;
 
@@ -39,3 +40,4 @@ pub use device::DeviceInput;
 pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
+pub use terms::Terms;

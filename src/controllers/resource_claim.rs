@@ -19,12 +19,9 @@ use crate::model::{
     Version,
 };
 use crate::reservation::{
-    ENTRY_ANNOTATION, PodGroups, check_group_owner, check_owner, claim_name, claim_names, group_claim_name,
-    is_done, is_group, is_reserved_for,
+    ENTRY_ANNOTATION, PodGroups, claim_name, claim_names, group_claim_name, is_done, is_group,
+    is_reserved_for,
 };
-
-/// The finalizer that keeps an allocated claim.
-const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// What gates and release of the controller decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,11 +302,8 @@ impl ResourceClaims {
             self.deleted.add(&pod.metadata.uid);
         }
         if deleted || is_done(pod) {
-            for name in claim_names(pod).filter_map(crate::reservation::ClaimName::name) {
-                self.queue.add(Item::Claim(Key {
-                    namespace: pod.metadata.namespace.clone(),
-                    name: name.clone(),
-                }));
+            for key in claim_names(pod).filter_map(|name| name.key()) {
+                self.queue.add(Item::Claim(key));
             }
         }
         if self.pod_needs_work(cluster, pod) {
@@ -326,8 +320,8 @@ impl ResourceClaims {
             let Ok(meant) = claim_name(pod, entry) else {
                 return true;
             };
-            let Some(name) = meant.name() else { return false };
-            let Some(claim) = cluster.claim(&in_namespace_of(&pod.metadata, name)) else {
+            let Some(key) = meant.key() else { return false };
+            let Some(claim) = cluster.claim(&key) else {
                 return entry.resource_claim_template_name.is_some()
                     && match self.group_of(cluster, pod) {
                         Err(_) => true,
@@ -336,7 +330,7 @@ impl ResourceClaims {
                     };
             };
             let groups = self.features.groups;
-            if meant.must_check_owner() && check_owner(pod, claim, groups).is_err() {
+            if meant.may_use(claim, groups).is_err() {
                 return false;
             }
             pod.node().is_some() && claim.status.allocation.is_some() && !is_reserved_for(pod, claim, groups)
@@ -354,7 +348,7 @@ impl ResourceClaims {
                 Gate::GenericWorkload
             )));
         }
-        match cluster.pod_group(&in_namespace_of(&pod.metadata, name)) {
+        match cluster.pod_group(&pod.metadata.beside(name)) {
             Some(group) => Ok(Some(group)),
             None => Err(Stop::Retry(format!(
                 "podgroup.scheduling.k8s.io \"{name}\" not found"
@@ -376,9 +370,8 @@ impl ResourceClaims {
         };
         if deleted {
             self.deleted.add(&group.metadata.uid);
-            for name in names().filter_map(|name| name.ok()?.name()) {
-                self.queue
-                    .add(Item::Claim(in_namespace_of(&group.metadata, name)));
+            for key in names().filter_map(|name| name.ok()?.key()) {
+                self.queue.add(Item::Claim(key));
             }
         }
         let needs_work = !group.metadata.is_deleting()
@@ -387,16 +380,13 @@ impl ResourceClaims {
                 .resource_claims
                 .iter()
                 .zip(names())
-                .any(
-                    |(entry, name)| match name.map(crate::reservation::ClaimName::name) {
-                        Err(_) => true,
-                        Ok(None) => false,
-                        Ok(Some(name)) => {
-                            entry.resource_claim_template_name.is_some()
-                                && cluster.claim(&in_namespace_of(&group.metadata, name)).is_none()
-                        }
-                    },
-                );
+                .any(|(entry, name)| match name.map(|name| name.key()) {
+                    Err(_) => true,
+                    Ok(None) => false,
+                    Ok(Some(key)) => {
+                        entry.resource_claim_template_name.is_some() && cluster.claim(&key).is_none()
+                    }
+                });
         if needs_work {
             self.queue.add(Item::Group(group.metadata.key()));
         }
@@ -419,12 +409,11 @@ impl ResourceClaims {
         }
         if self.features.groups == PodGroups::Accepted {
             for group in cluster.pod_groups() {
-                let mut names = group
-                    .spec
-                    .resource_claims
-                    .iter()
-                    .filter_map(|entry| group_claim_name(group, entry).ok()?.name());
-                if group.metadata.namespace == key.namespace && names.any(|name| *name == key.name) {
+                let entries = &group.spec.resource_claims;
+                let means_it = |entry| {
+                    group_claim_name(group, entry).is_ok_and(|name| name.key().as_ref() == Some(&key))
+                };
+                if entries.iter().any(means_it) {
                     self.group_changed(cluster, group, false);
                 }
             }
@@ -575,17 +564,6 @@ fn uses_template(entries: &[crate::model::PodClaim], name: Option<&Str>) -> bool
     entries
         .iter()
         .any(|entry| entry.resource_claim_template_name.as_ref() == name)
-}
-
-fn in_namespace_of(metadata: &crate::model::Meta, name: &Str) -> Key {
-    Key {
-        namespace: metadata.namespace.clone(),
-        name: name.clone(),
-    }
-}
-
-fn is_groups_claim(claim: &Claim, group: &PodGroup) -> bool {
-    check_group_owner(group, claim).is_ok()
 }
 
 #[cfg(test)]

@@ -4,21 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use tokio::time::Instant;
 
 use super::gates::{self, Verdict};
 use super::pass::{self, Phase};
 use super::preflight;
-use super::record::{Entry, Head, Paths, Record, Write, read_journal};
+use super::reading::{reload, still_served};
+use super::record::{Entry, Head, Paths, Record, Write, WriteAction, read_journal};
 use super::step::Answer;
-use super::worker::{Done, Purpose, Shared, Task, Traffic, reload, still_served};
+use super::task::{Purpose, Task};
+use super::worker::{Shared, Traffic, Written};
 use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Trouble, Watcher};
-use crate::model::{Claim, Cluster, Environment, Key, Kind, Str};
-use crate::reservation::conversion::{
-    Action, ClaimGate, ClaimPlan, Code, Refusal, complete, finalizer_patch, plan, unbound, verify,
-};
-use crate::reservation::owning_group;
+use crate::model::{Claim, ClaimPatch, Cluster, Environment, Key, Kind, Str};
+use crate::reservation::conversion::{Action, ClaimGate, ClaimPlan, complete, plan, unbound, verify};
 use crate::sources::live::Live;
 use crate::sources::{Needs, Unobserved, VersionSettings};
 
@@ -120,13 +118,8 @@ impl<'a> Executor<'a> {
         if !paths.journal.exists() {
             return Ok(0);
         }
-        let writes: Vec<Write> = read_journal(&paths.journal)?
-            .into_iter()
-            .filter_map(|entry| match entry {
-                Entry::Write(write) => Some(write),
-                _ => None,
-            })
-            .collect();
+        let entries = read_journal(&paths.journal)?.into_iter();
+        let writes: Vec<Write> = entries.filter_map(Entry::into_write).collect();
         Ok(half_released(&survey.cluster, &writes).count())
     }
 
@@ -184,7 +177,7 @@ impl<'a> Executor<'a> {
                 report.passes = 1;
                 Self::note_others(&survey, report);
                 for task in self.tasks(&survey, &converted) {
-                    note(report, task.ends(Outcome::NotTried, None));
+                    task.ends(Outcome::NotTried, None).note(report);
                 }
                 return Ok(());
             }
@@ -214,7 +207,7 @@ impl<'a> Executor<'a> {
                 };
                 if let Some(message) = message {
                     for task in tasks {
-                        note(report, task.ends(Outcome::NotTried, Some(message.clone())));
+                        task.ends(Outcome::NotTried, Some(message.clone())).note(report);
                     }
                     return Ok(());
                 }
@@ -230,7 +223,14 @@ impl<'a> Executor<'a> {
                 stop: &self.stop,
                 traffic: Traffic::new(self.order.at_once),
             };
-            let (wrote, failure) = self.write(&shared, tasks, report, &mut converted).await;
+            let purpose = Purpose::Convert(&self.order.options);
+            let work = tasks.into_iter().map(|task| (purpose, task));
+            let Written {
+                count: wrote,
+                listed,
+                failure,
+            } = shared.carry_all(work, report, self.watcher).await;
+            converted.extend(listed);
             report.failure = failure;
             report.interrupted = self.stop.is_asked();
             if report.failure.is_some() || report.interrupted || self.order.mode != Mode::Write {
@@ -359,58 +359,19 @@ impl<'a> Executor<'a> {
     fn waiting(survey: &Survey, report: &mut Report) -> usize {
         report.unbound.clear();
         let refused = survey.plan.claims.iter().filter(|planned| match &planned.action {
-            Action::Refuse(refusal) => {
-                refusal.code() == Code::UnscheduledMembers
-                    || matches!(refusal, Refusal::NoLiveConsumer { unbound, .. } if !unbound.is_empty())
-            }
-            _ => false,
+            Action::Refuse(refusal) => refusal.waits_for_nodes(),
+            Action::Convert(_) | Action::Release(_) | Action::Keep => false,
         });
         let refused = refused.count();
         if survey.plan.gate.may_be_on() {
-            let written = |outcome| matches!(outcome, Outcome::Converted | Outcome::Replanned);
             for (key, result) in &report.claims {
                 let pods = unbound(&survey.cluster, key);
-                if written(result.outcome) && !pods.is_empty() {
+                if result.outcome.is_of_new_list() && !pods.is_empty() {
                     report.unbound.insert(key.clone(), pods);
                 }
             }
         }
         refused + report.unbound.len()
-    }
-
-    /// Carries the tasks out: how many claims were written, and why the others were given up, if they were.
-    async fn write(
-        &self,
-        shared: &Shared<'_>,
-        tasks: Vec<Task>,
-        report: &mut Report,
-        converted: &mut BTreeSet<Str>,
-    ) -> (usize, Option<Trouble>) {
-        let purpose = Purpose::Convert(&self.order.options);
-        let mut work = futures::stream::iter(tasks)
-            .map(|task| shared.carry_out(&purpose, task))
-            .buffer_unordered(shared.traffic.claims_at_once());
-        let mut failure = None;
-        let mut wrote = 0;
-        while let Some(done) = work.next().await {
-            if done.outcome != Outcome::NotTried {
-                self.watcher.done();
-            }
-            if done.fatal.is_some() {
-                failure.clone_from(&done.fatal);
-            }
-            match done.outcome {
-                Outcome::Converted | Outcome::Replanned => {
-                    wrote += 1;
-                    converted.insert(done.task.claim.metadata.uid.clone());
-                }
-                Outcome::Released => wrote += 1,
-                _ => {}
-            }
-            note(report, done);
-        }
-        drop(work);
-        (wrote, failure)
     }
 
     /// Drops the finalizers of claims that a run before took the devices from and then was ended. What keeps one of them for good keeps
@@ -431,13 +392,12 @@ impl<'a> Executor<'a> {
             stop: &self.stop,
             traffic: Traffic::new(self.order.at_once),
         };
-        for claim in half_released(&survey.cluster, record.earlier()) {
+        for (claim, patch) in half_released(&survey.cluster, record.earlier()) {
             let task = Task {
                 key: claim.key(),
                 claim: Arc::clone(claim),
-                patch: serde_json::Value::Null,
-                releases: true,
-                plan: Some(ClaimPlan::released(claim)),
+                plan: Some(ClaimPlan::of(claim, Action::Release(patch.clone()))),
+                patch,
             };
             let done = if failure.is_some() || self.stop.is_asked() {
                 task.ends(Outcome::NotTried, None)
@@ -445,7 +405,7 @@ impl<'a> Executor<'a> {
                 shared.drop_finalizer(task, Claim::clone(claim), None).await
             };
             failure = failure.or_else(|| done.fatal.clone());
-            note(report, done);
+            done.note(report);
         }
         failure
     }
@@ -491,52 +451,18 @@ impl<'a> Executor<'a> {
     }
 }
 
-/// Claims that earlier writes took the devices from, and that still have their finalizer.
-fn half_released<'c>(cluster: &'c Cluster, earlier: &'c [Write]) -> impl Iterator<Item = &'c Arc<Claim>> {
-    let releases = earlier.iter().filter(|write| write.action == "Release");
+/// Claims that earlier writes took the devices from, and that still have their finalizer, with the write that drops it.
+fn half_released<'c>(
+    cluster: &'c Cluster,
+    earlier: &'c [Write],
+) -> impl Iterator<Item = (&'c Arc<Claim>, ClaimPatch)> {
+    let releases = earlier
+        .iter()
+        .filter(|write| write.action == WriteAction::Release);
     releases.filter_map(|write| {
         let claim = cluster.claim(&Key::new(write.namespace.clone(), write.name.clone()))?;
         let is_free = claim.status.allocation.is_none() && claim.status.reserved_for.is_empty();
-        (claim.metadata.uid == write.uid && is_free && finalizer_patch(claim).is_some()).then_some(claim)
+        let patch = ClaimPatch::without_finalizer(claim)?;
+        (claim.metadata.uid == write.uid && is_free).then_some((claim, patch))
     })
-}
-
-/// What one claim depends on. Whether the pods of one that was made for a group were given others only these tell.
-pub(super) fn needs_of(claim: &Claim) -> Needs {
-    let mut needs = Needs::none().require(Kind::ResourceClaim);
-    if owning_group(claim).is_none() {
-        needs = needs.named(Kind::ResourceClaim, &claim.metadata.name);
-    }
-    needs
-        .require(Kind::Pod)
-        .require(Kind::PodGroup)
-        .in_namespace(&claim.metadata.namespace)
-        .pods_after_claims()
-}
-
-/// Puts what became of a claim into the report. What a later pass did again is still a conversion.
-pub(super) fn note(report: &mut Report, done: Done) {
-    let Done {
-        task,
-        outcome,
-        message,
-        ..
-    } = done;
-    let written = |outcome| matches!(outcome, Outcome::Converted | Outcome::Replanned);
-    if outcome == Outcome::AlreadyDone
-        && report
-            .claims
-            .get(&task.key)
-            .is_some_and(|known| written(known.outcome))
-    {
-        return;
-    }
-    let result = ClaimResult {
-        key: task.key.clone(),
-        claim: Some(task.claim),
-        plan: task.plan,
-        outcome,
-        message,
-    };
-    report.claims.insert(task.key, result);
 }

@@ -2,7 +2,8 @@
 //!
 //! What is to be written is planned by `reservation::conversion`; here is when, how often, and what is noted on the way. The
 //! decisions are functions without I/O: `step` (one claim after each answer), `pass` (whether to look again), `gates` (whether
-//! `--final` may begin). `worker` sends and reads, `record` keeps backup and journal, `preflight` asks before.
+//! `--final` may begin). `task` is one claim with its write, `worker` sends it and `reading` reads again, `record` keeps backup and journal,
+//! `preflight` asks before.
 //!
 //! What holds whatever happens: each write is one patch locked to the version that was read, and is in the journal before it is
 //! sent; after an unclear answer the claim is read again rather than written again; nothing is written while a list is missing.
@@ -11,15 +12,19 @@ mod executor;
 mod gates;
 mod pass;
 mod preflight;
+mod reading;
 mod record;
 mod restore;
 mod step;
+mod task;
 mod worker;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Str};
@@ -31,7 +36,8 @@ pub use self::executor::Executor;
 pub use self::pass::Phase;
 pub use self::preflight::MissingRights;
 pub use self::record::{
-    Entry, Head, Lock, Paths, Record, RecordError, Write, hold, holders_before, read_backup, read_journal,
+    Answered, Entry, Head, Lock, Paths, Record, RecordError, Write, WriteAction, hold, holders_before,
+    read_backup, read_journal,
 };
 pub use self::restore::{Old, restore, saved};
 
@@ -143,7 +149,7 @@ impl Stop {
 }
 
 /// How it went with one claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Outcome {
     /// Written as planned.
     Converted,
@@ -168,6 +174,39 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether the claim got another list.
+    pub fn is_of_new_list(self) -> bool {
+        match self {
+            Self::Converted | Self::Replanned => true,
+            Self::Released
+            | Self::AlreadyDone
+            | Self::Kept
+            | Self::Refused
+            | Self::Failed
+            | Self::NotTried
+            | Self::WouldConvert
+            | Self::WouldRelease => false,
+        }
+    }
+
+    /// Whether the claim was written.
+    pub fn is_written(self) -> bool {
+        self.is_of_new_list() || self == Self::Released
+    }
+
+    /// Whether something stays that was to go.
+    pub fn leaves_something(self) -> bool {
+        match self {
+            Self::Kept | Self::Refused | Self::Failed | Self::NotTried => true,
+            Self::Converted
+            | Self::Replanned
+            | Self::Released
+            | Self::AlreadyDone
+            | Self::WouldConvert
+            | Self::WouldRelease => false,
+        }
+    }
+
     /// The name that reports show.
     pub fn text(self) -> &'static str {
         match self {
@@ -182,6 +221,12 @@ impl Outcome {
             Self::WouldConvert => "WouldConvert",
             Self::WouldRelease => "WouldRelease",
         }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 
@@ -267,29 +312,27 @@ impl Report {
         self.failure.is_some() || self.claims.values().any(|claim| claim.outcome == Outcome::Failed)
     }
 
+    /// Whether nothing is left to go on with.
+    pub fn is_finished(&self) -> bool {
+        !self.interrupted && !self.failed()
+    }
+
     /// Whether entries of PodGroups were taken away, which while the gate is on their members bring back.
     pub fn replaced_groups(&self) -> bool {
         self.claims
             .values()
-            .filter(|claim| matches!(claim.outcome, Outcome::Converted | Outcome::Replanned))
+            .filter(|claim| claim.outcome.is_of_new_list())
             .filter_map(|claim| claim.plan.as_ref())
             .any(|plan| plan.remove.iter().any(ConsumerReference::is_pod_group))
     }
 
     /// Whether everything that was asked for is done.
     pub fn is_clean(&self) -> bool {
-        let bad = |claim: &ClaimResult| {
-            matches!(
-                claim.outcome,
-                Outcome::Refused | Outcome::Kept | Outcome::NotTried | Outcome::Failed
-            )
-        };
         self.defects.is_empty()
             && self.unbound.is_empty()
             && self.unknown.is_empty()
-            && !self.interrupted
-            && !self.failed()
-            && !self.claims.values().any(bad)
+            && self.is_finished()
+            && !self.claims.values().any(|claim| claim.outcome.leaves_something())
     }
 }
 

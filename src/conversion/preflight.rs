@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::step::{is_of_policy, lacks_binding};
-use super::worker::Task;
+use super::task::Task;
 use crate::model::{Component, Environment, Evidence, Gate};
-use crate::sources::live::{Error, Live, Part, Right};
+use crate::sources::live::{Error, Live, Right};
 
 /// The first release that asks for `resourceclaims/binding`. Mirrors `resourceclaim/strategy.go`, `ValidateUpdate`, v1.36.
 const BINDING_SINCE: u32 = 36;
@@ -62,7 +62,7 @@ fn wanted(environment: &Environment, tasks: &[Task]) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     for task in tasks {
         rights.insert(right("status", &task.key.namespace));
-        if task.releases {
+        if task.patch.releases() {
             rights.insert(right("", &task.key.namespace));
         }
     }
@@ -110,7 +110,7 @@ pub(super) async fn check(
         }));
     }
     for task in tasks.iter().take(TRIALS) {
-        match live.patch_claim(&task.key, Part::Status, &task.patch, true).await {
+        match live.patch_claim(&task.key, &task.patch, true).await {
             // In the middle of a change, or gone: says nothing about rights.
             Err(Error::Refused { code: 404 | 409, .. }) => {}
             Err(Error::Refused { message, .. }) if lacks_binding(&message) => {

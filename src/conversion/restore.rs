@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::StreamExt as _;
-
-use super::executor::note;
-use super::record::{Entry, NOT_SENT, Record, VERSION, Write, read_backup, read_journal};
-use super::worker::{Purpose, Shared, Task, Traffic, objects_of};
+use super::reading::objects_of;
+use super::record::{Answered, Entry, Record, Write, WriteAction, read_backup, read_journal};
+use super::task::{Purpose, Task};
+use super::worker::{Shared, Traffic};
 use super::{ClaimResult, Error, Mode, Outcome, RecordError, Report, Stop, Watcher};
 use crate::model::{Claim, ConsumerReference, Key, Kind, Str};
 use crate::reservation::conversion::{Difference, Restoration, Saved, restore as plan};
@@ -82,7 +81,7 @@ pub fn saved(backup: &Path, journal: &Path) -> Result<Vec<Old>, RecordError> {
     let mut open: BTreeMap<Str, Key> = BTreeMap::new();
     for entry in read_journal(journal)? {
         match entry {
-            Entry::Write(write) if write.action != "Finalizer" => {
+            Entry::Write(write) if write.action != WriteAction::Finalizer => {
                 let key = Key::new(write.namespace.clone(), write.name.clone());
                 open.insert(write.uid.clone(), key.clone());
                 written.insert(write.uid.clone());
@@ -92,8 +91,7 @@ pub fn saved(backup: &Path, journal: &Path) -> Result<Vec<Old>, RecordError> {
                     uid.clone_from(&write.uid);
                     writes.clear();
                 }
-                let noted = Noted::of(write).map_err(|error| foreign(journal, error.to_string()))?;
-                writes.push(noted);
+                writes.push(Noted::of(write));
             }
             Entry::Write(write) => _ = open.remove(&write.uid),
             Entry::Result { uid, answer, .. } => {
@@ -177,28 +175,23 @@ enum Fate {
 }
 
 impl Fate {
-    fn of(answer: &str) -> Self {
-        if answer == NOT_SENT {
-            Self::NotSent
-        } else if answer.starts_with(VERSION) {
-            Self::Done
-        } else {
-            Self::Open
+    fn of(answer: &Answered) -> Self {
+        match answer {
+            Answered::NotSent => Self::NotSent,
+            Answered::Version(_) => Self::Done,
+            Answered::Otherwise(_) => Self::Open,
         }
     }
 }
 
 impl Noted {
-    fn of(write: Write) -> Result<Self, serde_json::Error> {
-        let list = |values: Vec<serde_json::Value>| -> Result<Vec<ConsumerReference>, _> {
-            values.into_iter().map(serde_json::from_value).collect()
-        };
-        Ok(Self {
-            before: list(write.before)?,
-            after: list(write.after)?,
-            releases: write.action == "Release",
+    fn of(write: Write) -> Self {
+        Self {
+            before: write.before,
+            after: write.after,
+            releases: write.action == WriteAction::Release,
             fate: Fate::Open,
-        })
+        }
     }
 
     /// Whether the first write that happened, or one before it that did not, was to `list`: the backup is made between the reading and
@@ -325,7 +318,7 @@ pub async fn restore(
         return Ok(report);
     };
     let cluster = loaded?.cluster;
-    let mut work = Vec::new();
+    let (mut lists, mut tasks) = (Vec::new(), Vec::new());
     for old in old {
         let claim = cluster.claim(&old.key);
         let is_told = report.claims.contains_key(&old.key);
@@ -378,10 +371,10 @@ pub async fn restore(
                     key: old.key.clone(),
                     claim: Arc::clone(claim),
                     patch,
-                    releases: false,
                     plan: None,
                 };
-                work.push((saved, task));
+                tasks.push(task);
+                lists.push(saved);
             }
             Ok(Restoration::Nothing) => result(Outcome::AlreadyDone, None),
             Ok(Restoration::Refuse(difference)) => result(Outcome::Refused, Some(difference.to_string())),
@@ -401,19 +394,9 @@ pub async fn restore(
         stop,
         traffic: Traffic::new(AT_ONCE),
     };
-    watcher.pass(1, work.len());
-    let one = async |(saved, task): (Saved, Task)| shared.carry_out(&Purpose::Restore(&saved), task).await;
-    let mut work = futures::stream::iter(work)
-        .map(&one)
-        .buffer_unordered(shared.traffic.claims_at_once());
-    while let Some(done) = work.next().await {
-        watcher.done();
-        if done.fatal.is_some() {
-            report.failure.clone_from(&done.fatal);
-        }
-        note(&mut report, done);
-    }
-    drop(work);
+    watcher.pass(1, tasks.len());
+    let work = lists.iter().map(Purpose::Restore).zip(tasks);
+    report.failure = shared.carry_all(work, &mut report, watcher).await.failure;
     report.interrupted = stop.is_asked();
     Ok(report)
 }

@@ -5,9 +5,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::Trouble;
+use crate::model::ConsumerReference;
 use crate::sources::live::Error;
 
 /// First pause before a claim is looked at again; doubles each time.
@@ -85,7 +84,10 @@ pub(super) enum Seen {
     /// It does not exist any more, or another one has its name.
     Gone,
     /// It has this list, and this is to be done.
-    Claim { list: Vec<Value>, wants: Wants },
+    Claim {
+        list: Vec<ConsumerReference>,
+        wants: Wants,
+    },
     /// It, its pods or groups could not be read.
     Unread(Answer),
 }
@@ -126,7 +128,7 @@ pub(super) enum Next {
 #[derive(Clone, Debug)]
 pub(super) struct Attempt {
     /// The list of each write that was sent.
-    sent: Vec<Vec<Value>>,
+    sent: Vec<Vec<ConsumerReference>>,
     pause: Duration,
     waited: Duration,
     /// How long to go on without a success.
@@ -153,7 +155,7 @@ impl Attempt {
     }
 
     /// A write that makes `list` the claim's list is about to be sent.
-    pub(super) fn sends(&mut self, list: Vec<Value>) {
+    pub(super) fn sends(&mut self, list: Vec<ConsumerReference>) {
         self.sent.push(list);
     }
 
@@ -247,8 +249,6 @@ fn plain(message: &str) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     type Check<'a> = &'a dyn Fn(&Next) -> bool;
@@ -319,7 +319,12 @@ mod tests {
     fn a_write_that_took_effect_unnoticed_is_ours() {
         for (sent, expected) in [(true, true), (false, false)] {
             let mut attempt = Attempt::new(Duration::from_secs(60), 0);
-            let list = vec![json!({"resource": "pods", "name": "a", "uid": "ua"})];
+            let list = vec![ConsumerReference {
+                resource: "pods".into(),
+                name: "a".into(),
+                uid: "ua".into(),
+                ..ConsumerReference::default()
+            }];
             if sent {
                 attempt.sends(list.clone());
             }

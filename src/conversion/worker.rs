@@ -5,26 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use futures::StreamExt as _;
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
-use super::executor::needs_of;
-use super::record::{self, Entry, Record, RecordError, Write};
+use super::reading::{objects_of, reload};
+use super::record::{self, Answered, Entry, Record, RecordError, WriteAction};
 use super::step::{Answer, Attempt, Next, Seen, Wants};
-use super::{GRACE, Mode, Outcome, Stop, Trouble};
-use crate::model::{Claim, Cluster, ConsumerReference, Environment, Key, Str};
-use crate::reservation::conversion::{
-    Action, ClaimPlan, Options, Restoration, Saved, complete, entry_json, finalizer_patch, plan, restore,
-};
-use crate::sources::live::{Error, Live, Part};
-
-/// What is wanted of a claim, each time it is looked at.
-pub(super) enum Purpose<'a> {
-    /// Pods in the place of other entries.
-    Convert(&'a Options),
-    /// The list that it had.
-    Restore(&'a Saved),
-}
+use super::task::{Done, Purpose, Task};
+use super::{GRACE, Mode, Outcome, Report, Stop, Trouble, Watcher};
+use crate::model::{Claim, ClaimPatch, Cluster, ConsumerReference, Environment, Str};
+use crate::reservation::conversion::{Action, Options, Restoration, complete, plan, restore};
+use crate::sources::live::{Error, Live};
 
 /// What all workers share.
 pub(super) struct Shared<'a> {
@@ -71,130 +62,48 @@ impl Traffic {
     }
 }
 
-/// A claim and what is to be written to it.
-pub(super) struct Task {
-    pub(super) key: Key,
-    /// As it was read; the patch is locked to its version.
-    pub(super) claim: Arc<Claim>,
-    pub(super) patch: Value,
-    /// The list goes together with the allocation, and the finalizer after it.
-    pub(super) releases: bool,
-    /// What was planned, for the report.
-    pub(super) plan: Option<ClaimPlan>,
-}
-
-/// How it went with one claim.
-pub(super) struct Done {
-    pub(super) task: Task,
-    pub(super) outcome: Outcome,
-    pub(super) message: Option<String>,
-    /// Other claims will fare no better, because of this.
-    pub(super) fatal: Option<Trouble>,
-}
-
-impl Task {
-    pub(super) fn of(claim: &Arc<Claim>, plan: ClaimPlan) -> Option<Self> {
-        let (patch, releases) = match &plan.action {
-            Action::Convert(patch) => (patch.to_json(), false),
-            Action::Release(patch) => (patch.to_json(), true),
-            Action::Keep | Action::Refuse(_) => return None,
-        };
-        Some(Self {
-            key: plan.key.clone(),
-            claim: Arc::clone(claim),
-            patch,
-            releases,
-            plan: Some(plan),
-        })
-    }
-
-    /// The list that the patch makes.
-    fn after(&self) -> Vec<Value> {
-        let operations = self.patch.as_array().into_iter().flatten();
-        let list = operations
-            .filter(|operation| operation["path"] == "/status/reservedFor")
-            .find_map(|operation| operation["value"].as_array());
-        list.cloned().unwrap_or_default()
-    }
-
-    fn entry(&self, action: &str) -> Write {
-        let metadata = &self.claim.metadata;
-        Write {
-            time: record::time(),
-            action: action.to_owned(),
-            namespace: self.key.namespace.clone(),
-            name: self.key.name.clone(),
-            uid: metadata.uid.clone(),
-            resource_version: metadata.resource_version.clone(),
-            before: self.list(),
-            after: self.after(),
-            patch: self.patch.clone(),
-        }
-    }
-
-    /// The list as it was read.
-    fn list(&self) -> Vec<Value> {
-        self.claim.status.reserved_for.iter().map(entry_json).collect()
-    }
-
-    fn uid(&self) -> &Str {
-        &self.claim.metadata.uid
-    }
-
-    pub(super) fn ends(self, outcome: Outcome, message: Option<String>) -> Done {
-        Done {
-            task: self,
-            outcome,
-            message,
-            fatal: None,
-        }
-    }
-
-    /// What cannot be noted is not sent. A write before it may have taken effect without an answer.
-    fn ends_unnoted(self, attempt: &Attempt, error: &RecordError) -> Done {
-        let trouble = Trouble::from(error);
-        let (outcome, what) = if attempt.has_sent() {
-            (
-                Outcome::Failed,
-                "whether it was written is not known; not sent again",
-            )
-        } else {
-            (Outcome::NotTried, "not sent")
-        };
-        let message = format!("{what}, since it could not be noted first: {}", trouble.message);
-        self.ends(outcome, Some(message)).and_all(trouble)
-    }
-
-    fn ends_interrupted(self) -> Done {
-        self.ends(Outcome::NotTried, Some("interrupted".to_owned()))
-    }
-
-    /// It was sent before the run was asked to stop, and the server does not say what became of it.
-    fn ends_unanswered(self) -> Done {
-        let message = "interrupted: it was sent, and whether it was written is not known, since the server does not answer";
-        self.ends(Outcome::Failed, Some(message.to_owned()))
-    }
-
-    /// The second half of a release does not come about.
-    fn keeps_finalizer(self, why: &str) -> Done {
-        let message = format!("its devices are free, but its finalizer stays: {why}");
-        self.ends(Outcome::Failed, Some(message))
-    }
-}
-
-impl Done {
-    /// What ended this ends all others.
-    fn and_all(self, trouble: Trouble) -> Self {
-        Self {
-            fatal: Some(trouble),
-            ..self
-        }
-    }
+/// What came of many tasks.
+#[derive(Default)]
+pub(super) struct Written {
+    /// How many claims were written.
+    pub(super) count: usize,
+    /// UIDs of those that got another list.
+    pub(super) listed: Vec<Str>,
+    /// Why the others were given up, if they were.
+    pub(super) failure: Option<Trouble>,
 }
 
 impl Shared<'_> {
+    /// Carries tasks out, as many at once as there may be, and notes in `report` what became of each.
+    pub(super) async fn carry_all<'p>(
+        &self,
+        work: impl Iterator<Item = (Purpose<'p>, Task)>,
+        report: &mut Report,
+        watcher: &dyn Watcher,
+    ) -> Written {
+        let one = async |(purpose, task): (Purpose<'p>, Task)| self.carry_out(purpose, task).await;
+        let mut work = futures::stream::iter(work)
+            .map(&one)
+            .buffer_unordered(self.traffic.claims_at_once());
+        let mut written = Written::default();
+        while let Some(done) = work.next().await {
+            if done.outcome != Outcome::NotTried {
+                watcher.done();
+            }
+            if done.fatal.is_some() {
+                written.failure.clone_from(&done.fatal);
+            }
+            if done.outcome.is_of_new_list() {
+                written.listed.push(done.task.uid().clone());
+            }
+            written.count += usize::from(done.outcome.is_written());
+            done.note(report);
+        }
+        written
+    }
+
     /// Carries a task through, unless it is over for all of them.
-    pub(super) async fn carry_out(&self, purpose: &Purpose<'_>, task: Task) -> Done {
+    async fn carry_out(&self, purpose: Purpose<'_>, task: Task) -> Done {
         if self.is_over() {
             return task.ends(Outcome::NotTried, None);
         }
@@ -209,12 +118,7 @@ impl Shared<'_> {
         self.traffic.given_up.get() || self.stop.is_asked()
     }
 
-    async fn try_out(&self, purpose: &Purpose<'_>, mut task: Task) -> Done {
-        let action = match purpose {
-            Purpose::Restore(_) => "Restore",
-            Purpose::Convert(_) if task.releases => "Release",
-            Purpose::Convert(_) => "Convert",
-        };
+    async fn try_out(&self, purpose: Purpose<'_>, mut task: Task) -> Done {
         let mut attempt = Attempt::new(self.patience, spread(task.uid()));
         let mut written = None;
         let mut next = Next::Send;
@@ -236,7 +140,7 @@ impl Shared<'_> {
                     }
                 }
                 Next::Send if self.is_over() => return task.ends(Outcome::NotTried, None),
-                Next::Send => match self.send(&task, &mut attempt, action, Part::Status, None).await {
+                Next::Send => match self.send(&task, &mut attempt, purpose, None).await {
                     Ok(Ok((claim, slot))) => {
                         written = Some((claim, Some(slot)));
                         Next::Done { ours: true }
@@ -257,11 +161,11 @@ impl Shared<'_> {
                 Next::Done { ours } => {
                     let outcome = match (ours, self.mode) {
                         (false, _) => Outcome::AlreadyDone,
-                        (true, Mode::Write) if task.releases => Outcome::Released,
+                        (true, Mode::Write) if task.patch.releases() => Outcome::Released,
                         (true, Mode::Write) if attempt.was_replanned() => Outcome::Replanned,
                         (true, Mode::Write) => Outcome::Converted,
-                        (true, _) if task.releases => Outcome::WouldRelease,
-                        (true, _) => Outcome::WouldConvert,
+                        (true, Mode::Server | Mode::Client) if task.patch.releases() => Outcome::WouldRelease,
+                        (true, Mode::Server | Mode::Client) => Outcome::WouldConvert,
                     };
                     // A released claim keeps its finalizer until somebody drops it. It keeps its turn, too, so that no more claims than may
                     // be in flight are between the two writes.
@@ -292,18 +196,18 @@ impl Shared<'_> {
         &'s self,
         task: &Task,
         attempt: &mut Attempt,
-        action: &str,
-        part: Part,
+        purpose: Purpose<'_>,
         held: Option<Slot<'s>>,
     ) -> Result<Result<(Claim, Slot<'s>), Next>, RecordError> {
+        let action = purpose.action(&task.patch);
         if let Some(record) = self.record {
             record.write(task.entry(action)).await?;
         }
-        attempt.sends(task.after());
+        attempt.sends(task.patch.after().to_vec());
         if self.mode == Mode::Client {
             return Ok(Err(Next::Done { ours: true }));
         }
-        let note = |answer: String| {
+        let note = |answer: Answered| {
             if let Some(record) = self.record {
                 record.note(&Entry::Result {
                     time: record::time(),
@@ -316,12 +220,12 @@ impl Shared<'_> {
             Some(slot) => slot,
             None => self.traffic.slots.acquire().await,
         };
-        if part == Part::Status && self.is_over() {
-            note(record::NOT_SENT.to_owned());
+        if action != WriteAction::Finalizer && self.is_over() {
+            note(Answered::NotSent);
             return Ok(Err(Next::Send));
         }
         let dry_run = self.mode == Mode::Server;
-        let patched = self.live.patch_claim(&task.key, part, &task.patch, dry_run);
+        let patched = self.live.patch_claim(&task.key, &task.patch, dry_run);
         let result = self.stop.within_grace(patched).await.unwrap_or_else(|| {
             Err(Error::TimedOut {
                 what: format!("patch resourceclaim/{}", task.key),
@@ -329,17 +233,17 @@ impl Shared<'_> {
             })
         });
         note(match &result {
-            Ok(written) => format!("{}{}", record::VERSION, written.claim.metadata.resource_version),
-            Err(error) => error.to_string(),
+            Ok(written) => Answered::Version(written.metadata.resource_version.to_string()),
+            Err(error) => Answered::Otherwise(error.to_string()),
         });
         Ok(match result {
-            Ok(written) => Ok((written.claim, slot)),
+            Ok(written) => Ok((written, slot)),
             Err(error) => Err(attempt.answered(Answer::of(&error))),
         })
     }
 
     /// Reads the claim and, after it, its pods, and plans anew. The task is then what is to be written.
-    async fn look(&self, purpose: &Purpose<'_>, task: &mut Task) -> (Seen, Option<Claim>) {
+    async fn look(&self, purpose: Purpose<'_>, task: &mut Task) -> (Seen, Option<Claim>) {
         let (cluster, existing) = match self.read(purpose, &task.claim).await {
             Ok(read) => read,
             Err(error) => return (Seen::Unread(Answer::of(&error)), None),
@@ -366,12 +270,12 @@ impl Shared<'_> {
             }
         };
         task.claim = Arc::clone(claim);
-        let list = task.list();
+        let list = task.list().to_vec();
         (Seen::Claim { list, wants }, Some(Claim::clone(claim)))
     }
 
     /// What one claim depends on, and the UIDs of the objects that its old entries name.
-    async fn read(&self, purpose: &Purpose<'_>, claim: &Claim) -> Result<(Cluster, BTreeSet<Str>), Error> {
+    async fn read(&self, purpose: Purpose<'_>, claim: &Claim) -> Result<(Cluster, BTreeSet<Str>), Error> {
         let _slot = self.traffic.slots.acquire().await;
         let cluster = reload(self.live, claim, self.environment).await?;
         let mut existing = BTreeSet::new();
@@ -389,16 +293,18 @@ impl Shared<'_> {
         claim: Claim,
         mut held: Option<Slot<'s>>,
     ) -> Done {
+        let options = Options::default();
+        let purpose = Purpose::Convert(&options);
         task.claim = Arc::new(claim);
         let mut attempt = Attempt::new(self.patience, spread(task.uid()));
         loop {
             // Allocated again: the finalizer is somebody else's now.
-            let patch = finalizer_patch(&task.claim).filter(|_| task.claim.status.allocation.is_none());
-            let Some(patch) = patch else {
+            let is_free = task.claim.status.allocation.is_none();
+            let Some(patch) = ClaimPatch::without_finalizer(&task.claim).filter(|_| is_free) else {
                 return task.ends(Outcome::Released, None);
             };
             task.patch = patch;
-            let sent = self.send(&task, &mut attempt, "Finalizer", Part::Object, held.take());
+            let sent = self.send(&task, &mut attempt, purpose, held.take());
             let next = match sent.await {
                 Ok(Ok(_)) => return task.ends(Outcome::Released, None),
                 Ok(Err(next)) => next,
@@ -417,8 +323,7 @@ impl Shared<'_> {
             if self.stop.is_asked() {
                 return task.keeps_finalizer("interrupted");
             }
-            let purpose = Purpose::Convert(&Options::default());
-            let read = self.stop.unless_asked(self.read(&purpose, &task.claim)).await;
+            let read = self.stop.unless_asked(self.read(purpose, &task.claim)).await;
             let Some(read) = read else {
                 return task.keeps_finalizer("interrupted");
             };
@@ -433,33 +338,12 @@ impl Shared<'_> {
                     Next::Stop(trouble) => {
                         return task.keeps_finalizer(&trouble.message).and_all(trouble);
                     }
-                    _ => return task.keeps_finalizer(&error.to_string()),
+                    Next::Send | Next::Done { .. } | Next::Gone | Next::Refused(_) | Next::Fail(_) => {
+                        return task.keeps_finalizer(&error.to_string());
+                    }
                 },
             }
         }
-    }
-}
-
-/// Reads what one claim depends on, from a server of which `known` is known.
-pub(super) async fn reload(live: &Live, claim: &Claim, known: &Environment) -> Result<Cluster, Error> {
-    let cluster = live.reload(&needs_of(claim), known).await?;
-    still_served(cluster.environment(), known, live.server())?;
-    Ok(cluster)
-}
-
-/// An API server that has just started does not offer all kinds yet. Then nothing is known, rather than that there are no objects.
-pub(super) fn still_served(now: &Environment, known: &Environment, server: &str) -> Result<(), Error> {
-    match now
-        .not_served
-        .iter()
-        .find(|kind| !known.not_served.contains(kind))
-    {
-        None => Ok(()),
-        Some(kind) => Err(Error::Foreign {
-            what: format!("list {}", kind.plural()),
-            server: server.to_owned(),
-            message: "it does not serve them any more".to_owned(),
-        }),
     }
 }
 
@@ -481,39 +365,13 @@ fn convert_again(cluster: &Cluster, claim: &Arc<Claim>, options: &Options, task:
     let wants = match &planned.action {
         Action::Keep => Wants::Nothing,
         Action::Refuse(refusal) => Wants::Refused(refusal.to_string()),
-        Action::Convert(patch) => {
-            task.patch = patch.to_json();
-            task.releases = false;
-            Wants::Write
-        }
-        Action::Release(patch) => {
-            task.patch = patch.to_json();
-            task.releases = true;
+        Action::Convert(patch) | Action::Release(patch) => {
+            task.patch = patch.clone();
             Wants::Write
         }
     };
     task.plan = Some(planned);
     wants
-}
-
-/// The UIDs of the objects that the old entries of a claim name, as far as they exist. Those that `cluster` was read with need no request.
-pub(super) async fn objects_of(
-    live: &Live,
-    cluster: &Cluster,
-    saved: &Saved,
-) -> Result<BTreeSet<Str>, Error> {
-    let namespace = &saved.key.namespace;
-    let is_known = |entry: &ConsumerReference| {
-        let group = cluster.pod_group(&Key::new(namespace.clone(), entry.name.clone()));
-        entry.is_pod_group() && group.is_some_and(|group| group.metadata.uid == entry.uid)
-    };
-    let mut existing = BTreeSet::new();
-    for entry in saved.before.iter().filter(|entry| !entry.is_pod()) {
-        if is_known(entry) || live.uid_of(entry, namespace).await?.as_ref() == Some(&entry.uid) {
-            existing.insert(entry.uid.clone());
-        }
-    }
-    Ok(existing)
 }
 
 /// A number that differs between claims and is the same each time.

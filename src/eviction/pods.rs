@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Eviction, Release};
-use crate::model::{Claim, Cluster, Key, Pod, PodClaim};
-use crate::reservation::{PodGroups, check_owner, claim_name, is_reserved_for};
+use crate::model::{Claim, Cluster, Pod, PodClaim};
+use crate::reservation::{PodGroups, claim_name, is_reserved_for};
 
 /// The pods that the controller looks at when something changes for `claim`, in the order of `status.reservedFor`; of a group by
 /// name. A pod may come more than once.
@@ -14,10 +14,7 @@ use crate::reservation::{PodGroups, check_owner, claim_name, is_reserved_for};
 pub fn consumers<'a>(cluster: &'a Cluster, claim: &Claim, release: Release) -> Vec<&'a Arc<Pod>> {
     let mut pods = Vec::new();
     for entry in &claim.status.reserved_for {
-        let key = Key {
-            namespace: claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        };
+        let key = claim.metadata.beside(&entry.name);
         if entry.is_pod() {
             match cluster.pod(&key).filter(|pod| pod.metadata.uid == entry.uid) {
                 Some(pod) => pods.push(pod),
@@ -48,12 +45,9 @@ pub fn evicting_claims<'a>(
     };
     entries.iter().filter_map(move |entry| {
         let meant = claim_name(pod, entry).ok()?;
-        let claim = cluster.claim(&Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: meant.name()?.clone(),
-        })?;
+        let claim = meant.find(cluster)?;
         let counts = claim.status.allocation.is_some()
-            && (!meant.must_check_owner() || check_owner(pod, claim, groups).is_ok())
+            && meant.may_use(claim, groups).is_ok()
             && is_reserved_for(pod, claim, groups);
         counts.then_some(claim)
     })
@@ -78,7 +72,7 @@ mod tests {
     use super::*;
     use crate::devices::Taints;
     use crate::eviction::claim_eviction;
-    use crate::model::{ClusterBuilder, Environment, Kind, Object, Time, Version};
+    use crate::model::{ClusterBuilder, Environment, Key, Kind, Object, Time, Version};
 
     const TAINTED: &str = "2026-11-21T10:00:00Z";
 

@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use crate::devices::Inventory;
 use crate::model::{
-    AllocatedDevice, Claim, Cluster, Condition, DeviceId, Gap, Key, Kind, Pod, ResourceHealth,
-    ResourceStatus, Str,
+    AllocatedDevice, Claim, Cluster, Condition, DeviceId, Gap, Kind, Pod, ResourceHealth, ResourceStatus, Str,
 };
 use crate::reservation::claim_name;
 
@@ -217,11 +216,7 @@ impl<'a> HealthIndex<'a> {
         let Some(entry) = pod.spec.resource_claims.iter().find(|known| known.name == *entry) else {
             return;
         };
-        let Some(claim) = claim_name(pod, entry)
-            .ok()
-            .and_then(|name| name.name())
-            .and_then(|name| cluster.claim(&Key::new(pod.metadata.namespace.clone(), name.clone())))
-        else {
+        let Some(claim) = claim_name(pod, entry).ok().and_then(|name| name.find(cluster)) else {
             return;
         };
         let mut candidates: Vec<DeviceId> = claim

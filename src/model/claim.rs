@@ -1,12 +1,13 @@
 //! ResourceClaims and their templates: what is asked for, what was allocated, who holds it.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
 use super::{
-    Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Quantity, Repeated, Selector, Str, Time,
+    Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector, Str, Time,
 };
 
 /// `resource.k8s.io` ResourceClaim.
@@ -357,6 +358,18 @@ impl ConsumerReference {
         self.api_group == "scheduling.k8s.io" && self.resource == "podgroups"
     }
 
+    /// The entry of a pod.
+    pub fn of_pod(pod: &Pod) -> Self {
+        static PODS: LazyLock<Str> = LazyLock::new(|| "pods".into());
+        Self {
+            api_group: Str::default(),
+            resource: PODS.clone(),
+            name: pod.metadata.name.clone(),
+            uid: pod.metadata.uid.clone(),
+            unknown: None,
+        }
+    }
+
     /// `pods`, or `podgroups.scheduling.k8s.io`: resource and group as kubectl writes them.
     pub fn group_resource(&self) -> String {
         if self.api_group.is_empty() {
@@ -364,6 +377,13 @@ impl ConsumerReference {
         } else {
             format!("{}.{}", self.resource, self.api_group)
         }
+    }
+}
+
+impl fmt::Display for ConsumerReference {
+    /// `podgroups.scheduling.k8s.io/NAME`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.group_resource(), self.name)
     }
 }
 

@@ -74,6 +74,11 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// Where an object of this name is, in the same namespace.
+    pub fn beside(&self, name: &Str) -> Key {
+        Key::new(self.namespace.clone(), name.clone())
+    }
+
     /// Namespace and name.
     pub fn key(&self) -> Key {
         Key {

@@ -7,6 +7,7 @@
 mod allocation_json;
 mod attribute;
 mod claim;
+mod claim_patch;
 mod class;
 mod cluster;
 mod decode;
@@ -34,6 +35,7 @@ pub use claim::{
     DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, NetworkData, Request,
     Toleration,
 };
+pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER};
 pub use class::{
     CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec, TaintRuleStatus,
     TaintSelector,

@@ -1,30 +1,102 @@
 //! Which claim an entry of `spec.resourceClaims` means.
 
-use crate::model::{Key, Pod, PodClaim, PodClaimStatus, PodGroup, Str, go_quote};
+use std::sync::Arc;
 
-/// What an entry of `spec.resourceClaims` stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClaimName<'a> {
+use super::PodGroups;
+use super::owner::{NotOwner, check_group_owner, check_owner};
+use crate::model::{Claim, Cluster, Key, Meta, Pod, PodClaim, PodClaimStatus, PodGroup, Str, go_quote};
+
+/// The claim that an entry of `spec.resourceClaims` of a pod or a PodGroup stands for.
+///
+/// To name a claim is not to use it: a claim that was made from a template may belong to somebody else of the same name. So whoever
+/// acts on the claim asks `may_use`, which alone knows for which entries the owner counts. The name by itself is for indexes and
+/// look-ups.
+///
+/// Mirrors what `resourceclaim.go`, `Name`, v1.37.1 returns, and what its callers do with `mustCheckOwner`: they ask `IsForPod`
+/// (`dynamicresources.go`, `foreachPodResourceClaim`; `resourceclaim/controller.go`, `podNeedsWork`, `syncPod`, `handleClaim`;
+/// `device_taint_eviction.go`, `podEvictionTime`) or `IsForPodGroup` (`handlePodGroupClaim`).
+#[derive(Debug)]
+pub struct ClaimName<'a, By = Pod> {
+    by: &'a By,
+    by_metadata: &'a Meta,
+    means: Means<'a>,
+}
+
+#[derive(Debug)]
+enum Means<'a> {
     /// A claim that exists independently of the pod; whoever names it may use it.
     Named(&'a Str),
-    /// A claim made from a template. It must belong to the pod or its group: see [`super::check_owner`].
+    /// A claim made from a template. It must belong to the pod or its group.
     Generated(&'a Str),
     /// Intentionally no claim: the entry can be ignored.
     NotNeeded,
 }
 
-impl<'a> ClaimName<'a> {
+impl<'a, By> ClaimName<'a, By> {
     /// The name of the claim, unless none is needed.
-    pub fn name(self) -> Option<&'a Str> {
-        match self {
-            Self::Named(name) | Self::Generated(name) => Some(name),
-            Self::NotNeeded => None,
+    pub fn name(&self) -> Option<&'a Str> {
+        match self.means {
+            Means::Named(name) | Means::Generated(name) => Some(name),
+            Means::NotNeeded => None,
         }
     }
 
-    /// Whether the claim's owner decides if the pod may use it.
-    pub fn must_check_owner(self) -> bool {
-        matches!(self, Self::Generated(_))
+    /// Where the claim is, unless none is needed.
+    pub fn key(&self) -> Option<Key> {
+        self.name().map(|name| self.by_metadata.beside(name))
+    }
+
+    /// The claim, if one is needed and there.
+    pub fn find<'c>(&self, cluster: &'c Cluster) -> Option<&'c Arc<Claim>> {
+        self.key().and_then(|key| cluster.claim(&key))
+    }
+
+    /// Whether the claim is made from a template.
+    pub fn is_generated(&self) -> bool {
+        matches!(self.means, Means::Generated(_))
+    }
+}
+
+impl<'a> ClaimName<'a> {
+    /// The claim that the scheduler made for the pod's extended resources. The API server lets no other pod name it.
+    pub fn of_extended_resources(pod: &'a Pod) -> Option<Self> {
+        let status = pod.status.extended_resource_claim_status.as_ref()?;
+        Some(Self {
+            by: pod,
+            by_metadata: &pod.metadata,
+            means: Means::Named(&status.resource_claim_name),
+        })
+    }
+
+    /// Checks that the pod may use the claim of this name.
+    ///
+    /// # Errors
+    /// The claim was made from a template, and for somebody else.
+    pub fn may_use(&self, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
+        match self.means {
+            Means::Generated(_) => check_owner(self.by, claim, groups),
+            Means::Named(_) | Means::NotNeeded => Ok(()),
+        }
+    }
+
+    /// Whether it means this claim, and the pod may use it.
+    pub fn resolves_to(&self, claim: &Claim, groups: PodGroups) -> bool {
+        self.by_metadata.namespace == claim.metadata.namespace
+            && self.name() == Some(&claim.metadata.name)
+            && self.may_use(claim, groups).is_ok()
+    }
+}
+
+impl ClaimName<'_, PodGroup> {
+    /// Checks that the group may use the claim of this name.
+    ///
+    /// # Errors
+    /// The claim was made from a template, and for somebody else. In the words of Kubernetes.
+    pub fn may_use(&self, claim: &Claim) -> Result<(), String> {
+        match self.means {
+            Means::Generated(_) => check_group_owner(self.by, claim),
+            Means::Named(_) | Means::NotNeeded => Ok(()),
+        }
     }
 }
 
@@ -77,17 +149,18 @@ pub enum GroupClaimNameError {
 /// # Errors
 /// When the claim was not made yet, or the entry says nothing that this release understands.
 pub fn claim_name<'a>(pod: &'a Pod, entry: &'a PodClaim) -> Result<ClaimName<'a>, ClaimNameError> {
-    if let Some(name) = &entry.resource_claim_name {
-        return Ok(ClaimName::Named(name));
-    }
-    if entry.resource_claim_template_name.is_none() {
-        return Err(ClaimNameError::Unsupported {
+    let means = means(entry, &pod.status.resource_claim_statuses).map_err(|why| match why {
+        Nameless::NotCreated => ClaimNameError::NotCreated { pod: pod.key() },
+        Nameless::Unsupported => ClaimNameError::Unsupported {
             pod: pod.key(),
             entry: entry.name.clone(),
-        });
-    }
-    generated(&pod.status.resource_claim_statuses, &entry.name)
-        .ok_or_else(|| ClaimNameError::NotCreated { pod: pod.key() })
+        },
+    })?;
+    Ok(ClaimName {
+        by: pod,
+        by_metadata: &pod.metadata,
+        means,
+    })
 }
 
 /// The claim behind one entry of the group's `spec.resourceClaims`. Mirrors `resourceclaim.go`, `NameFromPodGroup`, v1.37.1.
@@ -97,31 +170,38 @@ pub fn claim_name<'a>(pod: &'a Pod, entry: &'a PodClaim) -> Result<ClaimName<'a>
 pub fn group_claim_name<'a>(
     group: &'a PodGroup,
     entry: &'a PodClaim,
-) -> Result<ClaimName<'a>, GroupClaimNameError> {
-    if let Some(name) = &entry.resource_claim_name {
-        return Ok(ClaimName::Named(name));
-    }
-    if entry.resource_claim_template_name.is_none() {
-        return Err(GroupClaimNameError::Unsupported {
-            group: group.metadata.key(),
+) -> Result<ClaimName<'a, PodGroup>, GroupClaimNameError> {
+    let key = group.metadata.key();
+    let means = means(entry, &group.status.resource_claim_statuses).map_err(|why| match why {
+        Nameless::NotCreated => GroupClaimNameError::NotCreated { group: key },
+        Nameless::Unsupported => GroupClaimNameError::Unsupported {
+            group: key,
             entry: entry.name.clone(),
-        });
-    }
-    generated(&group.status.resource_claim_statuses, &entry.name).ok_or_else(|| {
-        GroupClaimNameError::NotCreated {
-            group: group.metadata.key(),
-        }
+        },
+    })?;
+    Ok(ClaimName {
+        by: group,
+        by_metadata: &group.metadata,
+        means,
     })
 }
 
-fn generated<'a>(statuses: &'a [PodClaimStatus], entry: &Str) -> Option<ClaimName<'a>> {
-    let status = statuses.iter().find(|status| status.name == *entry)?;
-    Some(
-        status
-            .resource_claim_name
-            .as_ref()
-            .map_or(ClaimName::NotNeeded, ClaimName::Generated),
-    )
+/// Why an entry has no name of a claim.
+enum Nameless {
+    NotCreated,
+    Unsupported,
+}
+
+fn means<'a>(entry: &'a PodClaim, statuses: &'a [PodClaimStatus]) -> Result<Means<'a>, Nameless> {
+    if let Some(name) = &entry.resource_claim_name {
+        return Ok(Means::Named(name));
+    }
+    if entry.resource_claim_template_name.is_none() {
+        return Err(Nameless::Unsupported);
+    }
+    let status = statuses.iter().find(|status| status.name == entry.name);
+    let name = status.ok_or(Nameless::NotCreated)?.resource_claim_name.as_ref();
+    Ok(name.map_or(Means::NotNeeded, Means::Generated))
 }
 
 #[cfg(test)]
@@ -147,7 +227,7 @@ mod tests {
             .resource_claims
             .iter()
             .map(|entry| match claim_name(&pod, entry) {
-                Ok(name) => format!("{:?} {}", name.name(), name.must_check_owner()),
+                Ok(name) => format!("{:?} {}", name.name(), name.is_generated()),
                 Err(why) => why.to_string(),
             })
             .collect();
@@ -180,7 +260,7 @@ mod tests {
             .resource_claims
             .iter()
             .map(|entry| match group_claim_name(&group, entry) {
-                Ok(name) => format!("{:?} {}", name.name(), name.must_check_owner()),
+                Ok(name) => format!("{:?} {}", name.name(), name.is_generated()),
                 Err(why) => why.to_string(),
             })
             .collect();

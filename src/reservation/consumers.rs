@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ClaimName, PodGroups, check_owner, claim_name, is_reserved_for};
+use super::{ClaimName, PodGroups, claim_name, is_reserved_for};
 use crate::model::{Claim, Cluster, Gap, Kind, Pod};
 
 /// Whether none of the pod's containers runs or ever will. Mirrors `resourceclaim/controller.go`, `isPodDone`, v1.37.1: a pod that
@@ -19,22 +19,13 @@ pub fn claim_names(pod: &Pod) -> impl Iterator<Item = ClaimName<'_>> {
         .resource_claims
         .iter()
         .filter_map(|entry| claim_name(pod, entry).ok());
-    let extended = pod
-        .status
-        .extended_resource_claim_status
-        .as_ref()
-        .filter(|status| !status.resource_claim_name.is_empty())
-        .map(|status| ClaimName::Named(&status.resource_claim_name));
-    named.chain(extended)
+    let extended = ClaimName::of_extended_resources(pod);
+    named.chain(extended.filter(|extended| extended.name().is_some_and(|name| !name.is_empty())))
 }
 
 /// Whether the pod means this claim by one of its entries, and may: a claim made from a template must be its own or its group's.
 pub fn resolves_to(pod: &Pod, claim: &Claim, groups: PodGroups) -> bool {
-    pod.metadata.namespace == claim.metadata.namespace
-        && claim_names(pod).any(|entry| {
-            entry.name() == Some(&claim.metadata.name)
-                && (!entry.must_check_owner() || check_owner(pod, claim, groups).is_ok())
-        })
+    claim_names(pod).any(|name| name.resolves_to(claim, groups))
 }
 
 /// Whether the pod uses the claim on a node, or is about to: it resolves to the claim, has a node and has not ended.
@@ -107,7 +98,7 @@ mod tests {
                 "status":{"phase":"Running","extendedResourceClaimStatus":{"resourceClaimName":"extended"},
                     "resourceClaimStatuses":[{"name":"made","resourceClaimName":"made"},{"name":"none"}]}}"#);
         let names: Vec<_> = claim_names(&pod)
-            .filter_map(ClaimName::name)
+            .filter_map(|name| name.name())
             .map(ToString::to_string)
             .collect();
         assert_eq!(names, ["shared", "made", "extended"]);

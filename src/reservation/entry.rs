@@ -128,10 +128,7 @@ fn named_pod<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference)
 }
 
 fn key_of(claim: &Claim, entry: &ConsumerReference) -> Key {
-    Key {
-        namespace: claim.metadata.namespace.clone(),
-        name: entry.name.clone(),
-    }
+    claim.metadata.beside(&entry.name)
 }
 
 fn pod_of<'a>(

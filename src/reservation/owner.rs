@@ -15,7 +15,7 @@ pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
 ///
 /// # Errors
 /// When somebody else owns the claim; see [`NotOwner::text_in`] for the words.
-pub fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
+pub(super) fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
     let not_owner = |reason| {
         Err(NotOwner {
             claim: claim.key(),
@@ -62,7 +62,7 @@ pub fn is_group(owner: &OwnerReference) -> bool {
 ///
 /// # Errors
 /// In the words of Kubernetes.
-pub fn check_group_owner(group: &PodGroup, claim: &Claim) -> Result<(), String> {
+pub(super) fn check_group_owner(group: &PodGroup, claim: &Claim) -> Result<(), String> {
     let (claim_key, group_key) = (claim.key(), group.metadata.key());
     if claim_key.namespace != group_key.namespace {
         return Err(format!(

@@ -1,7 +1,9 @@
 //! For whom a claim is reserved, and for whom it should be.
 
+use std::sync::Arc;
+
 use crate::model::{
-    Claim, Component, ConsumerReference, Environment, Gate, Key, Pod, PodClaim, PodGroup, Str,
+    Claim, Cluster, Component, ConsumerReference, Environment, Gate, Key, Pod, PodClaim, PodGroup, Str,
 };
 
 /// Whether a component knows PodGroups as owners and consumers of claims: its gate `DRAWorkloadResourceClaims`.
@@ -20,6 +22,14 @@ impl PodGroups {
             Self::Accepted
         } else {
             Self::Ignored
+        }
+    }
+
+    /// The group that the pod is a member of, where groups are accepted and it is there.
+    pub fn group_of<'c>(self, cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<PodGroup>> {
+        match self {
+            Self::Accepted => cluster.pod_group(&pod.metadata.beside(pod.pod_group()?)),
+            Self::Ignored => None,
         }
     }
 }
@@ -77,13 +87,7 @@ pub fn bind_to(
             }
         }
     }
-    Ok(ConsumerReference {
-        api_group: Str::default(),
-        resource: "pods".into(),
-        name: pod.metadata.name.clone(),
-        uid: pod.metadata.uid.clone(),
-        unknown: None,
-    })
+    Ok(ConsumerReference::of_pod(pod))
 }
 
 /// Mirrors `resourceclaim.go`, `podMatchesPodGroup`.

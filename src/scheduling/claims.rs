@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{Claim, Cluster, Key, Kind, Pod, Str, Version, go_quote};
-use crate::reservation::{ClaimNameError, PodGroups, check_owner, claim_name};
+use crate::reservation::{ClaimNameError, PodGroups, claim_name};
 
 /// Why the claims of a pod cannot be used yet. The texts are those of the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,12 +55,7 @@ pub fn pod_claims(cluster: &Cluster, pod: &Pod, groups: PodGroups) -> PodClaims 
             Ok(name) => name,
             Err(why) => return PodClaims::Problem(why.into()),
         };
-        let must_check_owner = name.must_check_owner();
-        let Some(name) = name.name() else { continue };
-        let key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: name.clone(),
-        };
+        let Some(key) = name.key() else { continue };
         let Some(claim) = cluster.claim(&key) else {
             if cluster.gap(Kind::ResourceClaim, &key.namespace).is_some() {
                 return PodClaims::Unknown;
@@ -70,7 +65,7 @@ pub fn pod_claims(cluster: &Cluster, pod: &Pod, groups: PodGroups) -> PodClaims 
         if claim.metadata.is_deleting() {
             return PodClaims::Problem(ClaimProblem::Deleting { claim: key });
         }
-        if must_check_owner && let Err(why) = check_owner(pod, claim, groups) {
+        if let Err(why) = name.may_use(claim, groups) {
             let text = why.text_in(version);
             return PodClaims::Problem(ClaimProblem::Owner { claim: key, text });
         }

@@ -210,10 +210,7 @@ impl Scheduler {
             return Some(Obstacle::Gated(names.collect()));
         }
         let group = pod.pod_group().filter(|_| self.gates.generic_workload)?;
-        let key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: group.clone(),
-        };
+        let key = pod.metadata.beside(group);
         let Some(found) = self.cluster.pod_group(&key) else {
             return Some(Obstacle::Group(format!(
                 "waiting for pods's pod group {} to appear in scheduling queue",
@@ -240,12 +237,7 @@ impl Scheduler {
         if self.gates.groups == PodGroups::Ignored {
             return None;
         }
-        let group = pod.pod_group().and_then(|name| {
-            self.cluster.pod_group(&Key {
-                namespace: pod.metadata.namespace.clone(),
-                name: name.clone(),
-            })
-        });
+        let group = self.gates.groups.group_of(&self.cluster, pod);
         let mut entries = pod.spec.resource_claims.iter();
         entries.find_map(|entry| {
             let problem = bind_to(pod, group.map(|group| &**group), entry).err()?;

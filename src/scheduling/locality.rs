@@ -114,10 +114,7 @@ impl Localities {
         }
 
         let mut keys = self.holders(cluster, &node.metadata.name);
-        let in_namespace = |pod: &Pod, name: &Str| Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: name.clone(),
-        };
+        let in_namespace = |pod: &Pod, name: &Str| pod.metadata.beside(name);
         for pod in pods {
             let made = pod.status.resource_claim_statuses.iter();
             let made = made.filter_map(|status| status.resource_claim_name.as_ref());

@@ -9,7 +9,7 @@ use crate::model::{
     AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Gap,
     Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
 };
-use crate::reservation::{ClaimName, ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
+use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
 
 /// Puts in what the API server defaults in a claim.
 pub fn with_defaults(claim: &mut Claim) {
@@ -51,36 +51,15 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
     let mut made = Pod::clone(pod);
     for entry in &pod.spec.resource_claims {
         match claim_name(pod, entry) {
-            Ok(ClaimName::Generated(name)) => {
-                let key = Key {
-                    namespace: pod.metadata.namespace.clone(),
-                    name: name.clone(),
-                };
-                if cluster.claim(&key).is_some() {
-                    continue;
-                }
-            }
+            Ok(name) if name.is_generated() && name.find(cluster).is_none() => {}
             Err(ClaimNameError::NotCreated { .. }) => {}
-            _ => continue,
+            Ok(_) | Err(ClaimNameError::Unsupported { .. }) => continue,
         }
         let Some(template) = &entry.resource_claim_template_name else {
             continue;
         };
-        let template_key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: template.clone(),
-        };
-        let group = match groups {
-            PodGroups::Accepted => pod.pod_group().and_then(|name| {
-                let key = Key {
-                    namespace: pod.metadata.namespace.clone(),
-                    name: name.clone(),
-                };
-                cluster.pod_group(&key).cloned()
-            }),
-            PodGroups::Ignored => None,
-        };
-        let of_group = group.filter(|group| {
+        let template_key = pod.metadata.beside(template);
+        let of_group = groups.group_of(cluster, pod).cloned().filter(|group| {
             bind_to(pod, Some(group.as_ref()), entry).is_ok_and(|consumer| consumer.is_pod_group())
         });
         let owner = match &of_group {
@@ -96,10 +75,7 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
             group_claim_name(group, shared).ok()?.name().cloned()
         });
         let name = known.unwrap_or_else(|| format!("{}-{}", owner.2.name, entry.name).into());
-        let key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: name.clone(),
-        };
+        let key = pod.metadata.beside(&name);
         if cluster.claim(&key).is_none() {
             let template = cluster
                 .template(&template_key)
@@ -194,27 +170,14 @@ pub fn release(cluster: &mut Cluster, key: &Key) -> bool {
 
 fn consumer(cluster: &Cluster, pod: &Pod, claim: &Key) -> ConsumerReference {
     let environment: &Environment = cluster.environment();
-    let group = match PodGroups::of(environment, Component::Scheduler) {
-        PodGroups::Accepted => pod.pod_group().and_then(|name| {
-            cluster.pod_group(&Key {
-                namespace: pod.metadata.namespace.clone(),
-                name: name.clone(),
-            })
-        }),
-        PodGroups::Ignored => None,
-    };
+    let group = PodGroups::of(environment, Component::Scheduler).group_of(cluster, pod);
     let entry = pod
         .spec
         .resource_claims
         .iter()
         .find(|entry| claim_name(pod, entry).is_ok_and(|name| name.name() == Some(&claim.name)));
     let bound = entry.and_then(|entry| bind_to(pod, group.map(|group| &**group), entry).ok());
-    bound.unwrap_or_else(|| ConsumerReference {
-        resource: "pods".into(),
-        name: pod.metadata.name.clone(),
-        uid: pod.metadata.uid.clone(),
-        ..ConsumerReference::default()
-    })
+    bound.unwrap_or_else(|| ConsumerReference::of_pod(pod))
 }
 
 /// The claim that the scheduler makes for extended resources; until then it has no name that the API server would take.

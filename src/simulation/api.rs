@@ -8,7 +8,9 @@ use super::owners::made_up_uid;
 use super::timeline::What;
 use crate::controllers::{ClaimName, ClaimWrite, EvictionAction, EvictionResult, Owner, Plan, PodRef};
 use crate::eviction::EVICTION_IN_PROGRESS;
-use crate::model::{Change, Claim, Condition, DeviceId, Key, Kind, Object, Pod, PodClaimStatus, Str, Time};
+use crate::model::{
+    Change, Claim, Condition, DeviceId, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
+};
 
 /// Time that a pod has to end when it does not say otherwise, in seconds.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
@@ -151,10 +153,7 @@ impl World<'_> {
             ClaimWrite::RemoveFinalizer(key) => {
                 if let Some(claim) = self.cluster.claim(key) {
                     let mut changed = (**claim).clone();
-                    changed
-                        .metadata
-                        .finalizers
-                        .retain(|name| name != super::world::FINALIZER);
+                    changed.metadata.finalizers.retain(|name| name != FINALIZER);
                     if changed.metadata.is_deleting() && changed.metadata.finalizers.is_empty() {
                         self.remove_claim(key);
                     } else {
@@ -193,10 +192,10 @@ impl World<'_> {
         made.metadata.name = format!("{base}sim-{number}").into();
         made.metadata.uid = made_up_uid("claim", number);
         made.metadata.creation_timestamp = Some(whole_seconds(self.now));
-        let owner = made.metadata.controller().map(|owner| Key {
-            namespace: made.metadata.namespace.clone(),
-            name: owner.name.clone(),
-        });
+        let owner = made
+            .metadata
+            .controller()
+            .map(|owner| made.metadata.beside(&owner.name));
         let made = Arc::new(made);
         self.note(
             &made.key(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::devices::{RuleSupport, Taints};
 use crate::eviction::{Release, claim_eviction, consumers, evicting_claims};
 use crate::model::{Claim, Cluster, Key, Pod, Str, Time};
-use crate::reservation::{PodGroups, check_owner, claim_names, is_reserved_for};
+use crate::reservation::{PodGroups, claim_names, is_reserved_for, resolves_to};
 
 /// A pod that keeps running on a device with a taint that it does not tolerate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -82,8 +82,6 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool) -> &'static str
     if extended.is_some_and(|status| status.resource_claim_name == claim.metadata.name) {
         return "the controller does not look at claims for extended resources";
     }
-    let grouped = check_owner(pod, claim, PodGroups::Accepted).is_ok()
-        || is_reserved_for(pod, claim, PodGroups::Accepted);
     if counts {
         return match release.rules {
             _ if release.stops_at_missing_pod => {
@@ -98,8 +96,58 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool) -> &'static str
     if !is_reserved_for(pod, claim, PodGroups::Accepted) {
         return "the claim is not reserved for it";
     }
-    if grouped && release.groups == PodGroups::Ignored {
+    if release.groups == PodGroups::Ignored && resolves_to(pod, claim, PodGroups::Accepted) {
         return "the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager";
     }
     "the claim was made for another pod"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kind, Object};
+
+    fn why_of(owner: &str, reserved_for: &str) -> &'static str {
+        let pod = br#"{"metadata":{"namespace":"n","name":"p","uid":"u"},
+            "spec":{"nodeName":"a","schedulingGroup":{"podGroupName":"g"},
+                    "resourceClaims":[{"name":"made","resourceClaimTemplateName":"t"}]},
+            "status":{"phase":"Running","resourceClaimStatuses":[{"name":"made","resourceClaimName":"c"}]}}"#;
+        let claim = format!(
+            r#"{{"metadata":{{"namespace":"n","name":"c","ownerReferences":[{owner}]}},
+                "status":{{"reservedFor":[{reserved_for}]}}}}"#
+        );
+        let objects = (
+            Object::from_json(Kind::Pod, pod).unwrap(),
+            Object::from_json(Kind::ResourceClaim, claim.as_bytes()).unwrap(),
+        );
+        let (Object::Pod(pod), Object::ResourceClaim(claim)) = objects else {
+            unreachable!()
+        };
+        let release = Release {
+            evicts: true,
+            rules: RuleSupport::On,
+            groups: PodGroups::Ignored,
+            stops_at_missing_pod: false,
+        };
+        why(&pod, &claim, release, false)
+    }
+
+    #[test]
+    fn a_claim_of_a_group_is_not_one_of_another_pod() {
+        let by_group =
+            r#"{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","name":"g","controller":true}"#;
+        let by_other = r#"{"kind":"Pod","name":"q","uid":"other","controller":true}"#;
+        let for_pod = r#"{"resource":"pods","name":"p","uid":"u"}"#;
+        let for_group = r#"{"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"g","uid":"x"}"#;
+        let groups =
+            "the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager";
+        for (owner, reserved_for, expected) in [
+            (by_group, for_group, groups),
+            (by_group, for_pod, groups),
+            (by_group, "", "the claim is not reserved for it"),
+            (by_other, for_pod, "the claim was made for another pod"),
+        ] {
+            assert_eq!(why_of(owner, reserved_for), expected, "{owner} {reserved_for}");
+        }
+    }
 }

@@ -13,11 +13,8 @@ use crate::controllers::{
 };
 use crate::eviction::Release;
 use crate::model::{
-    Allocation, Change, Cluster, ConsumerReference, Key, Kind, Object, Pod, Str, TaintRule, Time,
+    Allocation, Change, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, Pod, Str, TaintRule, Time,
 };
-
-/// The finalizer of an allocated claim.
-pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// So many writes of one claim at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
 /// out of a shared claim and puts it in again for as long as the pod's object exists.
@@ -420,11 +417,7 @@ impl<'s> World<'s> {
         self.note(&pod.key(), &pod.metadata.uid, What::PodScheduled { nodes });
         let mut allocations: BTreeMap<Key, Allocation> = allocations.into_iter().collect();
         let names: BTreeSet<Key> = crate::reservation::claim_names(pod)
-            .filter_map(crate::reservation::ClaimName::name)
-            .map(|name| Key {
-                namespace: pod.metadata.namespace.clone(),
-                name: name.clone(),
-            })
+            .filter_map(|name| name.key())
             .collect();
         for key in names {
             let Some(claim) = self.cluster.claim(&key) else {
@@ -439,12 +432,7 @@ impl<'s> World<'s> {
             }
             let is_reserved = crate::reservation::is_reserved_for(pod, &changed, self.release.groups);
             if changed.status.allocation.is_some() && !is_reserved {
-                changed.status.reserved_for.push(ConsumerReference {
-                    resource: "pods".into(),
-                    name: pod.metadata.name.clone(),
-                    uid: pod.metadata.uid.clone(),
-                    ..ConsumerReference::default()
-                });
+                changed.status.reserved_for.push(ConsumerReference::of_pod(pod));
             }
             self.apply(Change::Put(Object::ResourceClaim(Arc::new(changed))));
         }

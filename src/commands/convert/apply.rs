@@ -9,7 +9,7 @@ use clap::ValueHint;
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::Selection;
-use crate::inspect::conversion::{PlannedAction, read_plan};
+use crate::inspect::conversion::{PlannedClaim, read_plan};
 use crate::model::Key;
 
 use super::carry_out::{Work, carry_out, check_records};
@@ -42,10 +42,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let json = read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let plan = read_plan(&json).with_context(|| format!("cannot read `{}`", path.display()))?;
     let options = plan.options.to_options()?;
-    let planned = plan
-        .claims
-        .into_iter()
-        .filter(|claim| matches!(claim.action, PlannedAction::Convert | PlannedAction::Release));
+    let planned = plan.claims.into_iter().filter(PlannedClaim::writes);
     let mut selection = Selection::default();
     let mut lists = std::collections::BTreeMap::new();
     let mut namespaces = std::collections::BTreeSet::new();

@@ -16,7 +16,7 @@ use crate::conversion::{
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::conversion::PlannedClaim;
-use crate::model::{Environment, Str};
+use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Str};
 use crate::output::{
     Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
@@ -36,7 +36,7 @@ pub(super) struct Work<'a> {
     pub(super) passes: &'a PassesArgs,
     pub(super) writing: &'a WritingArgs,
     /// The lists that a plan made before would write, by UID of the claim; then no other claim is written.
-    pub(super) planned: Option<BTreeMap<Str, Vec<serde_json::Value>>>,
+    pub(super) planned: Option<BTreeMap<Str, Vec<ConsumerReference>>>,
 }
 
 /// Refuses what can only fail: files, and a question that no user can answer.
@@ -138,13 +138,7 @@ pub(super) async fn carry_out(
     let survey = executor.plan(cluster);
     ctx.end_computing();
     if !survey.plan.unknown.is_empty() {
-        for gap in &survey.plan.unknown {
-            ctx.warn(format!(
-                "nothing is written: {} are missing: {}",
-                gap.kind.plural(),
-                gap.reason
-            ));
-        }
+        warn_of(ctx, "nothing is written", &survey.plan.unknown);
         return Ok(Outcome::Unknown);
     }
     if survey.plan.gate == ClaimGate::Assumed && !passes.last && !survey.plan.claims.is_empty() {
@@ -167,11 +161,7 @@ pub(super) async fn carry_out(
         Err(error) => return Err(error.into()),
     }
     let comes_back = survey.plan.gate.may_be_on();
-    let writes = survey
-        .plan
-        .claims
-        .iter()
-        .any(|claim| matches!(claim.action, Action::Convert(_) | Action::Release(_)));
+    let writes = survey.plan.claims.iter().any(|claim| claim.patch().is_some());
     let mut record = None;
     let mut asked = false;
     if order.mode == Mode::Write {
@@ -207,11 +197,7 @@ pub(super) async fn carry_out(
     let report = executor.apply(first, record.as_mut()).await;
     shown.stop();
     if let Some(record) = record {
-        record.close(
-            report
-                .as_ref()
-                .is_ok_and(|report| !report.interrupted && !report.failed()),
-        );
+        record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     let mut report = report?;
     if let Some(planned) = planned {
@@ -294,28 +280,28 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
 }
 
 /// Claims that were written otherwise than the plan's file has it.
-fn note_replanned(report: &mut conversion::Report, planned: &BTreeMap<Str, Vec<serde_json::Value>>) {
+fn note_replanned(report: &mut conversion::Report, planned: &BTreeMap<Str, Vec<ConsumerReference>>) {
     for result in report.claims.values_mut() {
-        let (Some(claim), Some(plan)) = (&result.claim, &result.plan) else {
-            continue;
-        };
-        let now = PlannedClaim::of(claim, plan);
-        let then = planned.get(&now.uid);
-        if result.outcome == ClaimOutcome::Converted && then != Some(&now.after) {
+        let Some(plan) = &result.plan else { continue };
+        let now = plan.patch().map(ClaimPatch::after);
+        let then = planned.get(&plan.uid).map(Vec::as_slice);
+        if result.outcome == ClaimOutcome::Converted && then != now {
             result.outcome = ClaimOutcome::Replanned;
         }
     }
 }
 
+/// Says what could not be read.
+pub(super) fn warn_of(ctx: &Ctx, what: &str, gaps: &[Gap]) {
+    for gap in gaps {
+        let kinds = gap.kind.plural();
+        ctx.warn(format!("{what}: {kinds} are missing: {}", gap.reason));
+    }
+}
+
 /// Prints what became of the claims and turns it into an outcome.
 fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyhow::Result<Outcome> {
-    for gap in &report.unknown {
-        ctx.warn(format!(
-            "unknown: {} are missing: {}",
-            gap.kind.plural(),
-            gap.reason
-        ));
-    }
+    warn_of(ctx, "unknown", &report.unknown);
     for (key, pods) in &report.unbound {
         ctx.warn(format!(
             "claim/{key} is converted, but pods without a node may bring the entry back: {}",
@@ -391,7 +377,7 @@ pub(super) struct ConversionResult {
 pub(in crate::commands) struct ResultClaim {
     #[serde(flatten)]
     planned: PlannedClaim,
-    outcome: &'static str,
+    outcome: ClaimOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -422,7 +408,7 @@ impl ConversionResult {
             *summary.entry(result.outcome.text()).or_default() += 1;
             claims.push(ResultClaim {
                 planned: PlannedClaim::of(claim, plan),
-                outcome: result.outcome.text(),
+                outcome: result.outcome,
                 message: result.message.clone(),
             });
         }
@@ -500,13 +486,16 @@ pub(in crate::commands) const COLUMNS: &[Column<ResultClaim>] = &[
 ];
 
 /// How an outcome looks.
-pub(super) fn tone(outcome: &str) -> Tone {
+pub(super) fn tone(outcome: ClaimOutcome) -> Tone {
     match outcome {
-        "Converted" | "Replanned" | "Released" | "Restored" | "WouldConvert" | "WouldRelease"
-        | "WouldRestore" => Tone::Good,
-        "Failed" | "Refused" => Tone::Bad,
-        "Kept" | "NotTried" => Tone::Notice,
-        _ => Tone::Plain,
+        ClaimOutcome::Converted
+        | ClaimOutcome::Replanned
+        | ClaimOutcome::Released
+        | ClaimOutcome::WouldConvert
+        | ClaimOutcome::WouldRelease => Tone::Good,
+        ClaimOutcome::Failed | ClaimOutcome::Refused => Tone::Bad,
+        ClaimOutcome::Kept | ClaimOutcome::NotTried => Tone::Notice,
+        ClaimOutcome::AlreadyDone => Tone::Plain,
     }
 }
 

@@ -16,10 +16,12 @@ use crate::commands::places::Written;
 use crate::commands::{objects, places};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::conversion::{ConversionPlan, PlannedAction, PlannedClaim, planned, verification};
-use crate::model::{Change, Claim, Cluster, Key, Kind, Object};
+use crate::inspect::conversion::{ConversionPlan, plan_of, verification};
+use crate::model::{
+    Change, Claim, ClaimChange, ClaimPatch, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object,
+};
 use crate::output::counted;
-use crate::reservation::conversion::FINALIZER;
+use crate::reservation::conversion::Plan;
 use crate::sources::bundle::save_text;
 use crate::sources::destination::{Destination, FileIdentity};
 use crate::sources::files::{Found, ReadError, ReadOptions, Source, read};
@@ -60,15 +62,16 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let mut cluster = ctx.load(needs(&selection)).await?;
     objects::check_found(&selection, &cluster)?;
     let options = planning.options(kinds.clone(), cluster.environment())?;
-    let plan = planned(&cluster, &selection, &options);
-    plan::warn(ctx, &plan);
+    let plan = plan_of(&cluster, &selection, &options);
+    let report = ConversionPlan::of(&cluster, &selection, &options, &plan);
+    plan::warn(ctx, &report);
     // The objects have standard output for themselves.
-    let print = |plan| match &out {
-        Destination::Stdout => ctx.print_aside(plan),
-        Destination::File(_) => ctx.print(plan),
+    let print = |report| match &out {
+        Destination::Stdout => ctx.print_aside(report),
+        Destination::File(_) => ctx.print(report),
     };
     if !plan.unknown.is_empty() {
-        print(plan)?;
+        print(report)?;
         return Ok(Outcome::Unknown);
     }
     let name = match &out {
@@ -77,14 +80,19 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     write(ctx, &from, &out, &plan, &cluster)
         .with_context(|| format!("cannot convert `{from}` into `{name}`"))?;
-    for claim in &plan.claims {
-        if let Some(claim) = changed(&cluster, claim)? {
-            cluster.apply(Change::Put(claim));
+    for planned in &plan.claims {
+        let claim = cluster.claim(&planned.key).map(|claim| Claim::clone(claim));
+        if let (Some(mut claim), Some(patch)) = (claim, planned.patch()) {
+            patch.apply(&mut claim);
+            if let Some(patch) = ClaimPatch::without_finalizer(&claim).filter(|_| patch.releases()) {
+                patch.apply(&mut claim);
+            }
+            cluster.apply(Change::Put(Object::ResourceClaim(claim.into())));
         }
     }
     let proof = verification(&cluster, &selection, &kinds);
-    let verdict = plan::verdict(&plan.summary);
-    print(plan)?;
+    let verdict = plan::verdict(&report.summary);
+    print(report)?;
     ctx.printer().note(&format!(
         "wrote {name}: {}, {} left",
         if verdict.is_empty() {
@@ -154,30 +162,22 @@ fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(Strin
 }
 
 /// Writes the objects of `from` as they are once `plan` was carried out.
-fn write(
-    ctx: &Ctx,
-    from: &str,
-    out: &Destination,
-    plan: &ConversionPlan,
-    cluster: &Cluster,
-) -> anyhow::Result<()> {
+fn write(ctx: &Ctx, from: &str, out: &Destination, plan: &Plan, cluster: &Cluster) -> anyhow::Result<()> {
     let mut wanted: Wanted<'_> = plan
         .claims
         .iter()
-        .filter(|claim| matches!(claim.action, PlannedAction::Convert | PlannedAction::Release))
-        .map(|claim| {
-            let identity = [&claim.namespace, &claim.name, &claim.uid].map(ToString::to_string);
-            let key = Key::new(claim.namespace.clone(), claim.name.clone());
-            let finalizers = match cluster.claim(&key) {
-                Some(now) if claim.action == PlannedAction::Release => keeps(now),
-                _ => Vec::new(),
-            };
+        .filter_map(|claim| {
+            let patch = claim.patch()?;
+            let key = &claim.key;
+            let identity = [&key.namespace, &key.name, &claim.uid].map(ToString::to_string);
+            let released = cluster.claim(key).filter(|_| patch.releases());
             let wish = Wish {
-                claim,
-                finalizers,
+                key,
+                patch,
+                finalizers: released.map(|claim| keeps(claim)).unwrap_or_default(),
                 seen: 0,
             };
-            (identity, wish)
+            Some((identity, wish))
         })
         .collect();
     let text = text_of(from)?;
@@ -194,11 +194,9 @@ fn write(
             None => Vec::new(),
         }
     })?;
-    if let Some(Wish { claim, seen, .. }) = wanted.values().find(|wish| wish.seen != 1) {
+    if let Some(Wish { key, seen, .. }) = wanted.values().find(|wish| wish.seen != 1) {
         anyhow::bail!(
-            "claim/{}/{} is there {} in a form that can be changed",
-            claim.namespace,
-            claim.name,
+            "claim/{key} is there {} in a form that can be changed",
             counted(*seen, "time", "times")
         );
     }
@@ -215,7 +213,8 @@ type Wanted<'p> = BTreeMap<[String; 3], Wish<'p>>;
 
 /// What becomes of one claim.
 struct Wish<'p> {
-    claim: &'p PlannedClaim,
+    key: &'p Key,
+    patch: &'p ClaimPatch,
     /// For each finalizer whether it stays; empty where all do.
     finalizers: Vec<bool>,
     /// How often the claim was found.
@@ -238,10 +237,10 @@ fn keeps(claim: &Claim) -> Vec<bool> {
 }
 
 /// Which entries of the old list stay, and what comes behind them.
-fn changes(claim: &PlannedClaim) -> (Vec<bool>, Vec<Value>) {
-    let mut rest = claim.after.as_slice();
-    let keep = claim
-        .before
+fn changes(patch: &ClaimPatch) -> (Vec<bool>, Vec<Value>) {
+    let mut rest = patch.after();
+    let keep = patch
+        .before()
         .iter()
         .map(|entry| match rest.split_first() {
             Some((first, others)) if first == entry => {
@@ -251,61 +250,53 @@ fn changes(claim: &PlannedClaim) -> (Vec<bool>, Vec<Value>) {
             _ => false,
         })
         .collect();
-    (keep, rest.to_vec())
+    (keep, rest.iter().map(ConsumerReference::to_json).collect())
 }
 
 fn path(keys: &[&str]) -> Vec<String> {
     keys.iter().map(|key| (*key).to_owned()).collect()
 }
 
-/// Whether the patch takes the field at `pointer` away.
-fn removes(claim: &PlannedClaim, pointer: &str) -> bool {
-    claim
-        .patch
-        .iter()
-        .any(|operation| operation["op"] == "remove" && operation["path"] == pointer)
-}
-
 /// The changes of the text that carry out the claim's plan.
 fn edits(wish: &Wish<'_>) -> Vec<Edit> {
-    let claim = wish.claim;
-    if claim.action == PlannedAction::Release {
-        let mut keys = vec!["allocation"];
-        keys.extend(removes(claim, "/status/reservedFor").then_some("reservedFor"));
-        let mut edits = vec![Edit::Remove {
-            path: path(&["status"]),
-            keys: path(&keys),
-        }];
-        if wish.finalizers.contains(&true) {
-            edits.push(Edit::List {
-                path: path(&["metadata", "finalizers"]),
-                keep: wish.finalizers.clone(),
-                add: Vec::new(),
-            });
-        } else if !wish.finalizers.is_empty() {
-            edits.push(Edit::Remove {
-                path: path(&["metadata"]),
-                keys: path(&["finalizers"]),
-            });
+    let mut edits = match wish.patch.change() {
+        ClaimChange::Finalizers(_) => Vec::new(),
+        ClaimChange::Release => {
+            let list = (!wish.patch.before().is_empty()).then_some("reservedFor");
+            let keys: Vec<_> = std::iter::once("allocation").chain(list).collect();
+            vec![Edit::Remove {
+                path: path(&["status"]),
+                keys: path(&keys),
+            }]
         }
-        return edits;
-    }
-    let (keep, add) = changes(claim);
-    let mut edits = vec![Edit::List {
-        path: path(&["status", "reservedFor"]),
-        keep,
-        add,
-    }];
-    if removes(claim, ANY_POD) {
+        ClaimChange::List { ends_any_pod } => {
+            let (keep, add) = changes(wish.patch);
+            let list = Edit::List {
+                path: path(&["status", "reservedFor"]),
+                keep,
+                add,
+            };
+            let field = ends_any_pod.then(|| Edit::Remove {
+                path: path(&["status", "allocation"]),
+                keys: path(&["reservedForAnyPod"]),
+            });
+            std::iter::once(list).chain(field).collect()
+        }
+    };
+    if wish.finalizers.contains(&true) {
+        edits.push(Edit::List {
+            path: path(&["metadata", "finalizers"]),
+            keep: wish.finalizers.clone(),
+            add: Vec::new(),
+        });
+    } else if !wish.finalizers.is_empty() {
         edits.push(Edit::Remove {
-            path: path(&["status", "allocation"]),
-            keys: path(&["reservedForAnyPod"]),
+            path: path(&["metadata"]),
+            keys: path(&["finalizers"]),
         });
     }
     edits
 }
-
-const ANY_POD: &str = "/status/allocation/reservedForAnyPod";
 
 /// Reads both texts and compares: the claims have changed as planned, and nothing else has.
 fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Result<()> {
@@ -339,8 +330,6 @@ fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Resul
 
 /// Does to an object what the claim's plan says.
 fn carry_out(object: &mut Value, wish: &Wish<'_>) {
-    let claim = wish.claim;
-    let (keep, add) = changes(claim);
     if !wish.finalizers.is_empty()
         && let Some(metadata) = object["metadata"].as_object_mut()
         && let Some(Value::Array(old)) = metadata.remove("finalizers")
@@ -358,22 +347,26 @@ fn carry_out(object: &mut Value, wish: &Wish<'_>) {
     let Some(status) = object["status"].as_object_mut() else {
         return;
     };
-    if claim.action == PlannedAction::Release {
-        status.remove("reservedFor");
-        status.remove("allocation");
-        return;
-    }
-    let old = match status.remove("reservedFor") {
-        Some(Value::Array(old)) => old,
-        _ => Vec::new(),
-    };
-    let kept = old.into_iter().zip(keep).filter(|(_, keep)| *keep);
-    let list = kept.map(|(entry, _)| entry).chain(add).collect();
-    status.insert("reservedFor".to_owned(), Value::Array(list));
-    if removes(claim, ANY_POD)
-        && let Some(allocation) = status.get_mut("allocation").and_then(Value::as_object_mut)
-    {
-        allocation.remove("reservedForAnyPod");
+    match wish.patch.change() {
+        ClaimChange::Finalizers(_) => {}
+        ClaimChange::Release => {
+            status.remove("reservedFor");
+            status.remove("allocation");
+        }
+        ClaimChange::List { ends_any_pod } => {
+            let old = match status.remove("reservedFor") {
+                Some(Value::Array(old)) => old,
+                _ => Vec::new(),
+            };
+            let (keep, add) = changes(wish.patch);
+            let kept = old.into_iter().zip(keep).filter(|(_, keep)| *keep);
+            let list = kept.map(|(entry, _)| entry).chain(add).collect();
+            status.insert("reservedFor".to_owned(), Value::Array(list));
+            let allocation = status.get_mut("allocation").and_then(Value::as_object_mut);
+            if let Some(allocation) = allocation.filter(|_| *ends_any_pod) {
+                allocation.remove("reservedForAnyPod");
+            }
+        }
     }
 }
 
@@ -391,33 +384,4 @@ fn objects_of(name: &str, text: &str) -> Result<Vec<Vec<u8>>, ReadError> {
         Ok::<_, ReadError>(())
     })?;
     Ok(objects)
-}
-
-/// The claim as the plan makes it; nothing for a claim that stays.
-fn changed(cluster: &Cluster, plan: &PlannedClaim) -> anyhow::Result<Option<Object>> {
-    let key = Key::new(plan.namespace.clone(), plan.name.clone());
-    let Some(claim) = cluster.claim(&key) else {
-        return Ok(None);
-    };
-    let mut claim = Claim::clone(claim);
-    match plan.action {
-        PlannedAction::Convert => {
-            claim.status.reserved_for = serde_json::from_value(Value::Array(plan.after.clone()))?;
-            if let Some(allocation) = claim
-                .status
-                .allocation
-                .as_mut()
-                .filter(|_| removes(plan, ANY_POD))
-            {
-                allocation.reserved_for_any_pod = false;
-            }
-        }
-        PlannedAction::Release => {
-            claim.status.reserved_for.clear();
-            claim.status.allocation = None;
-            claim.metadata.finalizers.retain(|name| *name != FINALIZER);
-        }
-        PlannedAction::Keep | PlannedAction::Refuse => return Ok(None),
-    }
-    Ok(Some(Object::ResourceClaim(claim.into())))
 }

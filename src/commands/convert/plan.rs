@@ -7,6 +7,8 @@ use crate::inspect::conversion::{
 };
 use crate::output::{Cell, Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
 
+use crate::reservation::conversion::ClaimGate;
+
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::runbook;
 use crate::sources::Needs;
@@ -129,7 +131,7 @@ pub(super) fn warn(ctx: &Ctx, plan: &ConversionPlan) {
         ctx.warn(format!("nothing is planned: {unknown}"));
     }
     // To claims of other kinds the gate does not matter.
-    if plan.claim_gate == "Assumed" && plan.claims.len() > plan.summary.keep {
+    if plan.claim_gate == ClaimGate::Assumed && plan.claims.len() > plan.summary.keep {
         ctx.warn(
             "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
              say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",

@@ -12,10 +12,10 @@ use crate::context::Ctx;
 use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
 use crate::error::{Outcome, UsageError};
 use crate::model::{Meta, Str};
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, View, counted, one_line};
+use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
 use crate::sources::destination::FileIdentity;
 
-use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone};
+use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone, warn_of};
 use super::writing::ConsentArgs;
 
 /// Bring back the lists that a conversion replaced
@@ -117,23 +117,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let report = conversion::restore(live, &old, versions, mode, record.as_ref(), &stop, &shown).await;
     shown.stop();
     if let Some(record) = record {
-        record.close(
-            report
-                .as_ref()
-                .is_ok_and(|report| !report.interrupted && !report.failed()),
-        );
+        record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     finish(ctx, &report?)
 }
 
 fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
-    for gap in &report.unknown {
-        ctx.warn(format!(
-            "nothing is written: {} are missing: {}",
-            gap.kind.plural(),
-            gap.reason
-        ));
-    }
+    warn_of(ctx, "nothing is written", &report.unknown);
     let result = RestorationResult::new(report);
     let parts: Vec<String> = result
         .summary
@@ -162,8 +152,25 @@ pub(in crate::commands) struct RestoredClaim {
     namespace: Str,
     name: Str,
     outcome: &'static str,
+    #[serde(skip)]
+    tone: Tone,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+}
+
+/// The name of an outcome where an old list was to come back.
+fn text(outcome: ClaimOutcome) -> &'static str {
+    match outcome {
+        ClaimOutcome::Converted | ClaimOutcome::Replanned => "Restored",
+        ClaimOutcome::WouldConvert => "WouldRestore",
+        ClaimOutcome::Released
+        | ClaimOutcome::AlreadyDone
+        | ClaimOutcome::Kept
+        | ClaimOutcome::Refused
+        | ClaimOutcome::Failed
+        | ClaimOutcome::NotTried
+        | ClaimOutcome::WouldRelease => outcome.text(),
+    }
 }
 
 impl RestorationResult {
@@ -171,16 +178,13 @@ impl RestorationResult {
         let mut summary = BTreeMap::new();
         let mut claims = Vec::new();
         for result in report.claims.values() {
-            let outcome = match result.outcome {
-                ClaimOutcome::Converted | ClaimOutcome::Replanned => "Restored",
-                ClaimOutcome::WouldConvert => "WouldRestore",
-                other => other.text(),
-            };
+            let outcome = text(result.outcome);
             *summary.entry(outcome).or_default() += 1;
             claims.push(RestoredClaim {
                 namespace: result.key.namespace.clone(),
                 name: result.key.name.clone(),
                 outcome,
+                tone: tone(result.outcome),
                 message: result.message.clone(),
             });
         }
@@ -202,7 +206,7 @@ pub(in crate::commands) const COLUMNS: &[Column<RestoredClaim>] = &[
     }),
     Column::new("CLAIM", ".name", |claim, cell| cell.text(&claim.name)),
     Column::new("OUTCOME", ".outcome", |claim, cell| {
-        cell.toned(tone(claim.outcome), claim.outcome);
+        cell.toned(claim.tone, claim.outcome);
     }),
     Column::new("MESSAGE", ".message", |claim, cell| {
         cell.option(claim.message.as_deref());

@@ -36,10 +36,7 @@ pub(super) fn from_template(
     entry: &Str,
     template: &Str,
 ) -> Result<Arc<Claim>, Stop> {
-    let key = Key {
-        namespace: owner.key.namespace.clone(),
-        name: template.clone(),
-    };
+    let key = Key::new(owner.key.namespace.clone(), template.clone());
     let Some(template) = cluster.template(&key) else {
         return Err(Stop::Retry(format!(
             "resource claim template \"{template}\": resourceclaimtemplate.resource.k8s.io \"{template}\" not found"

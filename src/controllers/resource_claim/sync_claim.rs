@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{ClaimWrite, FINALIZER, Plan, ResourceClaims, Stop};
-use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Object};
+use super::{ClaimWrite, Plan, ResourceClaims, Stop};
+use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object};
 use crate::reservation::{PodGroups, is_done};
 
 impl ResourceClaims {
@@ -56,10 +56,7 @@ impl ResourceClaims {
         if self.deleted.has(&entry.uid) {
             return Ok(false);
         }
-        let key = Key {
-            namespace: claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        };
+        let key = claim.metadata.beside(&entry.name);
         if kind == Kind::Pod {
             if let Some(pod) = cluster.pod(&key) {
                 return Ok(pod.metadata.uid == entry.uid && !is_done(pod));
@@ -82,10 +79,7 @@ fn owner_is_done(cluster: &Cluster, claim: &Claim) -> bool {
     else {
         return false;
     };
-    let key = Key {
-        namespace: claim.metadata.namespace.clone(),
-        name: owner.name.clone(),
-    };
+    let key = claim.metadata.beside(&owner.name);
     cluster
         .pod(&key)
         .is_some_and(|pod| pod.metadata.uid != owner.uid || is_done(pod))

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::names::from_template;
-use super::{
-    ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning, in_namespace_of, is_groups_claim,
-};
+use super::{ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning};
 use crate::model::{Cluster, Key, PodClaim, PodGroup};
 use crate::reservation::{GroupClaimNameError, group_claim_name};
 
@@ -61,11 +59,10 @@ impl ResourceClaims {
                 )));
             }
             Ok(meant) => {
-                let Some(name) = meant.name() else {
+                let Some(key) = meant.key() else {
                     return Ok(None);
                 };
-                let is_right = |claim: &_| !meant.must_check_owner() || is_groups_claim(claim, group);
-                if self.claim_exists(cluster, &in_namespace_of(&group.metadata, name), is_right)? {
+                if self.claim_exists(cluster, &key, |claim| meant.may_use(claim).is_ok())? {
                     return Ok(None);
                 }
             }

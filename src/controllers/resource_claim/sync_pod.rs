@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::names::from_template;
-use super::{ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning, in_namespace_of};
+use super::{ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning};
 use crate::model::{Cluster, Gate, Key, Pod, PodClaim, PodGroup, Str};
-use crate::reservation::{ClaimNameError, PodGroups, bind_to, check_owner, claim_name, is_reserved_for};
+use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, is_reserved_for};
 
 impl ResourceClaims {
     /// Mirrors `syncPod`.
@@ -80,13 +80,11 @@ impl ResourceClaims {
                 )));
             }
             Ok(meant) => {
-                let Some(name) = meant.name() else {
+                let Some(key) = meant.key() else {
                     return Ok(None);
                 };
                 let groups = self.features.groups;
-                let is_right =
-                    |claim: &_| !meant.must_check_owner() || check_owner(pod, claim, groups).is_ok();
-                if self.claim_exists(cluster, &in_namespace_of(&pod.metadata, name), is_right)? {
+                if self.claim_exists(cluster, &key, |claim| meant.may_use(claim, groups).is_ok())? {
                     return Ok(None);
                 }
             }
@@ -126,13 +124,13 @@ impl ResourceClaims {
         let groups = self.features.groups;
         for entry in &pod.spec.resource_claims {
             let meant = claim_name(pod, entry).map_err(|why| Stop::Retry(why.to_string()))?;
-            let Some(name) = meant.name() else { continue };
-            let Some(claim) = cluster.claim(&in_namespace_of(&pod.metadata, name)) else {
+            let Some(key) = meant.key() else { continue };
+            let Some(claim) = cluster.claim(&key) else {
                 return Ok(());
             };
-            if meant.must_check_owner() {
-                check_owner(pod, claim, groups).map_err(|why| Stop::Retry(why.to_string()))?;
-            }
+            meant
+                .may_use(claim, groups)
+                .map_err(|why| Stop::Retry(why.to_string()))?;
             if claim.status.allocation.is_none() || is_reserved_for(pod, claim, groups) {
                 continue;
             }

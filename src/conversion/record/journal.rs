@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Line, RecordError, file, foreign, regular};
-use crate::model::Str;
+use crate::model::{ConsumerReference, Str};
 
 /// What a conversion is, said once at the beginning of its journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +52,8 @@ pub enum Entry {
         time: String,
         /// UID of the claim.
         uid: Str,
-        /// The answer, for people.
-        answer: String,
+        /// The answer.
+        answer: Answered,
     },
     /// The process ended by itself.
     End {
@@ -64,11 +64,63 @@ pub enum Entry {
     },
 }
 
-/// The answer of a write that was not sent after all.
-pub(in crate::conversion) const NOT_SENT: &str = "not sent";
+impl Entry {
+    /// The write, if it is one.
+    pub fn into_write(self) -> Option<Write> {
+        match self {
+            Self::Write(write) => Some(write),
+            Self::Start { .. } | Self::Result { .. } | Self::End { .. } => None,
+        }
+    }
+}
 
-/// How the answer of a write begins that took effect.
-pub(in crate::conversion) const VERSION: &str = "version ";
+/// What came of a write. In the journal it is a text, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Answered {
+    /// It was not sent after all.
+    NotSent,
+    /// It took effect, and this is the version that it made.
+    Version(String),
+    /// Anything else, such as an error, after which it may have taken effect.
+    Otherwise(String),
+}
+
+const NOT_SENT: &str = "not sent";
+const VERSION: &str = "version ";
+
+impl From<String> for Answered {
+    fn from(text: String) -> Self {
+        match text.strip_prefix(VERSION) {
+            Some(version) => Self::Version(version.to_owned()),
+            None if text == NOT_SENT => Self::NotSent,
+            None => Self::Otherwise(text),
+        }
+    }
+}
+
+impl From<Answered> for String {
+    fn from(answered: Answered) -> Self {
+        match answered {
+            Answered::NotSent => NOT_SENT.to_owned(),
+            Answered::Version(version) => format!("{VERSION}{version}"),
+            Answered::Otherwise(text) => text,
+        }
+    }
+}
+
+/// What a write is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WriteAction {
+    /// Pods take the place of other entries.
+    Convert,
+    /// The devices are taken back.
+    Release,
+    /// The finalizer goes after them.
+    Finalizer,
+    /// An old list comes back.
+    Restore,
+}
 
 /// One write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -76,8 +128,8 @@ pub(in crate::conversion) const VERSION: &str = "version ";
 pub struct Write {
     /// When.
     pub time: String,
-    /// `Convert`, `Release`, `Finalizer` or `Restore`.
-    pub action: String,
+    /// What it is for.
+    pub action: WriteAction,
     /// Namespace of the claim.
     pub namespace: Str,
     /// Its name.
@@ -87,11 +139,13 @@ pub struct Write {
     /// The version that the write is locked to.
     pub resource_version: Str,
     /// The list before.
-    pub before: Vec<Value>,
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
+    pub before: Vec<ConsumerReference>,
     /// The list that it makes.
-    pub after: Vec<Value>,
-    /// The JSON patch.
-    pub patch: Value,
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
+    pub after: Vec<ConsumerReference>,
+    /// The JSON patch as it was sent.
+    pub patch: Vec<Value>,
 }
 
 /// The time as journals have it.

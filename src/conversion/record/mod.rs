@@ -23,8 +23,8 @@ use tokio::sync::oneshot;
 
 pub use self::backup::read_backup;
 use self::backup::{Backup, save, uid_of};
-pub use self::journal::{Entry, Head, Write, read_journal};
-pub(super) use self::journal::{NOT_SENT, VERSION, time};
+pub(super) use self::journal::time;
+pub use self::journal::{Answered, Entry, Head, Write, WriteAction, read_journal};
 use self::journal::{drop_torn_line, keep};
 pub use self::lock::Lock;
 pub use self::paths::{Paths, holders_before};
@@ -163,12 +163,8 @@ impl Record {
             .open(journal)
             .map_err(|source| file("write", journal, source))?;
         lock::hold(&opened, journal)?;
-        let mut earlier = Vec::new();
-        for entry in read_journal(journal)? {
-            if let Entry::Write(write) = entry {
-                earlier.push(write);
-            }
-        }
+        let entries = read_journal(journal)?.into_iter();
+        let earlier = entries.filter_map(Entry::into_write).collect();
         drop_torn_line(&mut opened).map_err(|source| file("write", journal, source))?;
         let (lines, inbox) = mpsc::channel();
         let writer = std::thread::spawn(move || keep(&mut opened, File::sync_data, &inbox));

@@ -17,14 +17,17 @@ fn claim(name: &str, version: &str) -> Box<RawValue> {
 fn write(name: &str) -> Write {
     Write {
         time: time(),
-        action: "Convert".to_owned(),
+        action: WriteAction::Convert,
         namespace: "n".into(),
         name: name.into(),
         uid: format!("u{name}").into(),
         resource_version: "1".into(),
-        before: vec![json!({"resource": "podgroups", "name": "g", "uid": "ug", "since": 3})],
+        before: serde_json::from_value(
+            json!([{"resource": "podgroups", "name": "g", "uid": "ug", "since": 3}]),
+        )
+        .expect("a list"),
         after: Vec::new(),
-        patch: json!([]),
+        patch: Vec::new(),
     }
 }
 

@@ -24,17 +24,21 @@ fn list(names: &str) -> Vec<Value> {
     names.split_whitespace().map(entry).collect()
 }
 
+fn references(names: &str) -> Vec<ConsumerReference> {
+    serde_json::from_value(json!(list(names))).expect("a list")
+}
+
 fn write(uid: &str, action: &str, before: &str, after: &str) -> Entry {
     Entry::Write(Write {
         time: String::new(),
-        action: action.to_owned(),
+        action: serde_json::from_value(json!(action)).expect("an action"),
         namespace: "n".into(),
         name: "c".into(),
         uid: uid.into(),
         resource_version: "1".into(),
-        before: list(before),
-        after: list(after),
-        patch: json!([]),
+        before: references(before),
+        after: references(after),
+        patch: Vec::new(),
     })
 }
 
@@ -48,7 +52,7 @@ fn noted(uid: &str, lines: &[&str]) -> Vec<Entry> {
         None => Entry::Result {
             time: String::new(),
             uid: uid.into(),
-            answer: (*line).to_owned(),
+            answer: (*line).to_owned().into(),
         },
     };
     lines.iter().map(entry).collect()
@@ -60,7 +64,7 @@ fn old(entries: &[Entry]) -> Old {
         if let Entry::Write(write) = entry {
             wanted
                 .entry(write.uid.clone())
-                .or_insert_with(|| write.before.clone());
+                .or_insert_with(|| write.before.iter().map(ConsumerReference::to_json).collect());
         }
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -400,10 +400,7 @@ fn copy_of_pod(cluster: &mut Cluster, pod: &Pod, number: u64) -> Arc<Pod> {
     copy.spec.node_name = None;
     let statuses = std::mem::take(&mut copy.status).resource_claim_statuses;
     for entry in copy.spec.resource_claims.iter_mut() {
-        let key = |name: &Str| Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: name.clone(),
-        };
+        let key = |name: &Str| pod.metadata.beside(name);
         // The claim of a template may be known while the template is not.
         let template = entry.resource_claim_template_name.as_ref().map(key);
         let made = statuses.iter().find(|status| status.name == entry.name);

@@ -6,8 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::plan::{ConversionPlan, PlannedAction, PlannedClaim};
+use super::options::PlanScope;
 use crate::model::{Cluster, Key, Pod, Str};
+use crate::reservation::conversion::{Action, ClaimPlan, Plan};
 use crate::reservation::{is_done, owning_group};
 use crate::script::{Command, NoCommand, Resource, Script, patch};
 
@@ -103,14 +104,15 @@ impl PodOwner {
     }
 }
 
-/// What becomes of the groups of the namespaces that `plan` covers.
-pub(super) fn groups(cluster: &Cluster, plan: &ConversionPlan) -> Vec<GroupPlan> {
-    let mut claims: BTreeMap<Key, Vec<&PlannedClaim>> = BTreeMap::new();
+/// What becomes of the groups of the namespaces in `scope`, whose claims `plan` is about.
+pub(super) fn groups(cluster: &Cluster, scope: &PlanScope, plan: &Plan) -> Vec<GroupPlan> {
+    let mut claims: BTreeMap<Key, Vec<&ClaimPlan>> = BTreeMap::new();
     let mut generated: BTreeSet<(Key, Str)> = BTreeSet::new();
     for planned in &plan.claims {
-        let key = |name: &Str| Key::new(planned.namespace.clone(), name.clone());
-        let claim = cluster.claim(&key(&planned.name));
-        let Some(claim) = claim else { continue };
+        let key = |name: &Str| Key::new(planned.key.namespace.clone(), name.clone());
+        let Some(claim) = cluster.claim(&planned.key) else {
+            continue;
+        };
         let mut named: BTreeSet<&Str> = claim
             .status
             .reserved_for
@@ -120,14 +122,14 @@ pub(super) fn groups(cluster: &Cluster, plan: &ConversionPlan) -> Vec<GroupPlan>
             .collect();
         if let Some(group) = owning_group(claim) {
             named.insert(group);
-            generated.insert((key(group), planned.name.clone()));
+            generated.insert((key(group), planned.key.name.clone()));
         }
         for group in named {
             claims.entry(key(group)).or_default().push(planned);
         }
     }
     let in_scope = |key: &Key| {
-        let only = plan.scope.namespace.as_ref();
+        let only = scope.namespace.as_ref();
         only.is_none_or(|only| *only == key.namespace)
     };
     let existing = cluster.pod_groups().map(|group| group.metadata.key());
@@ -140,12 +142,7 @@ pub(super) fn groups(cluster: &Cluster, plan: &ConversionPlan) -> Vec<GroupPlan>
         .collect()
 }
 
-fn group(
-    cluster: &Cluster,
-    key: &Key,
-    claims: &[&PlannedClaim],
-    generated: &BTreeSet<(Key, Str)>,
-) -> GroupPlan {
+fn group(cluster: &Cluster, key: &Key, claims: &[&ClaimPlan], generated: &BTreeSet<(Key, Str)>) -> GroupPlan {
     let members: Vec<&Pod> = cluster
         .pods_of_group(key)
         .map(|pod| &**pod)
@@ -177,13 +174,13 @@ fn group(
             None => Decision::KeepRunning,
         },
         reason: ends.map(|claim| {
-            let why = claim.reason.as_deref().unwrap_or(&claim.code);
-            format!("claim {} {why}", claim.name)
+            let why = claim.reason().unwrap_or_else(|| claim.code().text().to_owned());
+            format!("claim {} {why}", claim.key.name)
         }),
-        claims: claims.iter().map(|claim| claim.name.clone()).collect(),
+        claims: claims.iter().map(|claim| claim.key.name.clone()).collect(),
         generated_claims: claims
             .iter()
-            .map(|claim| claim.name.clone())
+            .map(|claim| claim.key.name.clone())
             .filter(|claim| generated.contains(&(key.clone(), claim.clone())))
             .collect(),
         pods: names(true),
@@ -192,12 +189,10 @@ fn group(
     }
 }
 
-/// Whether the claim cannot be freed but by the end of its group. Members without a node are a matter of time; an entry of a group
-/// that is gone or was replaced is removed by the claim controller.
-fn must_end(claim: &PlannedClaim) -> bool {
-    claim.action == PlannedAction::Refuse
-        && matches!(
-            claim.code.as_str(),
-            "GeneratedForPodGroup" | "TooManyConsumers" | "ClaimDeleting" | "NoLiveConsumer"
-        )
+/// Whether the claim cannot be freed but by the end of its group.
+fn must_end(claim: &ClaimPlan) -> bool {
+    match &claim.action {
+        Action::Refuse(refusal) => refusal.ends_its_group(),
+        Action::Convert(_) | Action::Release(_) | Action::Keep => false,
+    }
 }

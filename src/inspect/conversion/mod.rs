@@ -3,17 +3,17 @@
 //! The plan is also a file: what `convert plan` prints as JSON is what `convert apply` reads. The decisions are made in
 //! `reservation::conversion`; here they get the shape that readers and scripts rely on.
 
+mod claim;
 mod groups;
 mod options;
 mod plan;
 mod runbook;
 mod verification;
 
+pub use claim::{Entry, PlanSummary, PlannedAction, PlannedClaim, Pod};
 pub use groups::{Decision, GroupPlan, PodOwner};
 pub use options::{PlanOptions, PlanScope, UnknownTarget};
-pub use plan::{
-    ConversionPlan, Entry, PlanFileError, PlanSummary, PlannedAction, PlannedClaim, Pod, planned, read_plan,
-};
+pub use plan::{ConversionPlan, PlanFileError, plan_of, planned, read_plan};
 pub use runbook::{ComponentChange, RUNBOOK_NEEDS, Step};
 pub use verification::{ConversionVerification, VerificationItem, verification};
 

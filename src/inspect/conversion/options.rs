@@ -59,7 +59,8 @@ pub struct PlanOptions {
 #[error("the plan is for `{0}`, which is neither a release such as 1.36 nor a feature gate that is known")]
 pub struct UnknownTarget(String);
 
-const POD_GROUPS: &str = "podgroups.scheduling.k8s.io";
+/// PodGroups as kubectl writes them.
+pub(super) const POD_GROUPS: &str = "podgroups.scheduling.k8s.io";
 const EVERY_KIND: &str = "*";
 
 impl From<&Options> for PlanOptions {

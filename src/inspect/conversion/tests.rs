@@ -6,7 +6,7 @@ use super::*;
 use crate::devices::testing::{World, holding, json_of};
 use crate::inspect::Selection;
 use crate::model::Gate;
-use crate::reservation::conversion::{Kinds, Options, Release, Target};
+use crate::reservation::conversion::{Code, Kinds, Options, Release, Target};
 
 fn world() -> World {
     let mut status = holding(&["g0"], &["a"]);
@@ -32,14 +32,77 @@ fn a_plan_is_read_as_it_was_written() {
     assert_eq!(plan.summary.convert, 1);
     let claim = &plan.claims[0];
     assert_eq!(claim.before.len(), 2);
-    assert_eq!(claim.before[1]["since"], 3);
-    assert_eq!(claim.after, *claim.patch[1]["value"].as_array().expect("a list"));
     let mut file = json_of(&plan);
+    let written = &file["claims"][0];
+    assert_eq!(written["before"][1]["since"], 3);
+    assert_eq!(written["after"], written["patch"][1]["value"]);
     file["apiVersion"] = json!("dra.kubectl.io/v1");
     file["kind"] = json!("ConversionPlan");
     // Whatever else a later version may add.
     file["claims"][0]["later"] = json!(1);
     assert_eq!(read_plan(file.to_string().as_bytes()).expect("a plan"), plan);
+}
+
+#[test]
+fn words_of_a_plan_that_this_build_does_not_know_are_refused() {
+    let cluster = world().build();
+    let mut file = json_of(&planned(&cluster, &Selection::default(), &all_kinds()));
+    file["apiVersion"] = json!("dra.kubectl.io/v1");
+    file["kind"] = json!("ConversionPlan");
+    for (pointer, value, expected) in [
+        (
+            "/claimGate",
+            json!("Perhaps"),
+            "unknown variant `Perhaps`, expected one of `Off`, `On`, `Assumed`",
+        ),
+        (
+            "/claims/0/action",
+            json!("Delete"),
+            "unknown variant `Delete`, expected one of `Convert`, `Release`",
+        ),
+        (
+            "/claims/0/code",
+            json!("PodGroupUidMismatch"),
+            "unknown variant `PodGroupUidMismatch`, expected one of `Convertible`",
+        ),
+        (
+            "/claims/0/after/0",
+            json!("pods/a"),
+            "invalid type: string \"pods/a\", expected a reference to a consumer",
+        ),
+    ] {
+        let mut other = file.clone();
+        *other.pointer_mut(pointer).expect("a field") = value;
+        let error = read_plan(other.to_string().as_bytes())
+            .expect_err(pointer)
+            .to_string();
+        assert!(error.starts_with(&format!("not a plan: {expected}")), "{error}");
+    }
+}
+
+/// The names in reports and in files are the same.
+#[test]
+fn codes_are_read_as_they_are_written() {
+    for code in [
+        Code::Convertible,
+        Code::UnreservedConsumer,
+        Code::Releasable,
+        Code::KindNotSelected,
+        Code::GeneratedForPodGroup,
+        Code::TooManyConsumers,
+        Code::ClaimDeleting,
+        Code::NoLiveConsumer,
+        Code::PodGroupUidMismatch,
+        Code::PodGroupGone,
+        Code::UnscheduledMembers,
+        Code::UnknownKindUnused,
+    ] {
+        assert_eq!(json!(code), code.text());
+        assert_eq!(
+            serde_json::from_value::<Code>(json!(code.text())).expect("a code"),
+            code
+        );
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{PlanScope, plan::Entry};
+use super::claim::{Entry, Pod};
+use super::options::PlanScope;
 use crate::inspect::{Selection, warnings};
 use crate::model::{Claim, Cluster, Key, Kind, Str};
 use crate::reservation::conversion::{Defect, Kinds, verify};
@@ -43,7 +44,7 @@ pub struct VerificationItem {
     pub selected: Option<bool>,
     /// The pod that lacks an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pod: Option<super::Pod>,
+    pub pod: Option<Pod>,
 }
 
 impl VerificationItem {
@@ -52,10 +53,7 @@ impl VerificationItem {
         let listed = self.entry.as_ref().filter(|entry| entry.is_pod());
         let lacking = self.pod.as_ref().map(|pod| &pod.name);
         let pod = listed.map(|entry| &entry.name).or(lacking);
-        let key = |name: &Str| Key {
-            namespace: self.namespace.clone(),
-            name: name.clone(),
-        };
+        let key = |name: &Str| Key::new(self.namespace.clone(), name.clone());
         let objects = pod.map(|pod| [(Kind::ResourceClaim, key(&self.name)), (Kind::Pod, key(pod))]);
         objects.into_iter().flatten()
     }
@@ -66,7 +64,7 @@ impl VerificationItem {
             Defect::AnyPod => (None, Some(*kinds == Kinds::All), None),
             Defect::NotListed { pod, uid } => {
                 let (name, uid) = (pod.clone(), uid.clone());
-                (None, None, Some(super::Pod { name, uid }))
+                (None, None, Some(Pod { name, uid }))
             }
             Defect::NoConsumer(entry, _) => (Some(Entry::of(entry)), None, None),
         };

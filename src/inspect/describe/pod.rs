@@ -7,7 +7,7 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use crate::inspect::{DeviceReference, HealthReport, Warnings};
 use crate::model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
-use crate::reservation::{ClaimName, ClaimState, PodGroups, check_owner, claim_name, is_reserved_for};
+use crate::reservation::{ClaimName, ClaimState, PodGroups, claim_name, is_reserved_for};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -122,8 +122,7 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         .iter()
         .map(|entry| of_entry(cluster, pod, entry, now))
         .collect();
-    if let Some(extended) = &pod.status.extended_resource_claim_status {
-        let name = ClaimName::Named(&extended.resource_claim_name);
+    if let Some(name) = ClaimName::of_extended_resources(pod) {
         // The eviction controller does not look at claims for extended resources.
         claims.push(PodClaimDescription {
             eviction: None,
@@ -162,15 +161,14 @@ fn of_entry(cluster: &Cluster, pod: &Pod, entry: &PodClaim, now: Time) -> PodCla
 }
 
 fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> PodClaimDescription {
-    let Some(claim_name) = name.name() else {
+    let Some(key) = name.key() else {
         return PodClaimDescription {
             problem: Some("no claim is needed".to_owned()),
             ..PodClaimDescription::empty()
         };
     };
-    let key = Key::new(pod.metadata.namespace.clone(), claim_name.clone());
     let named = PodClaimDescription {
-        claim: Some(claim_name.clone()),
+        claim: Some(key.name.clone()),
         ..PodClaimDescription::empty()
     };
     let Some(claim) = cluster.claim(&key) else {
@@ -178,13 +176,9 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
         let problem = (!unread).then(|| format!("could not find ResourceClaim \"{key}\""));
         return PodClaimDescription { problem, ..named };
     };
-    let owner = if name.must_check_owner() {
-        check_owner(pod, claim, PodGroups::Accepted).err()
-    } else {
-        None
-    };
     let version = cluster.environment().version;
-    let problem = owner.map(|why| why.text_in(version)).or_else(|| {
+    let not_owner = name.may_use(claim, PodGroups::Accepted).err();
+    let problem = not_owner.map(|why| why.text_in(version)).or_else(|| {
         let name = &claim.metadata.name;
         let deleting = claim.metadata.is_deleting() && pod.node().is_none();
         deleting.then(|| format!("resourceclaim \"{name}\" is being deleted"))

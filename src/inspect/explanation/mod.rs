@@ -294,10 +294,7 @@ impl<'e> Explained<'e> {
         let names = pod.spec.resource_claims.iter();
         let mut keys = names
             .filter_map(|entry| entry.resource_claim_template_name.as_ref())
-            .map(|name| Key {
-                namespace: pod.metadata.namespace.clone(),
-                name: name.clone(),
-            });
+            .map(|name| pod.metadata.beside(name));
         keys.find(|key| self.cluster().template(key).is_none())
     }
 

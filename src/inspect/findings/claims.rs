@@ -5,14 +5,12 @@ use std::sync::Arc;
 use super::finding::{Subject, claim_key, pod_key, some};
 use super::{Code, Finding, Look};
 use crate::inspect::Binding;
-use crate::model::{Claim, ClaimSpec, Key, Kind, Meta, PodGroup, Str, Toleration};
+use crate::model::{Claim, ClaimSpec, FINALIZER, Key, Kind, Meta, PodGroup, Str, Toleration};
 use crate::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, delete_pods, no_finalizers, patch};
 
-/// What a claim in use is kept by.
-const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 /// What a group with members is kept by.
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
@@ -93,10 +91,7 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     if claim.metadata.is_deleting() {
         return;
     }
-    let key = Key {
-        namespace: claim.metadata.namespace.clone(),
-        name: owner.name.clone(),
-    };
+    let key = claim.metadata.beside(&owner.name);
     let (kind, uid) = match (owner.api_version.as_str(), owner.kind.as_str()) {
         ("v1", "Pod") if !look.is_hidden(Kind::Pod, &key.namespace) => {
             (Kind::Pod, look.cluster.pod(&key).map(|pod| &pod.metadata.uid))

@@ -12,7 +12,7 @@ use crate::model::{
     AllocationMode, AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Format, Key, Kind, Meta, Pod,
     Quantity, Quota, Selector, Str, TOO_MUCH_WORK,
 };
-use crate::reservation::{ClaimName, ClaimNameError, claim_name, is_done};
+use crate::reservation::{ClaimNameError, claim_name, is_done};
 use crate::script::Command;
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -412,16 +412,13 @@ fn pods(look: &mut Look<'_>) {
         for entry in &pod.spec.resource_claims {
             let namespace = &pod.metadata.namespace;
             match claim_name(pod, entry) {
-                Ok(ClaimName::Named(name) | ClaimName::Generated(name)) => {
-                    let key = Key {
-                        namespace: namespace.clone(),
-                        name: name.clone(),
-                    };
+                Ok(name) => {
+                    let Some(key) = name.key() else { continue };
                     if cluster.claim(&key).is_none() && !look.is_hidden(Kind::ResourceClaim, namespace) {
                         missing(look, pod, claim_key(key));
                     }
                 }
-                Ok(ClaimName::NotNeeded) | Err(ClaimNameError::Unsupported { .. }) => {}
+                Err(ClaimNameError::Unsupported { .. }) => {}
                 Err(ClaimNameError::NotCreated { .. }) => {
                     let Some(template) = &entry.resource_claim_template_name else {
                         continue;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::inspect::Consumer;
-use crate::model::{Claim, Component, ConsumerReference, Key, Kind, Pod};
+use crate::model::{Claim, Component, ConsumerReference, Kind, Pod};
 use crate::reservation::conversion::{MAX_CONSUMERS, kind_word};
 use crate::reservation::{
-    EntryStatus, PodGroups, check_owner, claim_name, claim_names, is_done, is_reserved_for, judge, users,
+    EntryStatus, PodGroups, claim_name, claim_names, is_done, is_reserved_for, judge, users,
 };
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
 
@@ -135,10 +135,7 @@ fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
 
 fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let who = Consumer(entry);
-    let key = Key {
-        namespace: claim.metadata.namespace.clone(),
-        name: entry.name.clone(),
-    };
+    let key = claim.metadata.beside(&entry.name);
     let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
     let evidence = [claim_key(claim.key()), (kind, key)];
     let alone = claim.status.reserved_for.len() == 1;
@@ -229,12 +226,11 @@ fn is_added_again(pod: &Pod, claim: &Claim, groups: PodGroups, minor: u32) -> bo
     if !pod.is_terminal() || pod.metadata.is_deleting() || pod.node().is_none() {
         return false;
     }
-    let names_it = pod.spec.resource_claims.iter().any(|entry| {
-        claim_name(pod, entry).is_ok_and(|name| {
-            name.name() == Some(&claim.metadata.name)
-                && (!name.must_check_owner() || check_owner(pod, claim, groups).is_ok())
-        })
-    });
+    let names_it = pod
+        .spec
+        .resource_claims
+        .iter()
+        .any(|entry| claim_name(pod, entry).is_ok_and(|name| name.resolves_to(claim, groups)));
     // From 1.37 on a member of a group is reserved for by its group, or not at all.
     names_it
         && match pod.pod_group() {
@@ -276,18 +272,12 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
         return;
     }
     for name in claim_names(pod) {
-        let Some(claim_name) = name.name() else {
+        let Some(claim) = name.find(look.cluster) else {
             continue;
         };
-        let key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: claim_name.clone(),
-        };
-        let Some(claim) = look.cluster.claim(&key) else {
-            continue;
-        };
+        let key = claim.key();
         // What was made for somebody else is told of that claim.
-        if name.must_check_owner() && check_owner(pod, claim, PodGroups::Accepted).is_err() {
+        if name.may_use(claim, PodGroups::Accepted).is_err() {
             continue;
         }
         let evidence = [claim_key(key.clone()), pod_key(pod.key())];

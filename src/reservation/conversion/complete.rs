@@ -4,8 +4,8 @@
 //! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.1). With the gate off no component repairs that: the claim
 //! controller leaves members of groups alone (`resourceclaim/controller.go`, `syncPod`, v1.37.1).
 
-use super::{Action, ClaimPlan, MAX_CONSUMERS, NewEntry, Patch, Refusal, foreign_entries, is_for_any_pod};
-use crate::model::{Claim, Cluster, Gap, Kind};
+use super::{Action, ClaimPlan, MAX_CONSUMERS, Refusal, foreign_entries, is_for_any_pod};
+use crate::model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Kind};
 use crate::reservation::{PodGroups, is_consumer, is_reserved_for};
 
 /// Plans the entries that `claim`, which has pod entries only, lacks. Nothing when it lacks none.
@@ -19,15 +19,11 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
     if claim.status.allocation.is_none() || foreign_entries(claim).next().is_some() {
         return Ok(None);
     }
-    let key = claim.key();
     let add: Vec<_> = cluster
-        .pods_of_claim(&key)
+        .pods_of_claim(&claim.key())
         .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted))
         .filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored))
-        .map(|pod| NewEntry {
-            name: pod.metadata.name.clone(),
-            uid: pod.metadata.uid.clone(),
-        })
+        .map(|pod| ConsumerReference::of_pod(pod))
         .collect();
     if add.is_empty() {
         return Ok(None);
@@ -42,18 +38,11 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
     } else {
         let kept = claim.status.reserved_for.clone();
         unreserved = add.iter().map(|entry| entry.name.clone()).collect();
-        Action::Convert(Patch::list(claim, kept, add, false))
+        Action::Convert(ClaimPatch::list(claim, kept, add, false))
     };
     Ok(Some(ClaimPlan {
-        key,
-        uid: claim.metadata.uid.clone(),
-        resource_version: claim.metadata.resource_version.clone(),
-        action,
-        remove: Vec::new(),
         unreserved,
-        unbound: Vec::new(),
-        unverified: false,
-        kept: Vec::new(),
         any_pod_stays: is_for_any_pod(claim),
+        ..ClaimPlan::of(claim, action)
     }))
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::repointed::Repointed;
 use super::{
-    Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, NewEntry, Options, Patch, Refusal, Release,
-    foreign_entries, is_for_any_pod,
+    Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, Options, Refusal, Release, foreign_entries,
+    is_for_any_pod,
 };
-use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
+use crate::model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 use crate::reservation::{
     ClaimNameError, EntryStatus, GroupsKnown, Meant, PodGroups, claim_name, claim_names, groups_are_known,
     is_consumer, is_done, meant_by, owning_group, status_of,
@@ -43,18 +43,18 @@ pub(super) fn decide<'a>(
         ..
     } = question;
     // A refused claim has nothing to remove or to add.
-    let writes = !matches!(action, Action::Refuse(_) | Action::Keep);
+    let writes = match action {
+        Action::Convert(_) | Action::Release(_) => true,
+        Action::Keep | Action::Refuse(_) => false,
+    };
     Ok(Some(ClaimPlan {
-        key: claim.key(),
-        uid: claim.metadata.uid.clone(),
-        resource_version: claim.metadata.resource_version.clone(),
         remove: if writes { selected } else { Vec::new() },
         unreserved: if writes { unreserved } else { Vec::new() },
         unbound,
         unverified,
         kept,
         any_pod_stays: for_any_pod && !(any_pod_selected && writes),
-        action,
+        ..ClaimPlan::of(claim, action)
     }))
 }
 
@@ -74,7 +74,7 @@ struct Question<'a, 'c> {
     unbound: Vec<Str>,
     /// Names of pods that may run with the devices though they name other claims.
     repointed: Vec<Str>,
-    add: Vec<NewEntry>,
+    add: Vec<ConsumerReference>,
     unreserved: Vec<Str>,
     unverified: bool,
 }
@@ -111,7 +111,7 @@ impl<'a, 'c> Question<'a, 'c> {
             return Ok(Action::Keep);
         }
         if self.may_be_released()? {
-            return Ok(Action::Release(Patch::release(self.claim)));
+            return Ok(Action::Release(ClaimPatch::release(self.claim)));
         }
         if let Some(group) = owning_group(self.claim)
             && (doomed || !self.options.include_generated || !self.repointed.is_empty())
@@ -147,10 +147,7 @@ impl<'a, 'c> Question<'a, 'c> {
             if !any_pod_selected && !meant.iter().any(|meant| meant.covers(pod)) {
                 self.unreserved.push(pod.metadata.name.clone());
             }
-            self.add.push(NewEntry {
-                name: pod.metadata.name.clone(),
-                uid: uid.clone(),
-            });
+            self.add.push(ConsumerReference::of_pod(pod));
         }
         Ok(self.write(any_pod_selected))
     }
@@ -173,19 +170,24 @@ impl<'a, 'c> Question<'a, 'c> {
                         .unwrap_or_default(),
                 })
             }
-            _ if self.gate.may_be_on() => {
-                let pods = self.unscheduled_members(entry);
+            EntryStatus::Running
+            | EntryStatus::Pending
+            | EntryStatus::Done
+            | EntryStatus::Group
+            | EntryStatus::UnknownKind
+            | EntryStatus::Unknown => {
+                let pods = if self.gate.may_be_on() {
+                    self.unscheduled_members(entry)
+                } else {
+                    Vec::new()
+                };
                 (!pods.is_empty()).then(|| Refusal::UnscheduledMembers { group: group(), pods })
             }
-            _ => None,
         })
     }
 
     fn key_of(&self, entry: &ConsumerReference) -> Key {
-        Key {
-            namespace: self.claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        }
+        self.claim.metadata.beside(&entry.name)
     }
 
     /// Members of the entry's group that have no node and name the claim, or may come to: the claim controller may still tell them
@@ -229,7 +231,7 @@ impl<'a, 'c> Question<'a, 'c> {
             return Ok(false);
         }
         for entry in &self.selected {
-            if entries.contains(&format!("{}/{}", entry.group_resource(), entry.name)) {
+            if entries.contains(&entry.to_string()) {
                 continue;
             }
             let status = status_of(self.cluster, self.claim, entry)?;
@@ -265,7 +267,7 @@ impl<'a, 'c> Question<'a, 'c> {
         if entries > MAX_CONSUMERS {
             return Action::Refuse(Refusal::TooManyConsumers { entries });
         }
-        Action::Convert(Patch::list(
+        Action::Convert(ClaimPatch::list(
             self.claim,
             kept,
             std::mem::take(&mut self.add),
@@ -275,10 +277,7 @@ impl<'a, 'c> Question<'a, 'c> {
 
     fn unused(&self) -> Refusal {
         let entry = self.selected.first();
-        let text = entry.map_or_else(
-            || "any pod".to_owned(),
-            |entry| format!("{}/{}", entry.group_resource(), entry.name),
-        );
+        let text = entry.map_or_else(|| "any pod".to_owned(), ConsumerReference::to_string);
         if entry.is_some_and(ConsumerReference::is_pod_group) || !self.unbound.is_empty() {
             let unbound = self.unbound.clone();
             return Refusal::NoLiveConsumer { entry: text, unbound };

@@ -9,7 +9,6 @@
 
 mod complete;
 mod decide;
-mod patch;
 #[cfg(test)]
 mod properties;
 mod refusal;
@@ -21,11 +20,14 @@ mod verify;
 
 use std::collections::BTreeSet;
 
-use crate::model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Claim, ClaimPatch, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str,
+};
 
 pub use self::complete::complete;
 pub use self::decide::unbound;
-pub use self::patch::{Patch, entry_json, finalizer_patch};
 use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
 use self::repointed::Repointed;
@@ -34,9 +36,6 @@ pub use self::verify::{Defect, verify};
 
 /// Largest number of entries that the API server accepts. Mirrors `resource/types.go`, `ResourceClaimReservedForMaxSize`, v1.37.1.
 pub const MAX_CONSUMERS: usize = 256;
-
-/// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.1.
-pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -136,7 +135,7 @@ pub struct Plan {
 }
 
 /// Whether the scheduler and the claim controller reserve for PodGroups: their gate `DRAWorkloadResourceClaims`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClaimGate {
     /// In none of them.
     Off,
@@ -203,32 +202,23 @@ pub struct ClaimPlan {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Apply this to the status.
-    Convert(Patch),
-    /// No pod uses the claim: apply this to the status, then [`finalizer_patch`] to the object.
-    Release(Patch),
+    Convert(ClaimPatch),
+    /// No pod uses the claim: apply this to the status, then [`ClaimPatch::without_finalizer`] to the object.
+    Release(ClaimPatch),
     /// Leave it as it is: it has no entry of the kinds selected.
     Keep,
     /// It cannot be converted.
     Refuse(Refusal),
 }
 
-/// A pod that gets an entry.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NewEntry {
-    /// Name of the pod, in the claim's namespace.
-    pub name: Str,
-    /// Its UID.
-    pub uid: Str,
-}
-
 impl ClaimPlan {
-    /// Of a claim whose devices were taken back already, so that only its finalizer may be left.
-    pub fn released(claim: &Claim) -> Self {
+    /// That `action` is done with `claim`, which leaves nothing else to say.
+    pub fn of(claim: &Claim, action: Action) -> Self {
         Self {
             key: claim.key(),
             uid: claim.metadata.uid.clone(),
             resource_version: claim.metadata.resource_version.clone(),
-            action: Action::Release(Patch::nothing(claim)),
+            action,
             remove: Vec::new(),
             unreserved: Vec::new(),
             unbound: Vec::new(),
@@ -239,10 +229,15 @@ impl ClaimPlan {
     }
 
     /// Pods that get an entry, by name.
-    pub fn add(&self) -> &[NewEntry] {
+    pub fn add(&self) -> &[ConsumerReference] {
+        self.patch().map_or(&[], ClaimPatch::added)
+    }
+
+    /// The write of the status, where there is one.
+    pub fn patch(&self) -> Option<&ClaimPatch> {
         match &self.action {
-            Action::Convert(patch) => patch.added(),
-            Action::Release(_) | Action::Keep | Action::Refuse(_) => &[],
+            Action::Convert(patch) | Action::Release(patch) => Some(patch),
+            Action::Keep | Action::Refuse(_) => None,
         }
     }
 

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::MAX_CONSUMERS;
 use crate::model::Str;
 
 /// Stable names for what a plan says of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Code {
     /// One write makes it a list of pods.
     Convertible,
@@ -25,6 +27,7 @@ pub enum Code {
     /// No pod uses it.
     NoLiveConsumer,
     /// Another PodGroup of the name exists.
+    #[serde(rename = "PodGroupUIDMismatch")]
     PodGroupUidMismatch,
     /// The PodGroup does not exist.
     PodGroupGone,
@@ -51,6 +54,12 @@ impl Code {
             Self::UnscheduledMembers => "UnscheduledMembers",
             Self::UnknownKindUnused => "UnknownKindUnused",
         }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 
@@ -123,6 +132,35 @@ impl Refusal {
             Self::PodGroupGone { .. } => Code::PodGroupGone,
             Self::UnscheduledMembers { .. } => Code::UnscheduledMembers,
             Self::UnknownKindUnused { .. } => Code::UnknownKindUnused,
+        }
+    }
+
+    /// Whether the claim cannot be freed but by the end of its group. Members without a node are a matter of time; an entry of a group
+    /// that is gone or was replaced is removed by the claim controller.
+    pub fn ends_its_group(&self) -> bool {
+        match self {
+            Self::GeneratedForPodGroup { .. }
+            | Self::TooManyConsumers { .. }
+            | Self::ClaimDeleting { .. }
+            | Self::NoLiveConsumer { .. } => true,
+            Self::PodGroupUidMismatch { .. }
+            | Self::PodGroupGone { .. }
+            | Self::UnscheduledMembers { .. }
+            | Self::UnknownKindUnused { .. } => false,
+        }
+    }
+
+    /// Whether it may pass by itself, once pods have their nodes.
+    pub fn waits_for_nodes(&self) -> bool {
+        match self {
+            Self::UnscheduledMembers { .. } => true,
+            Self::NoLiveConsumer { unbound, .. } => !unbound.is_empty(),
+            Self::GeneratedForPodGroup { .. }
+            | Self::TooManyConsumers { .. }
+            | Self::ClaimDeleting { .. }
+            | Self::PodGroupUidMismatch { .. }
+            | Self::PodGroupGone { .. }
+            | Self::UnknownKindUnused { .. } => false,
         }
     }
 

@@ -6,8 +6,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use crate::model::{Claim, Cluster, Key, Pod, Str};
-use crate::reservation::{ClaimName, ClaimNameError, ENTRY_ANNOTATION, claim_name, is_done, owning_group};
+use crate::model::{Claim, Cluster, Pod, Str};
+use crate::reservation::{ClaimNameError, ENTRY_ANNOTATION, claim_name, is_done, owning_group};
 
 /// Finds them. All pods are looked at once, and only if a claim was made for a group.
 pub(super) struct Repointed<'a> {
@@ -49,12 +49,7 @@ impl<'a> Repointed<'a> {
 }
 
 fn suspects(cluster: &Cluster) -> Vec<(&Arc<Pod>, &Str)> {
-    let is_allocated = |pod: &Pod, name: &Str| {
-        let key = Key::new(pod.metadata.namespace.clone(), name.clone());
-        cluster
-            .claim(&key)
-            .is_some_and(|claim| claim.status.allocation.is_some())
-    };
+    let is_allocated = |claim: &Arc<Claim>| claim.status.allocation.is_some();
     let running = cluster.pods().filter(|pod| pod.node().is_some() && !is_done(pod));
     let entries = running.flat_map(|pod| {
         let entries = pod.spec.resource_claims.iter();
@@ -62,9 +57,9 @@ fn suspects(cluster: &Cluster) -> Vec<(&Arc<Pod>, &Str)> {
     });
     entries
         .filter(|(pod, entry)| match claim_name(pod, entry) {
-            Ok(ClaimName::Generated(name)) => !is_allocated(pod, name),
+            Ok(name) => name.is_generated() && !name.find(cluster).is_some_and(is_allocated),
             Err(ClaimNameError::NotCreated { .. }) => true,
-            Ok(_) | Err(_) => false,
+            Err(ClaimNameError::Unsupported { .. }) => false,
         })
         .map(|(pod, entry)| (pod, &entry.name))
         .collect()

@@ -1,9 +1,6 @@
 //! Back to the list that a claim had before it was converted.
 
-use serde_json::Value;
-
-use super::patch;
-use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
+use crate::model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 use crate::reservation::{PodGroups, is_consumer, is_done, is_reserved_for};
 
 /// What was noted of a claim when it was converted.
@@ -22,8 +19,8 @@ pub struct Saved {
 /// What is to be done to bring the old list back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Restoration {
-    /// Apply this JSON patch to the status.
-    Write(Value),
+    /// Apply this to the status.
+    Write(ClaimPatch),
     /// The claim has the old list.
     Nothing,
     /// The world is another one than then.
@@ -63,7 +60,7 @@ impl std::fmt::Display for Changes<'_> {
         let signed = signed.chain(self.1.iter().map(|entry| ('-', entry)));
         let mut separator = "";
         for (sign, entry) in signed {
-            write!(f, "{separator}{sign}{}/{}", entry.group_resource(), entry.name)?;
+            write!(f, "{separator}{sign}{entry}")?;
             separator = ", ";
         }
         if separator.is_empty() {
@@ -135,6 +132,11 @@ pub fn restore<'a>(
     if !dropped.is_empty() {
         return Ok(Restoration::Refuse(Difference::Dropped(dropped)));
     }
-    let entries = saved.before.iter().map(patch::entry_json).collect();
-    Ok(Restoration::Write(patch::replace_entries(claim, entries)))
+    let list = saved.before.clone();
+    Ok(Restoration::Write(ClaimPatch::list(
+        claim,
+        list,
+        Vec::new(),
+        false,
+    )))
 }

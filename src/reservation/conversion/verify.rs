@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{foreign_entries, is_for_any_pod};
-use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Kind, Str};
+use crate::model::{Claim, Cluster, ConsumerReference, Gap, Kind, Str};
 use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, judge, resolves_to};
 
 /// Something that is wrong with the list.
@@ -39,7 +39,7 @@ impl Defect {
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAPod(entry) => write!(f, "still reserved for {}/{}", entry.group_resource(), entry.name),
+            Self::NotAPod(entry) => write!(f, "still reserved for {entry}"),
             Self::AnyPod => f.write_str("reserved for any pod"),
             Self::NotListed { pod, .. } => write!(f, "pod {pod} uses it and is not listed"),
             Self::NoConsumer(entry, status) => {
@@ -47,7 +47,11 @@ impl fmt::Display for Defect {
                     EntryStatus::Done => "has ended",
                     EntryStatus::Gone => "does not exist",
                     EntryStatus::OtherUid => "is another one of that name",
-                    _ => "does not use it",
+                    EntryStatus::Running
+                    | EntryStatus::Pending
+                    | EntryStatus::Group
+                    | EntryStatus::UnknownKind
+                    | EntryStatus::Unknown => "does not use it",
                 };
                 write!(f, "reserved for pod {}, which {what}", entry.name)
             }
@@ -82,10 +86,7 @@ pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'
     for entry in claim.status.reserved_for.iter().filter(|entry| entry.is_pod()) {
         let judged = judge(cluster, claim, entry);
         // The claim controller of an older release gives pods of a group other claims, and their entries stay.
-        let key = Key {
-            namespace: claim.metadata.namespace.clone(),
-            name: entry.name.clone(),
-        };
+        let key = claim.metadata.beside(&entry.name);
         let means_another = cluster
             .pod(&key)
             .is_some_and(|pod| !resolves_to(pod, claim, PodGroups::Accepted));

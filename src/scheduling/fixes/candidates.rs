@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::change::{Fix, terms};
+use super::change::Fix;
+use crate::cel::Terms;
 use crate::devices::{keeps_off, rule_matches_pool};
 use crate::model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
 use crate::reservation::has_consumer;
@@ -128,8 +129,8 @@ fn specs(claim: &Claim) -> impl Iterator<Item = (Str, &DeviceRequest)> {
     })
 }
 
-/// Changes of what the claims ask for.
-fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<Fix> {
+/// Changes of what the claims ask for, wherever that is.
+pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<Fix> {
     let mut fixes = Vec::new();
     for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
         let key = claim.key();
@@ -175,7 +176,7 @@ fn of_request(cluster: &Cluster, claim: &Key, request: &Str, spec: &DeviceReques
             .as_ref()
             .map(|cel| cel.expression.as_str())
             .unwrap_or_default();
-        for (place, term) in terms(expression).into_iter().enumerate() {
+        for (place, term) in Terms::of(expression).iter().enumerate() {
             fixes.push(Fix::DropTerm {
                 claim: claim.clone(),
                 request: request.clone(),
@@ -275,9 +276,10 @@ pub(super) fn all(
     node: &Node,
     pod: Option<&Pod>,
     own: &[Arc<Claim>],
+    of_claims: &[Fix],
 ) -> Vec<Fix> {
     let mut fixes = releases(cluster, localities, node, own);
-    fixes.extend(of_claims(cluster, own));
+    fixes.extend_from_slice(of_claims);
     fixes.extend(of_capacity(cluster, localities, node, own));
     fixes.extend(taints(cluster, localities, node, own));
     if let Some(pod) = pod {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cel::Terms;
 use crate::model::{
     AllocationMode, Change, Claim, Cluster, DeviceRequest, Key, Kind, Node, NodeToleration, Object, Pod,
     PoolId, Quantity, Slice, Str, Taint, Toleration,
@@ -408,93 +409,10 @@ fn drop_term(spec: &mut DeviceRequest, selector: usize, place: usize) {
     else {
         return;
     };
-    let terms = terms(&cel.expression);
-    let left: Vec<&str> = terms
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != place)
-        .map(|(_, term)| *term)
-        .collect();
-    if left.is_empty() {
-        spec.selectors.remove(selector);
-    } else {
-        cel.expression = left.join(" && ").into();
-    }
-}
-
-/// The terms of a CEL expression that `&&` joins at its top. An expression that is joined otherwise is one term.
-pub(super) fn terms(expression: &str) -> Vec<&str> {
-    let bytes = expression.as_bytes();
-    let (mut depth, mut from, mut place) = (0_usize, 0, 0);
-    let mut terms = Vec::new();
-    while place < bytes.len() {
-        match bytes[place] {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b'"' | b'\'' => place = end_of_text(bytes, place),
-            // Comments and what binds weaker than `&&` are left to the expression as a whole.
-            b'/' if bytes.get(place + 1) == Some(&b'/') => return vec![expression.trim()],
-            b'?' if depth == 0 && !matches!(bytes.get(place.wrapping_sub(1)), Some(b'.' | b'[')) => {
-                return vec![expression.trim()];
-            }
-            b'|' if depth == 0 => return vec![expression.trim()],
-            b'&' if depth == 0 && bytes.get(place + 1) == Some(&b'&') => {
-                terms.push(expression[from..place].trim());
-                place += 1;
-                from = place + 1;
-            }
-            _ => {}
-        }
-        place += 1;
-    }
-    terms.push(expression[from..].trim());
-    terms
-}
-
-/// The last byte of the text literal that begins at `place`.
-fn end_of_text(bytes: &[u8], place: usize) -> usize {
-    let quote = bytes[place];
-    let raw = place > 0 && matches!(bytes[place - 1], b'r' | b'R');
-    let long = bytes[place..].starts_with(&[quote; 3]);
-    let width = if long { 3 } else { 1 };
-    let mut at = place + width;
-    while at < bytes.len() {
-        if bytes[at] == b'\\' && !raw {
-            at += 1;
-        } else if bytes[at..].starts_with(&[quote; 3][..width]) {
-            return at + width - 1;
-        }
-        at += 1;
-    }
-    bytes.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn terms_are_what_and_joins_at_the_top() {
-        for (expression, expected) in [
-            ("a", vec!["a"]),
-            ("a && b", vec!["a", "b"]),
-            (
-                "a == '&&' && (b && c) && d[\"x && y\"]",
-                vec!["a == '&&'", "(b && c)", "d[\"x && y\"]"],
-            ),
-            ("a && b || c", vec!["a && b || c"]),
-            ("a && (b || c)", vec!["a", "(b || c)"]),
-            ("a ? b : c && d", vec!["a ? b : c && d"]),
-            ("a.?b.orValue(false) && c", vec!["a.?b.orValue(false)", "c"]),
-            (
-                "a == r'\\' && b == '\\'' && c",
-                vec!["a == r'\\'", "b == '\\''", "c"],
-            ),
-            ("a == '''x' && y''' && b", vec!["a == '''x' && y'''", "b"]),
-            ("a && b // why && not", vec!["a && b // why && not"]),
-            ("'ä && ö' == a && b", vec!["'ä && ö' == a", "b"]),
-        ] {
-            assert_eq!(terms(expression), expected, "{expression}");
+    match Terms::of(&cel.expression).without(place) {
+        Some(rest) => cel.expression = rest.into(),
+        None => {
+            spec.selectors.remove(selector);
         }
     }
 }

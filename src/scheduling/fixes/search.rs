@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::candidates::{MOST_CANDIDATES, all, rank};
+use super::candidates::{MOST_CANDIDATES, all, of_claims, rank};
 use super::change::Fix;
 use crate::allocator::{Budget, Observer};
 use crate::model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, Str};
@@ -72,6 +72,8 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         cluster,
         subject,
         effort,
+        own: own_claims(cluster, subject),
+        of_claims: Vec::new(),
         localities: Localities::of(cluster),
         scheduler,
         subject_looks: 0,
@@ -80,7 +82,8 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         smaller_fail: true,
         found: Vec::new(),
     };
-    let parts: usize = search.own_claims().iter().map(|claim| parts(claim)).sum();
+    search.of_claims = of_claims(cluster, &search.own);
+    let parts: usize = search.own.iter().map(|claim| parts(claim)).sum();
     search.subject_looks = parts * LOOKS_PER_PART;
     let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
     let mut kept = Kept::of(&nodes);
@@ -124,6 +127,10 @@ struct Search<'s> {
     cluster: &'s Cluster,
     subject: &'s Subject,
     effort: &'s Effort<'s>,
+    /// The claims of the subject.
+    own: Vec<Arc<Claim>>,
+    /// Changes of what they ask for.
+    of_claims: Vec<Fix>,
     localities: Localities,
     /// Of the cluster as it is.
     scheduler: &'s Scheduler,
@@ -228,6 +235,19 @@ impl<'n> Kept<'n> {
     }
 }
 
+fn own_claims(cluster: &Cluster, subject: &Subject) -> Vec<Arc<Claim>> {
+    match subject {
+        Subject::Claims(keys) => keys
+            .iter()
+            .filter_map(|key| cluster.claim(key).cloned())
+            .collect(),
+        Subject::Pod(pod) => {
+            let names = crate::reservation::claim_names(pod);
+            names.filter_map(|name| name.find(cluster).cloned()).collect()
+        }
+    }
+}
+
 impl Search<'_> {
     fn is_spent(&self) -> bool {
         self.trials >= self.effort.trials || self.is_out_of_work()
@@ -239,33 +259,25 @@ impl Search<'_> {
         budget.is_spent() || observer.cancelled() || self.cluster.meter().exhausted().is_some()
     }
 
-    fn own_claims(&self) -> Vec<Arc<Claim>> {
-        match self.subject {
-            Subject::Claims(keys) => keys
-                .iter()
-                .filter_map(|key| self.cluster.claim(key).cloned())
-                .collect(),
-            Subject::Pod(pod) => {
-                let names = crate::reservation::claim_names(pod).filter_map(|name| name.name().cloned());
-                let keys = names.map(|name| Key {
-                    namespace: pod.metadata.namespace.clone(),
-                    name,
-                });
-                keys.filter_map(|key| self.cluster.claim(&key).cloned()).collect()
-            }
-        }
-    }
-
     fn around(&self, node: &Arc<Node>) -> Around {
-        let own = self.own_claims();
         let pod = match self.subject {
             Subject::Pod(pod) => Some(pod),
             Subject::Claims(_) => None,
         };
-        let cluster = self
-            .localities
-            .around(self.cluster, node, &own, pod.map_or(&[], std::slice::from_ref));
-        let mut candidates = all(&cluster, &self.localities, node, pod.map(|pod| &**pod), &own);
+        let cluster = self.localities.around(
+            self.cluster,
+            node,
+            &self.own,
+            pod.map_or(&[], std::slice::from_ref),
+        );
+        let mut candidates = all(
+            &cluster,
+            &self.localities,
+            node,
+            pod.map(|pod| &**pod),
+            &self.own,
+            &self.of_claims,
+        );
         let are_all = candidates.len() <= MOST_CANDIDATES;
         candidates.truncate(MOST_CANDIDATES);
         Around {

@@ -37,7 +37,7 @@ pub use self::error::Error;
 pub(crate) use self::proxy::check_proxy;
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Watch, Watched};
-pub use self::write::{Part, Right, Written};
+pub use self::write::Right;
 
 use self::connect::Target;
 use self::discovery::{Served, Serving};

@@ -17,28 +17,12 @@ use super::error::Error;
 use super::list::{self, Meter, Sink};
 use super::request::JSON;
 use super::{Live, Unobserved};
-use crate::model::{Claim, ConsumerReference, Key, Kind, Object, Str};
+use crate::model::{Claim, ClaimPatch, ConsumerReference, Key, Kind, Object, Str};
 use crate::sources::decode::Decoder;
 use crate::sources::needs::Want;
 
 const JSON_PATCH: &str = "application/json-patch+json";
 const GROUP: &str = "resource.k8s.io";
-
-/// Which part of a claim is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Its status.
-    Status,
-    /// The rest: metadata and spec.
-    Object,
-}
-
-/// A claim as the API server answered a write with it.
-#[derive(Clone, Debug)]
-pub struct Written {
-    /// The claim.
-    pub claim: Claim,
-}
 
 /// A right that a user has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,20 +60,14 @@ impl Right {
 }
 
 impl Live {
-    /// Applies a JSON patch to a claim, once. With `dry_run` the server does everything but keep it.
+    /// Applies a patch to a claim, once; the claim as the API server answers with it. With `dry_run` the server does everything but keep it.
     ///
     /// # Errors
     /// The server's refusal, or that it did not answer.
-    pub async fn patch_claim(
-        &self,
-        key: &Key,
-        part: Part,
-        patch: &Value,
-        dry_run: bool,
-    ) -> Result<Written, Error> {
+    pub async fn patch_claim(&self, key: &Key, patch: &ClaimPatch, dry_run: bool) -> Result<Claim, Error> {
         let version = self.claim_version().await?;
         let mut path = claim_path(version, key);
-        if part == Part::Status {
+        if patch.is_of_status() {
             path.push_str("/status");
         }
         // Without a name of ours the server makes one of the user agent.
@@ -98,16 +76,14 @@ impl Live {
             path.push_str("&dryRun=All");
         }
         let what = format!("patch resourceclaim/{key}");
-        let body = patch.to_string().into_bytes();
+        let body = patch.to_json().to_string().into_bytes();
         let answer = self
             .target
             .submit(Method::PATCH, &path, JSON_PATCH, body, &what)
             .await?;
         let kind = Kind::ResourceClaim;
         match Decoder::default().decode(kind, kind.group(), version, &answer) {
-            Ok(Object::ResourceClaim(claim)) => Ok(Written {
-                claim: Arc::unwrap_or_clone(claim),
-            }),
+            Ok(Object::ResourceClaim(claim)) => Ok(Arc::unwrap_or_clone(claim)),
             Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
             Err(error) => Err(self.foreign(what, error.to_string())),
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Book, Commands, ComponentChange, Step, with_kind};
 use crate::inspect::conversion::groups::{Decision, GroupPlan};
-use crate::inspect::conversion::plan::PlannedAction;
 use crate::model::{Component, Gate, Kind, Str};
+use crate::reservation::conversion::{Action, ClaimGate, Code};
 use crate::script::{Command, NoCommand, Resource, Script};
 
 /// How the operator tells `convert` that no scheduler reserves for groups any more.
@@ -28,7 +28,7 @@ impl Book<'_> {
             .filter(|group| group.decision != Decision::Drain && !group.pending.is_empty())
             .collect();
         let mut manual: Vec<String> = Vec::new();
-        if !drained.is_empty() && self.plan.claim_gate == "Off" {
+        if !drained.is_empty() && self.plan.gate == ClaimGate::Off {
             manual.push(
                 "switch DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager first: without it no controller frees \
                  the claims of these groups"
@@ -130,10 +130,10 @@ impl Book<'_> {
 
     /// 2: named claims become lists of pods.
     pub(super) fn convert(&self) -> Step {
-        let to_do = self.plan.claims.iter().any(|claim| {
-            claim.action == PlannedAction::Convert
-                || claim.action == PlannedAction::Release
-                || claim.code == "UnscheduledMembers"
+        let to_do = self.plan.claims.iter().any(|claim| match &claim.action {
+            Action::Convert(_) | Action::Release(_) => true,
+            Action::Refuse(refusal) => refusal.code() == Code::UnscheduledMembers,
+            Action::Keep => false,
         });
         Step {
             order: 2,
@@ -172,7 +172,7 @@ impl Book<'_> {
                 "GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5".to_owned(),
             ],
             components: vec![change(Component::Scheduler), change(Component::ControllerManager)],
-            done: self.plan.claim_gate == "Off",
+            done: self.plan.gate == ClaimGate::Off,
             ..Step::default()
         }
     }
@@ -193,14 +193,11 @@ impl Book<'_> {
             ..Step::default()
         };
         let mut steps = vec![again.run([convert].into_iter().collect())];
-        let kinds: BTreeSet<String> = foreign
-            .iter()
-            .filter_map(|(_, entry)| Some(entry.to_string().split_once('/')?.0.to_owned()))
-            .collect();
+        let kinds: BTreeSet<String> = foreign.iter().map(|(_, entry)| entry.group_resource()).collect();
         if !kinds.is_empty() {
             let claims: BTreeSet<_> = foreign
                 .iter()
-                .map(|(claim, _)| (&claim.namespace, &claim.name))
+                .map(|(claim, _)| (&claim.key.namespace, &claim.key.name))
                 .collect();
             let convert = claims
                 .into_iter()
@@ -217,8 +214,8 @@ impl Book<'_> {
                     .iter()
                     .map(|(claim, entry)| {
                         format!(
-                            "ask the owner of `{entry}`, which claim `{}/{}` is reserved for, or make sure that it is gone",
-                            claim.namespace, claim.name
+                            "ask the owner of `{entry}`, which claim `{}` is reserved for, or make sure that it is gone",
+                            claim.key
                         )
                     })
                     .collect(),

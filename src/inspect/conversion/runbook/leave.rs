@@ -14,7 +14,7 @@ impl Book<'_> {
     fn by_namespace<'m>(&self, objects: impl Iterator<Item = &'m Meta>) -> BTreeMap<Str, Vec<&'m Meta>> {
         let mut found: BTreeMap<Str, Vec<&Meta>> = BTreeMap::new();
         for metadata in objects {
-            let only = self.plan.scope.namespace.as_ref();
+            let only = self.scope.namespace.as_ref();
             if only.is_none_or(|only| *only == metadata.namespace) {
                 found
                     .entry(metadata.namespace.clone())
@@ -27,7 +27,7 @@ impl Book<'_> {
 
     /// What could not be read of `kinds`, for people.
     fn hidden(&self, kinds: &[Kind]) -> Vec<String> {
-        let namespace = self.plan.scope.namespace.as_deref().unwrap_or_default();
+        let namespace = self.scope.namespace.as_deref().unwrap_or_default();
         kinds
             .iter()
             .filter_map(|kind| self.cluster.gap(*kind, namespace))

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::groups::GroupPlan;
-use super::plan::{ConversionPlan, Entry, PlannedClaim};
-use crate::model::{Cluster, Gate, Kind};
-use crate::reservation::conversion::{Target, kind_word};
+use super::options::{POD_GROUPS, PlanScope};
+use crate::model::{Cluster, ConsumerReference, Gate, Kind};
+use crate::reservation::conversion::{ClaimPlan, Kinds, Options, Plan, Target, kind_word};
 use crate::script::{Arguments, Command, NoCommand, Script};
 
 /// Kinds that the steps are made from, besides those of the plan.
@@ -109,16 +109,21 @@ pub struct ComponentChange {
     pub feature_gates: BTreeMap<String, bool>,
 }
 
-/// The steps from `cluster` to `target`, where `plan` is what has to be converted and `groups` says what becomes of each group.
+/// The steps from `cluster` to `target`, where `plan`, made with `options` for `scope`, is what has to be converted, and `groups` says
+/// what becomes of each group.
 pub(in crate::inspect::conversion) fn steps(
     cluster: &Cluster,
     target: Target,
-    plan: &ConversionPlan,
+    scope: &PlanScope,
+    options: &Options,
+    plan: &Plan,
     groups: &[GroupPlan],
 ) -> Vec<Step> {
     let book = Book {
         cluster,
         target,
+        scope,
+        options,
         plan,
         groups,
     };
@@ -143,7 +148,9 @@ pub(in crate::inspect::conversion) fn steps(
 struct Book<'a> {
     cluster: &'a Cluster,
     target: Target,
-    plan: &'a ConversionPlan,
+    scope: &'a PlanScope,
+    options: &'a Options,
+    plan: &'a Plan,
     groups: &'a [GroupPlan],
 }
 
@@ -158,7 +165,7 @@ impl Book<'_> {
 
     /// The command with the flag that says where.
     fn scoped(&self, command: Command) -> Command {
-        match &self.plan.scope.namespace {
+        match &self.scope.namespace {
             Some(namespace) => command.namespace(namespace),
             None => command,
         }
@@ -166,25 +173,25 @@ impl Book<'_> {
 
     /// `convert` with the flags that make it do what the plan says.
     fn purposeful(&self) -> Command {
-        let options = &self.plan.options;
         let command = Command::dra("convert");
         let mut command = match self.target {
             Target::Minor(minor) => command.option("--to-version", &format!("1.{minor}")),
             Target::GateOff(gate) => command.option("--disable-gate", gate.name()),
         };
-        if options.include_generated {
+        if self.options.include_generated {
             command = command.arg("--include-generated");
         }
-        if options.kinds == ["*"] {
-            command = command.arg("--all-kinds");
-        } else if options.kinds != ["podgroups.scheduling.k8s.io"] {
-            command = options.kinds.iter().fold(command, with_kind);
-        }
+        command = match &self.options.kinds {
+            Kinds::PodGroups => command,
+            Kinds::All => command.arg("--all-kinds"),
+            Kinds::Named(kinds) if kinds.iter().eq([POD_GROUPS]) => command,
+            Kinds::Named(kinds) => kinds.iter().fold(command, with_kind),
+        };
         self.scoped(command)
     }
 
     /// Entries of kinds other than PodGroups, with their claims.
-    fn foreign(&self) -> Vec<(&PlannedClaim, &Entry)> {
+    fn foreign(&self) -> Vec<(&ClaimPlan, &ConsumerReference)> {
         self.plan
             .claims
             .iter()

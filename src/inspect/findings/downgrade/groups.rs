@@ -11,7 +11,7 @@ use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{Claim, Gate, Kind, Meta, Pod, Str};
 use crate::reservation::conversion::MAX_CONSUMERS;
 use crate::reservation::{
-    ClaimName, GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
+    GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
 };
 use crate::script::{Then, convert_claim, delete_in, delete_pods, save_and_delete};
 
@@ -232,18 +232,10 @@ fn pending(
     groups_gone: bool,
     claims_gone: bool,
 ) {
-    let of_group = claim_names(pod).any(|name| {
-        let ClaimName::Generated(name) = name else {
-            return false;
-        };
-        let key = crate::model::Key {
-            namespace: pod.metadata.namespace.clone(),
-            name: name.clone(),
-        };
-        look.cluster
-            .claim(&key)
-            .is_some_and(|claim| owning_group(claim).is_some())
-    });
+    let of_group = claim_names(pod)
+        .filter(|name| name.is_generated())
+        .filter_map(|name| name.find(look.cluster))
+        .any(|claim| owning_group(claim).is_some());
     let message = if groups_gone {
         let member = if target.is_at_most(35) {
             ", and it loses its membership"

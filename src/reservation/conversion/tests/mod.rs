@@ -491,7 +491,7 @@ fn the_old_list_comes_back_only_into_the_old_world() {
     let restored = |entries: Value, others: Vec<Object>, exists: bool| {
         let cluster = cluster(&claim(&entries), others, gates(true));
         match restore(&cluster, &saved, &|_| exists).expect("everything is known") {
-            Restoration::Write(patch) => patch[1]["value"].to_string(),
+            Restoration::Write(patch) => patch.to_json()[1]["value"].to_string(),
             Restoration::Nothing => "nothing".to_owned(),
             Restoration::Refuse(difference) => difference.to_string(),
         }

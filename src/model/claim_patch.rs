@@ -1,0 +1,208 @@
+//! The write of a claim: what its list was and becomes, and what goes with that. It is sent as a JSON patch.
+//!
+//! Each is locked: replacing the version with the one that was read makes the API server answer 409 when the object has changed since.
+
+use serde::Serializer;
+use serde_json::{Map, Value, json};
+
+use super::{Claim, ConsumerReference, Str};
+
+/// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.1.
+pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+
+/// One write of a claim, locked to the version that was read. It becomes JSON when it is sent or shown: of a large cluster most plans
+/// are counted and shown in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimPatch {
+    version: Str,
+    before: Vec<ConsumerReference>,
+    after: Vec<ConsumerReference>,
+    /// How many entries at the end of the list are new.
+    added: usize,
+    change: ClaimChange,
+}
+
+/// What a write changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimChange {
+    /// The list becomes another one.
+    List {
+        /// From then on not every pod may use the claim any more.
+        ends_any_pod: bool,
+    },
+    /// List, if there is one, and allocation go.
+    Release,
+    /// Of the object, not of its status: only these finalizers are left.
+    Finalizers(Vec<Str>),
+}
+
+impl ClaimPatch {
+    fn of(claim: &Claim, change: ClaimChange) -> Self {
+        let list = claim.status.reserved_for.clone();
+        Self {
+            version: claim.metadata.resource_version.clone(),
+            after: match change {
+                ClaimChange::Release => Vec::new(),
+                ClaimChange::List { .. } | ClaimChange::Finalizers(_) => list.clone(),
+            },
+            before: list,
+            added: 0,
+            change,
+        }
+    }
+
+    /// Makes `kept`, and behind it `added`, the whole list.
+    pub fn list(
+        claim: &Claim,
+        kept: Vec<ConsumerReference>,
+        added: Vec<ConsumerReference>,
+        ends_any_pod: bool,
+    ) -> Self {
+        let mut after = kept;
+        let new = added.len();
+        after.extend(added);
+        Self {
+            version: claim.metadata.resource_version.clone(),
+            before: claim.status.reserved_for.clone(),
+            after,
+            added: new,
+            change: ClaimChange::List { ends_any_pod },
+        }
+    }
+
+    /// Takes the devices back: the API server accepts no list without allocation and none the other way round that would be left
+    /// alone, so both go at once.
+    pub fn release(claim: &Claim) -> Self {
+        Self::of(claim, ClaimChange::Release)
+    }
+
+    /// Drops the finalizer of a claim that was released; nothing when it has no such finalizer.
+    pub fn without_finalizer(claim: &Claim) -> Option<Self> {
+        let finalizers = &claim.metadata.finalizers;
+        let rest: Vec<Str> = finalizers
+            .iter()
+            .filter(|name| **name != FINALIZER)
+            .cloned()
+            .collect();
+        (rest.len() != finalizers.len()).then(|| Self::of(claim, ClaimChange::Finalizers(rest)))
+    }
+
+    /// What it changes.
+    pub fn change(&self) -> &ClaimChange {
+        &self.change
+    }
+
+    /// The list as it was read.
+    pub fn before(&self) -> &[ConsumerReference] {
+        &self.before
+    }
+
+    /// The list that it makes.
+    pub fn after(&self) -> &[ConsumerReference] {
+        &self.after
+    }
+
+    /// Entries that are new, by name.
+    pub fn added(&self) -> &[ConsumerReference] {
+        &self.after[self.after.len() - self.added..]
+    }
+
+    /// Whether it takes the devices back.
+    pub fn releases(&self) -> bool {
+        match self.change {
+            ClaimChange::Release => true,
+            ClaimChange::List { .. } | ClaimChange::Finalizers(_) => false,
+        }
+    }
+
+    /// Whether it is a write of the status.
+    pub fn is_of_status(&self) -> bool {
+        match self.change {
+            ClaimChange::List { .. } | ClaimChange::Release => true,
+            ClaimChange::Finalizers(_) => false,
+        }
+    }
+
+    /// Makes the change in `claim`, but for the version, which only the server knows.
+    pub fn apply(&self, claim: &mut Claim) {
+        match &self.change {
+            ClaimChange::List { ends_any_pod } => {
+                claim.status.reserved_for.clone_from(&self.after);
+                if let Some(allocation) = claim.status.allocation.as_mut().filter(|_| *ends_any_pod) {
+                    allocation.reserved_for_any_pod = false;
+                }
+            }
+            ClaimChange::Release => {
+                claim.status.reserved_for.clear();
+                claim.status.allocation = None;
+            }
+            ClaimChange::Finalizers(rest) => claim.metadata.finalizers.clone_from(rest),
+        }
+    }
+
+    /// The JSON patch.
+    pub fn to_json(&self) -> Value {
+        Value::Array(self.operations())
+    }
+
+    /// The operations of the JSON patch, of which the first is the lock.
+    pub fn operations(&self) -> Vec<Value> {
+        let lock =
+            json!({"op": "replace", "path": "/metadata/resourceVersion", "value": self.version.as_str()});
+        let mut operations = vec![lock];
+        match &self.change {
+            ClaimChange::List { ends_any_pod } => {
+                // Both operations do the same for a list that is there; only this one also creates it.
+                let operation = if self.before.is_empty() { "add" } else { "replace" };
+                let entries: Vec<_> = self.after.iter().map(ConsumerReference::to_json).collect();
+                operations.push(json!({"op": operation, "path": "/status/reservedFor", "value": entries}));
+                if *ends_any_pod {
+                    operations.push(json!({"op": "remove", "path": "/status/allocation/reservedForAnyPod"}));
+                }
+            }
+            ClaimChange::Release => {
+                if !self.before.is_empty() {
+                    operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+                }
+                operations.push(json!({"op": "remove", "path": "/status/allocation"}));
+            }
+            ClaimChange::Finalizers(rest) if rest.is_empty() => {
+                operations.push(json!({"op": "remove", "path": "/metadata/finalizers"}));
+            }
+            ClaimChange::Finalizers(rest) => {
+                let rest: Vec<&str> = rest.iter().map(Str::as_str).collect();
+                operations.push(json!({"op": "replace", "path": "/metadata/finalizers", "value": rest}));
+            }
+        }
+        operations
+    }
+}
+
+impl ConsumerReference {
+    /// The entry as the API server has it, fields that this build does not know included.
+    pub fn to_json(&self) -> Value {
+        let mut map = Map::new();
+        if !self.api_group.is_empty() {
+            map.insert("apiGroup".to_owned(), json!(self.api_group.as_str()));
+        }
+        for (field, text) in [
+            ("resource", &self.resource),
+            ("name", &self.name),
+            ("uid", &self.uid),
+        ] {
+            map.insert(field.to_owned(), json!(text.as_str()));
+        }
+        for (field, value) in self.unknown.iter().flat_map(|fields| fields.iter()) {
+            map.insert(field.clone(), value.clone());
+        }
+        Value::Object(map)
+    }
+
+    /// A list as the API server has it, for files that are read again.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize_list<S: Serializer>(list: &[Self], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(list.iter().map(Self::to_json))
+    }
+}
