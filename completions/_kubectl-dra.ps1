@@ -303,7 +303,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
             [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never')
-            [CompletionResult]::new('--free', '--free', [CompletionResultType]::ParameterName, 'Only devices that no claim holds and that can be given out')
+            [CompletionResult]::new('--free', '--free', [CompletionResultType]::ParameterName, 'Only devices that the scheduler would allocate to a request for any device: no claim holds them, and nothing else is in the way')
             [CompletionResult]::new('--tainted', '--tainted', [CompletionResultType]::ParameterName, 'Only devices with a taint')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')

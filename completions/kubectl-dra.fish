@@ -283,7 +283,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kcm-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l free -d 'Only devices that no claim holds and that can be given out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l free -d 'Only devices that the scheduler would allocate to a request for any device: no claim holds them, and nothing else is in the way'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l tainted -d 'Only devices with a taint'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l strict -d 'End at the first malformed object instead of warning and leaving it out'

@@ -125,10 +125,10 @@ fn a_cluster_fits_on_one_screen() {
     Kubelets:       v1.37.1 on 4 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
-      gpu.example.com   4       4       21        6           0        9         0           11
+      gpu.example.com   4       4       21        6           0        9         0           2
       nic.example.com   2       2       16        0           0        0         0           16
       gpu.example.com: 1 pool is incomplete
-      gpu.example.com: 4 devices that no claim holds cannot be given out
+      gpu.example.com: 13 devices that no claim holds cannot be given out
     Claims:
       STATE                CLAIMS
       pending              10
