@@ -20,6 +20,9 @@ pub struct Facts {
     pub(crate) selectors: Arc<SelectorCache>,
 }
 
+/// Views of a pool that reports look at.
+const MOST_VIEWS_OF_POOL: usize = 64;
+
 impl Facts {
     /// Prepares `cluster`. Costs little: pools are looked at when somebody asks for them.
     pub fn new(cluster: &Cluster, features: Features) -> Self {
@@ -67,6 +70,31 @@ impl Facts {
     /// A pool as a node would see it that all slices of the newest generation reach; none where gates hide all of them.
     pub(crate) fn pool(&self, id: &PoolId) -> Option<Arc<PoolView>> {
         self.pools.whole(id, &self.allocated)
+    }
+
+    /// The pool as nodes see it that do not all see the same of it: each such view, a few at most, with the nodes that have it.
+    pub(crate) fn views_of_pool(&self, id: &PoolId) -> Vec<(Arc<PoolView>, Vec<Arc<Node>>)> {
+        let mut views: Vec<(Arc<PoolView>, Vec<Arc<Node>>)> = Vec::new();
+        if self.pools.is_seen_alike(id) {
+            return views;
+        }
+        let meter = self.selectors.meter();
+        for node in self.cluster.nodes() {
+            if meter.exhausted().is_some() {
+                break;
+            }
+            meter.look(self.pools.looks_at_slices(node));
+            // What ends an attempt on the node keeps its devices from being allocated there.
+            let Ok(Some(view)) = self.pools.seen_from(id, node, &self.allocated) else {
+                continue;
+            };
+            match views.iter().position(|(known, _)| Arc::ptr_eq(known, &view)) {
+                Some(place) => views[place].1.push(Arc::clone(node)),
+                None if views.len() < MOST_VIEWS_OF_POOL => views.push((view, vec![Arc::clone(node)])),
+                None => {}
+            }
+        }
+        views
     }
 
     /// The claims that take something of the device.

@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::facts::Facts;
 use super::features::{Features, gate_is_off};
 use super::pools::{Lack, PoolStatus, PoolView};
+use super::reach::Nodes;
 
 use crate::model::{
-    AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Pool, Quantity, Slice, Str,
+    AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Node, Pool, Quantity, Slice, Str,
 };
 
 /// A claim that has a device, with the part of its allocation that says so.
@@ -197,13 +198,34 @@ impl<'a> Inventory<'a> {
         if self.is_allocated(id) {
             return Vec::new();
         }
-        let Some(view) = &pool.view else {
-            return vec![Unavailable::SliceIgnored];
+        let reasons = match &pool.view {
+            Some(view) => self.rules_out(view, pool.is_complete, slice, device),
+            None => vec![Unavailable::SliceIgnored],
         };
+        // Slices that contradict each other may reach different nodes, which then see no contradiction.
+        let is_free = |(view, nodes): &(Arc<PoolView>, Vec<Arc<Node>>)| {
+            let reach = Nodes::of_device(slice, device);
+            self.rules_out(view, pool.is_complete, slice, device).is_empty()
+                && nodes.iter().any(|node| reach.include(&node.metadata) == Ok(true))
+        };
+        if pool.others.iter().any(is_free) {
+            return Vec::new();
+        }
+        reasons
+    }
+
+    /// Why the scheduler does not allocate the device on the nodes that see the pool so.
+    fn rules_out(
+        &self,
+        view: &PoolView,
+        is_complete: bool,
+        slice: &Slice,
+        device: &Device,
+    ) -> Vec<Unavailable> {
         match view.status {
             PoolStatus::Usable => {}
             // All slices are there, but the scheduler does not count each.
-            PoolStatus::Incomplete if pool.is_complete => return vec![Unavailable::SliceIgnored],
+            PoolStatus::Incomplete if is_complete => return vec![Unavailable::SliceIgnored],
             PoolStatus::Incomplete => return vec![Unavailable::PoolIncomplete],
             PoolStatus::Invalid(_) => return vec![Unavailable::PoolInvalid],
         }
@@ -222,10 +244,20 @@ impl<'a> Inventory<'a> {
 
     /// What decides about all devices of `pool`.
     pub fn pool_facts(&self, pool: &Pool<'_>) -> PoolFacts {
+        let facts = self.facts();
+        let view = facts.pool(&pool.id);
+        let is_usable = view
+            .as_ref()
+            .is_some_and(|view| view.status == PoolStatus::Usable);
         PoolFacts {
             counters: self.counters(pool),
             is_complete: pool.is_complete(),
-            view: self.facts().pool(&pool.id),
+            others: if is_usable {
+                Vec::new()
+            } else {
+                facts.views_of_pool(&pool.id)
+            },
+            view,
         }
     }
 
@@ -241,6 +273,8 @@ pub struct PoolFacts {
     /// Its counters.
     pub counters: PoolCounters,
     is_complete: bool,
+    /// How nodes see it that do not see all of it, where the whole cannot be used.
+    others: Vec<(Arc<PoolView>, Vec<Arc<Node>>)>,
     /// None where gates hide all of its slices.
     view: Option<Arc<PoolView>>,
 }

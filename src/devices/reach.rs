@@ -32,10 +32,10 @@ pub(crate) fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNod
 }
 
 /// For how many objects that are looked at a requirement of a node selector counts.
-const LOOKS_PER_REQUIREMENT: usize = 8;
+const LOOKS_PER_REQUIREMENT: usize = 16;
 
 /// What a slice or a device says of the nodes that reach it. An empty name is none.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Nodes<'a> {
     /// The only node.
     pub(crate) name: Option<&'a Str>,

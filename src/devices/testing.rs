@@ -197,3 +197,29 @@ pub(crate) fn status(results: &Value, pods: &[&str]) -> Value {
 pub(crate) fn json_of(report: &impl serde::Serialize) -> Value {
     serde_json::to_value(report).unwrap()
 }
+
+/// Choices made by bytes, so that a failing problem shrinks towards first choices.
+pub(crate) struct Dice {
+    bytes: Vec<u8>,
+    next: usize,
+}
+
+impl Dice {
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes, next: 0 }
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let byte = self.bytes.get(self.next).copied().unwrap_or(0);
+        self.next += 1;
+        usize::from(byte) % bound
+    }
+
+    pub(crate) fn of(&mut self, choices: &[&'static str]) -> &'static str {
+        choices[self.below(choices.len())]
+    }
+
+    pub(crate) fn one_in(&mut self, bound: usize) -> bool {
+        self.below(bound) == bound - 1
+    }
+}

@@ -47,4 +47,6 @@ use warnings::LeftOut;
 pub use warnings::Warnings;
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod metered;

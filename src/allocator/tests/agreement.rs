@@ -6,29 +6,8 @@ use serde_json::{Value, json};
 use super::{FAILS_IF_BAD, World, all_features};
 use crate::allocator::{Limits, Outcome};
 use crate::devices::Features;
+use crate::devices::testing::Dice;
 use crate::model::Kind;
-
-/// Choices made by bytes, so that a failing problem shrinks towards first choices.
-struct Dice {
-    bytes: Vec<u8>,
-    next: usize,
-}
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        let byte = self.bytes.get(self.next).copied().unwrap_or(0);
-        self.next += 1;
-        usize::from(byte) % bound
-    }
-
-    fn of(&mut self, choices: &[&'static str]) -> &'static str {
-        choices[self.below(choices.len())]
-    }
-
-    fn one_in(&mut self, bound: usize) -> bool {
-        self.below(bound) == bound - 1
-    }
-}
 
 fn device(dice: &mut Dice, name: String, sets: usize) -> Value {
     let mut device = json!({ "name": name, "attributes": {}, "capacity": {} });
@@ -113,7 +92,7 @@ fn request(dice: &mut Dice, name: String) -> Value {
 }
 
 pub(super) fn world(bytes: Vec<u8>) -> World {
-    let mut dice = Dice { bytes, next: 0 };
+    let mut dice = Dice::of_bytes(bytes);
     let mut world = World::new();
     let mut results = Vec::new();
     for pool in 0..=dice.below(2) {

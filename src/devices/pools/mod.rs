@@ -327,6 +327,38 @@ impl Pools {
         self.build(pool, &relevant, allocated.pool(id)).map(Arc::new)
     }
 
+    /// The pool as `node` sees it; none where it does not reach the pool, or where the driver is replacing the slices.
+    ///
+    /// # Errors
+    /// With which upstream ends an attempt.
+    pub(crate) fn seen_from(
+        &self,
+        id: &PoolId,
+        node: &Node,
+        allocated: &AllocatedState,
+    ) -> Result<Option<Arc<PoolView>>, String> {
+        match self.index.by_id.get(id) {
+            Some(pool) => self.view(*pool, node, allocated),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether every node that reaches one slice of the pool reaches all of them.
+    pub(crate) fn is_seen_alike(&self, id: &PoolId) -> bool {
+        let Some(pool) = self.index.by_id.get(id) else {
+            return true;
+        };
+        let pool = &self.index.all[*pool as usize];
+        let mut nodes = pool
+            .slices
+            .iter()
+            .map(|numbered| Nodes::of_slice(&numbered.slice));
+        let first = nodes.next();
+        pool.slices.len() < 2
+            || pool.node.is_some()
+            || first.is_some_and(|first| !first.is_absent() && nodes.all(|nodes| nodes == first))
+    }
+
     /// The slices of the newest generation that reaches the node. Those that name the node come first, as upstream keeps them
     /// apart from the others.
     fn relevant(&self, pool: &PoolSlices, node: &Node) -> Result<Vec<u32>, String> {
