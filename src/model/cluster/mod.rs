@@ -344,11 +344,6 @@ impl Cluster {
         })
     }
 
-    /// Names of the pods that say they are members of the group, in the group's namespace; in order.
-    pub fn names_in_group(&self, group: &Key) -> impl Iterator<Item = &Str> {
-        self.indexes.pods_of_group(group)
-    }
-
     /// Pods bound to the node.
     pub fn pods_of_node(&self, node: &Str) -> impl Iterator<Item = &Arc<Pod>> {
         self.indexes.pods_of_node(node).filter_map(|key| self.pod(key))

@@ -1,5 +1,8 @@
 //! The decision about one claim.
 
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::repointed::Repointed;
@@ -13,6 +16,32 @@ use crate::reservation::{
     is_consumer, is_done, meant_by, owning_group, status_of,
 };
 
+/// Members of groups that wait for a node and for a claim. Each group's are looked for once, however many claims it has.
+pub(super) struct Waiting<'a> {
+    cluster: &'a Cluster,
+    of_groups: RefCell<HashMap<Key, Rc<[Str]>>>,
+}
+
+impl<'a> Waiting<'a> {
+    pub(super) fn new(cluster: &'a Cluster) -> Self {
+        Self {
+            cluster,
+            of_groups: RefCell::default(),
+        }
+    }
+
+    /// Names of the group's, in order.
+    fn of(&self, group: &Key) -> Rc<[Str]> {
+        let mut known = self.of_groups.borrow_mut();
+        let members = known.entry(group.clone()).or_insert_with(|| {
+            let members = self.cluster.pods_of_group(group);
+            let waiting = members.filter(|pod| waits_for_a_node(pod) && waits_for_a_claim(pod));
+            waiting.map(|pod| pod.metadata.name.clone()).collect()
+        });
+        Rc::clone(members)
+    }
+}
+
 /// What is to be done with `claim`; nothing at all for most.
 pub(super) fn decide<'a>(
     cluster: &'a Cluster,
@@ -20,6 +49,7 @@ pub(super) fn decide<'a>(
     options: &Options,
     gate: ClaimGate,
     repointed: &Repointed<'a>,
+    waiting: &Waiting<'a>,
 ) -> Result<Option<ClaimPlan>, &'a Gap> {
     let repoints = options.target.is_some_and(super::Target::repoints_pods);
     let doomed = repoints && owning_group(claim).is_some();
@@ -31,7 +61,7 @@ pub(super) fn decide<'a>(
     if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
         return Err(gap);
     }
-    let mut question = Question::new(cluster, claim, options, gate);
+    let mut question = Question::new(cluster, claim, options, gate, waiting);
     question.repointed = repointed.of(claim);
     let action = question.answer(any_pod_selected, doomed)?;
     let Question {
@@ -60,6 +90,7 @@ pub(super) fn decide<'a>(
 
 struct Question<'a, 'c> {
     cluster: &'a Cluster,
+    waiting: &'c Waiting<'a>,
     claim: &'c Claim,
     options: &'c Options,
     gate: ClaimGate,
@@ -80,7 +111,13 @@ struct Question<'a, 'c> {
 }
 
 impl<'a, 'c> Question<'a, 'c> {
-    fn new(cluster: &'a Cluster, claim: &'c Claim, options: &'c Options, gate: ClaimGate) -> Self {
+    fn new(
+        cluster: &'a Cluster,
+        claim: &'c Claim,
+        options: &'c Options,
+        gate: ClaimGate,
+        waiting: &'c Waiting<'a>,
+    ) -> Self {
         let (selected, kept) = foreign_entries(claim)
             .cloned()
             .partition(|entry| options.kinds.selects(entry));
@@ -91,6 +128,7 @@ impl<'a, 'c> Question<'a, 'c> {
         let unbound: Vec<_> = of(&|pod| may_begin_to_use(pod, &key));
         Self {
             cluster,
+            waiting,
             claim,
             options,
             gate,
@@ -194,23 +232,13 @@ impl<'a, 'c> Question<'a, 'c> {
     /// that a template's claim is this one.
     fn unscheduled_members(&self, entry: &ConsumerReference) -> Vec<Str> {
         let key = self.claim.key();
-        let waits = |pod: &Pod| waits_for_a_node(pod) && (names(pod, &key) || waits_for_a_claim(pod));
-        let mut known = self.pods.iter().copied().peekable();
-        self.cluster
-            .names_in_group(&self.key_of(entry))
-            .filter(|name| {
-                // Both are in the order of names, and nearly all members mention the claim.
-                while known.next_if(|pod| pod.metadata.name < **name).is_some() {}
-                match known.next_if(|pod| pod.metadata.name == **name) {
-                    Some(pod) => waits(pod),
-                    None => self
-                        .cluster
-                        .pod(&Key::new(key.namespace.clone(), (*name).clone()))
-                        .is_some_and(|pod| waits(pod)),
-                }
-            })
-            .cloned()
-            .collect()
+        let of_group = |pod: &Pod| pod.pod_group() == Some(&entry.name);
+        let own = self.pods.iter();
+        let own = own.filter(|pod| of_group(pod) && waits_for_a_node(pod) && names(pod, &key));
+        let own = own.map(|pod| pod.metadata.name.clone());
+        let mut members: BTreeSet<Str> = own.collect();
+        members.extend(self.waiting.of(&self.key_of(entry)).iter().cloned());
+        members.into_iter().collect()
     }
 
     /// Whether the devices can be taken back: no pod uses the claim or could begin to, and all that it is reserved for besides

@@ -27,6 +27,7 @@ use crate::model::{
 };
 
 pub use self::complete::complete;
+use self::decide::Waiting;
 pub use self::decide::unbound;
 use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
@@ -300,8 +301,9 @@ pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, 
         ..Plan::default()
     };
     let repointed = Repointed::new(cluster);
+    let waiting = Waiting::new(cluster);
     for claim in claims {
-        match decide::decide(cluster, claim, options, gate, &repointed) {
+        match decide::decide(cluster, claim, options, gate, &repointed, &waiting) {
             Ok(None) => {}
             Ok(Some(claim)) => plan.claims.push(claim),
             Err(gap) if plan.unknown.contains(gap) => {}
