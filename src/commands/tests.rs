@@ -63,6 +63,7 @@ fn tables() -> Vec<Shown> {
     ]
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests read files")]
 fn read(file: &str) -> String {
     let path = format!("{}/docs/{file}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))

@@ -15,20 +15,19 @@ pub fn rule_matches(rule: &TaintRule, device: &DeviceId) -> bool {
 
 /// Whether the rule may be about devices of the pool: the first part of [`rule_matches`].
 pub fn rule_matches_pool(rule: &TaintRule, pool: &PoolId) -> bool {
-    rule.spec
-        .device_selector
-        .as_ref()
-        .is_some_and(|selector| fits(&selector.driver, &pool.driver) && fits(&selector.pool, &pool.pool))
+    rule.spec.device_selector.as_ref().is_some_and(|selector| {
+        fits(selector.driver.as_ref(), &pool.driver) && fits(selector.pool.as_ref(), &pool.pool)
+    })
 }
 
 /// Whether a rule that may be about devices of a pool is about its device `name`: the other part of [`rule_matches`].
 pub fn rule_matches_in_pool(rule: &TaintRule, name: &Str) -> bool {
     let selector = rule.spec.device_selector.as_ref();
-    selector.is_some_and(|selector| fits(&selector.device, name))
+    selector.is_some_and(|selector| fits(selector.device.as_ref(), name))
 }
 
-fn fits(wanted: &Option<Str>, actual: &Str) -> bool {
-    wanted.as_ref().is_none_or(|wanted| wanted == actual)
+fn fits(wanted: Option<&Str>, actual: &Str) -> bool {
+    wanted.is_none_or(|wanted| wanted == actual)
 }
 
 /// Driver, pool and device of a selector; what is absent fits all.

@@ -91,6 +91,12 @@ impl std::fmt::Display for Missing<'_> {
 }
 
 #[cfg(test)]
+/// The texts of the warnings.
+pub(super) fn texts(warnings: &Warnings) -> Vec<&str> {
+    warnings.iter().collect()
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Kind;
@@ -116,10 +122,4 @@ mod tests {
             ]
         );
     }
-}
-
-#[cfg(test)]
-/// The texts of the warnings.
-pub(super) fn texts(warnings: &Warnings) -> Vec<&str> {
-    warnings.iter().collect()
 }

@@ -469,7 +469,7 @@ pub(in crate::commands) const COLUMNS: &[Column<ResultClaim>] = &[
     Column::new("OUTCOME", ".outcome", |claim, cell| {
         cell.toned(tone(claim.outcome), claim.outcome);
     }),
-    Column::new("CODE", ".code", |claim, cell| cell.text(&claim.planned.code)),
+    Column::new("CODE", ".code", |claim, cell| cell.text(claim.planned.code)),
     Column::new("REMOVE", ".remove[0].name", |claim, cell| {
         cell.list(&claim.planned.remove);
     }),

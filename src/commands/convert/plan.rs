@@ -38,7 +38,7 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
     Column::new("ACTION", ".action", |claim, cell| {
         cell.toned(tone(claim.action), claim.action.text());
     }),
-    Column::new("CODE", ".code", |claim, cell| cell.text(&claim.code)),
+    Column::new("CODE", ".code", |claim, cell| cell.text(claim.code)),
     Column::new("REMOVE", ".remove[0].name", |claim, cell| {
         cell.list(&claim.remove);
     }),

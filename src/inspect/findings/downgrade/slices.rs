@@ -135,7 +135,7 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
-    let acts = |device: &Device| device.taints.iter().any(|taint| keeps_off(taint));
+    let acts = |device: &Device| device.taints.iter().any(keeps_off);
     if target.lacks(Gate::DRADeviceTaints)
         && let Some(names) = devices(slice, acts)
     {
