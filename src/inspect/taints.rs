@@ -1,5 +1,6 @@
 //! `kubectl dra taints`: every taint, with the devices, claims and pods that it is about and who tolerates it.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -139,6 +140,9 @@ pub const TAINTS_NEEDS: [Kind; 4] = [
 /// Devices, claims and pods that the taints of a report name altogether. Every rule may select every device.
 const MOST_LISTED: usize = 1_000_000;
 
+/// Tolerations that are compared with a taint, for which one object counts as named.
+const TOLERATIONS_PER_OBJECT: usize = 16;
+
 /// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
 pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList {
     let mut listing = Listing::new(cluster, selection, now);
@@ -150,7 +154,7 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
         if !selection.has_labels(&rule.metadata) {
             continue;
         }
-        if listed > MOST_LISTED {
+        if listed + listing.compared.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
             left_out += 1;
             continue;
         }
@@ -164,7 +168,7 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
         items.push(item);
     }
     for (slice, taint, devices) in published(cluster, selection) {
-        if listed > MOST_LISTED {
+        if listed + listing.compared.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
             left_out += 1;
             continue;
         }
@@ -240,6 +244,8 @@ struct Listing<'a> {
     release: Release,
     /// Devices on which rules are worth nothing.
     without_rules: HashSet<DeviceId>,
+    /// Tolerations that were compared with taints.
+    compared: Cell<usize>,
     now: Time,
     warnings: Warnings,
 }
@@ -250,6 +256,8 @@ struct Held<'a> {
     /// What ends first.
     tolerance: Tolerance,
     tolerations: Vec<String>,
+    /// The same texts.
+    known: HashSet<String>,
     /// The same over the devices from which the taint evicts pods.
     evicts: Option<Tolerance>,
 }
@@ -276,6 +284,7 @@ impl<'a> Listing<'a> {
             inventory,
             release,
             without_rules,
+            compared: Cell::new(0),
             now,
             warnings: Warnings::default(),
         }
@@ -324,11 +333,13 @@ impl<'a> Listing<'a> {
                     continue;
                 }
                 let tolerations = &holder.result.tolerations;
+                self.compared.set(self.compared.get() + tolerations.len());
                 let own = tolerated_by(taint, tolerations);
                 let held = claims.entry(metadata.key()).or_insert_with(|| Held {
                     claim: holder.claim,
                     tolerance: own,
                     tolerations: Vec::new(),
+                    known: HashSet::new(),
                     evicts: None,
                 });
                 held.tolerance = lesser(held.tolerance, own);
@@ -340,7 +351,7 @@ impl<'a> Listing<'a> {
                     .filter(|one| tolerates(one, taint))
                     .map(toleration)
                 {
-                    if !held.tolerations.contains(&text) {
+                    if held.known.insert(text.clone()) {
                         held.tolerations.push(text);
                     }
                 }
