@@ -246,6 +246,9 @@ fn exceeds_counters(
     groups: &[Group],
     candidates: &[Vec<u32>],
 ) -> bool {
+    if problem.demand.ignores_counters {
+        return false;
+    }
     structure.common_counters.iter().any(|(view, counter)| {
         let draws = |device: &u32| -> i128 {
             let place = problem.devices[*device as usize];
@@ -264,7 +267,8 @@ fn exceeds_counters(
             })
             .fold(0, i128::saturating_add);
         let counters = &problem.views[*view as usize].counters;
-        let left = counters.available[*counter as usize] - state.counters[*view as usize][*counter as usize];
+        let left =
+            counters.available[*counter as usize] - state.drawn[*view as usize].amounts[*counter as usize];
         // A device that gives back could make up for anything.
         !counters.gives_back && least > left.max(0)
     })

@@ -148,6 +148,19 @@ impl Values {
         &self.sets[value as usize]
     }
 
+    /// A value for readers.
+    pub(super) fn text(&self, value: u32) -> String {
+        let elements = self.elements(value).iter();
+        let texts: Vec<String> = elements
+            .map(|element| match &self.elements[*element as usize] {
+                Element::Bool(value) => value.to_string(),
+                Element::Int(value) => value.to_string(),
+                Element::String(value) | Element::Version(value) => value.to_string(),
+            })
+            .collect();
+        texts.join(", ")
+    }
+
     /// What two values have in common, if anything.
     pub(super) fn common(&mut self, a: u32, b: u32) -> Option<u32> {
         let (left, right) = (self.elements(a), self.elements(b));

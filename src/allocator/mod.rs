@@ -12,6 +12,7 @@ mod bounds;
 mod budget;
 mod candidates;
 mod constraint;
+mod deepest;
 mod explain;
 mod pruned;
 mod request;
@@ -27,11 +28,15 @@ use crate::model::{Allocation, Change, Claim, Class, Cluster, Node, TOO_MUCH_WOR
 use self::candidates::Problem;
 use self::pruned::Pruned;
 use self::request::Preparation;
-use self::search::{Flow, Search, State};
+use self::search::{Flow, LOOKS_PER_STEP, Search, State};
 use crate::devices::{Expressions, Facts, Features, PoolStatus, PoolView};
 
 pub use self::budget::Budget;
-pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
+pub use self::candidates::{Trouble, Unfit};
+pub use self::deepest::ClashingValues;
+pub use self::explain::{
+    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together,
+};
 pub use self::request::Demand;
 
 /// A cluster prepared for allocation, for any number of nodes and claims.

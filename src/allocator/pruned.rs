@@ -22,6 +22,9 @@ use super::structure::{Structure, compatibility_code};
 /// Dead states take no more memory than this many words; further ones are not kept.
 const MAX_WORDS: usize = 8 << 20;
 
+/// Parts of a problem that may be surveyed for each step.
+const LOOKS_PER_SURVEY: u64 = 64;
+
 /// Steps after which bounds are asked for every device rather than for every request.
 const BOUND_ALWAYS_AFTER: u64 = 1_000;
 
@@ -37,6 +40,8 @@ pub(super) struct Pruned<'p, 'a> {
     shares: HashMap<Box<[i128]>, u64>,
     pub(super) steps: u64,
     limit: u64,
+    /// Devices and counters that may still be surveyed. Where they abound, a survey is more work than a step.
+    looks: u64,
     observer: &'p dyn Observer,
 }
 
@@ -71,6 +76,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             shares: HashMap::new(),
             steps: 0,
             limit,
+            looks: limit.saturating_mul(LOOKS_PER_SURVEY),
             observer,
         })
     }
@@ -129,17 +135,20 @@ impl<'p, 'a> Pruned<'p, 'a> {
         {
             return Flow::Fail;
         }
+        let structure = &self.structure;
+        let parts =
+            structure.components.len() + structure.common_counters.len() + structure.common_sets.len();
+        let Some(looks) = self.looks.checked_sub(parts as u64) else {
+            return Flow::GaveUp;
+        };
+        self.looks = looks;
         let survey = self.survey(alternative, index, start);
         if self.dead.contains(&survey.key) {
             return Flow::Fail;
         }
         let flow = if all {
             let device = self.problem.all[alternative as usize][index as usize];
-            if self.state.in_use(self.problem, alternative, device) {
-                Flow::Fail
-            } else {
-                self.try_device(alternative, index, device)
-            }
+            self.try_device(alternative, index, device)
         } else {
             self.scan(alternative, index, start, &survey)
         };
@@ -182,7 +191,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
     fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
         let undo = match self.state.place(self.problem, alternative, device) {
             Ok(undo) => undo,
-            Err(flow) => return flow,
+            Err(unfit) => return self.state.flow(self.problem, alternative, device, unfit),
         };
         match self.pick(alternative, index + 1, device + 1) {
             Flow::Done => Flow::Done,
@@ -234,7 +243,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         self.constraints_key(claim, &mut key);
         for at in 0..self.structure.common_counters.len() {
             let (view, counter) = self.structure.common_counters[at];
-            let taken = self.state.counters[view as usize][counter as usize];
+            let taken = self.state.drawn[view as usize].amounts[counter as usize];
             key.push(self.amount(taken));
         }
         for at in 0..self.structure.common_sets.len() {
@@ -342,7 +351,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             };
             let matters = relevant.iter().any(draws);
             state.push(if matters {
-                self.state.counters[*view as usize][*counter as usize]
+                self.state.drawn[*view as usize].amounts[*counter as usize]
             } else {
                 -1
             });

@@ -35,6 +35,8 @@ pub struct Demand {
     pub(super) needs_a_free_device: bool,
     /// It is more than is prepared, so that no search answers it.
     pub(super) is_too_large: bool,
+    /// Shared counters do not limit it. To show what they are worth; the scheduler knows no such thing.
+    pub(super) ignores_counters: bool,
 }
 
 impl Demand {
@@ -224,6 +226,7 @@ impl Preparation<'_> {
             error: None,
             needs_a_free_device: false,
             is_too_large: self.is_too_large,
+            ignores_counters: false,
         };
         if !demand.takes_all {
             let counts = &demand.counts;

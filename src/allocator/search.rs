@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::candidates::{MAX_RESULTS, Problem, Verdict};
+use super::candidates::{MAX_RESULTS, Problem, Trouble, Unfit};
 use super::constraint::ConstraintState;
+use super::deepest::Deepest;
 use super::request::{Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
-use crate::devices::{Compatibility, PoolView, units};
+use crate::devices::{Compatibility, PoolView, RuledOut, units};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +68,38 @@ pub(super) struct State {
     /// What picks share of each device that allows several; empty until one does.
     sharing: Vec<Sharing>,
     /// What the picks take of the counters of each view; empty if no view has any.
-    pub(super) counters: Vec<Box<[i128]>>,
+    pub(super) drawn: Vec<Drawn>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
     groups: Vec<Box<[Option<Compatibility>]>>,
     /// By claim and constraint; empty if no claim has any.
     pub(super) constraints: Vec<Vec<ConstraintState>>,
     /// With which [`Flow::Error`] ends the attempt.
     pub(super) error: String,
+}
+
+/// What picks take of the counters of a view.
+pub(super) struct Drawn {
+    /// By counter.
+    pub(super) amounts: Box<[i128]>,
+    /// Of how many counters more is taken than there is, claims and picks together.
+    overdrawn: usize,
+}
+
+impl Drawn {
+    /// Adds what a device takes, or takes it back with a factor of -1.
+    fn add(&mut self, usage: &[(u32, i128)], factor: i128, available: &[i128]) {
+        for (counter, amount) in usage {
+            let place = *counter as usize;
+            let (taken, left) = (&mut self.amounts[place], available[place]);
+            let was_overdrawn = *taken > left;
+            *taken = taken.saturating_add(factor * amount);
+            match (was_overdrawn, *taken > left) {
+                (false, true) => self.overdrawn += 1,
+                (true, false) => self.overdrawn -= 1,
+                _ => {}
+            }
+        }
+    }
 }
 
 /// What picks share of a device.
@@ -106,9 +132,12 @@ impl State {
             picks: vec![Vec::new(); claims.len()],
             holders: vec![0; devices],
             sharing: Vec::new(),
-            counters: views
+            drawn: views
                 .iter()
-                .map(|view| vec![0; view.counters.available.len()].into())
+                .map(|view| Drawn {
+                    amounts: vec![0; view.counters.available.len()].into(),
+                    overdrawn: view.counters.overdrawn.len(),
+                })
                 .collect(),
             groups: views
                 .iter()
@@ -164,58 +193,54 @@ impl State {
             })
     }
 
-    /// Takes the device if nothing forbids it. `Flow::Fail` leaves everything as it was.
+    /// Takes the device if no check rules it out.
+    ///
+    /// # Errors
+    /// The first check that rules it out, or what ends the attempt. Everything is then as it was.
     pub(super) fn place(
         &mut self,
         problem: &mut Problem<'_>,
         alternative: u32,
         device: u32,
-    ) -> Result<Undo, Flow> {
-        let verdict = match problem.verdict(alternative, device) {
-            Ok(Verdict::Unselected | Verdict::Blocked) => return Err(Flow::Fail),
-            Ok(verdict) => verdict,
-            Err(stop) => return Err(self.stop(stop)),
-        };
-        let must = problem.alternative(alternative).amount == Amount::All;
+    ) -> Result<Undo, Unfit> {
+        if self.in_use(problem, alternative, device) {
+            return Err(RuledOut::InUse.into());
+        }
+        let all = problem.alternative(alternative).amount == Amount::All;
+        // Where all devices are asked for, what is left of a capacity counts after the constraints, which may end the attempt.
+        let mut is_exhausted = false;
+        match problem.verdict(alternative, device) {
+            Ok(()) => {}
+            Err(Unfit::RuledOut(RuledOut::CapacityExhausted)) if all => is_exhausted = true,
+            Err(unfit) => return Err(unfit),
+        }
         let multiple = problem.pool_device(device).multiple;
-        if multiple && !must && !self.share_fits(problem, alternative, device) {
-            return Err(Flow::Fail);
+        if multiple && !all && !self.share_fits(problem, alternative, device) {
+            return Err(RuledOut::CapacityExhausted.into());
         }
         let mut undo = Undo::default();
-        if !self.reserve(problem, device, multiple, &mut undo) {
-            return Err(Flow::Fail);
-        }
+        self.reserve(problem, device, multiple, &mut undo)?;
         let place = &problem.alternatives[alternative as usize];
         let claim = place.claim as usize;
         let sources = &problem.alternative(alternative).constraints;
         for (added, source) in sources.iter().enumerate() {
             let Some(source) = source else { continue };
-            let allowed = match problem.attribute(*source, device) {
-                Ok(Some(value)) => self.constraints[claim][added].add(value, &mut problem.values),
-                Ok(None) => false,
-                Err(stop) => {
-                    self.unwind(problem, alternative, device, added, &undo);
-                    return Err(self.stop(stop));
+            let unfit = match problem.attribute(*source, device) {
+                Ok(Some(value)) => {
+                    if self.constraints[claim][added].add(value, &mut problem.values) {
+                        continue;
+                    }
+                    RuledOut::Constraint.into()
                 }
+                Ok(None) => RuledOut::ConstraintAttribute.into(),
+                Err(trouble) => trouble.into(),
             };
-            if !allowed {
-                self.unwind(problem, alternative, device, added, &undo);
-                if !must {
-                    return Err(Flow::Fail);
-                }
-                self.error = format!(
-                    "{}: cannot add device {} because a claim constraint would not be satisfied",
-                    problem.shown_request(alternative),
-                    problem.device_id(device)
-                );
-                return Err(Flow::Error);
-            }
+            self.unwind(problem, alternative, device, added, &undo);
+            return Err(unfit);
         }
-        if must
-            && (verdict == Verdict::Exhausted || (multiple && !self.share_fits(problem, alternative, device)))
-        {
+        if all && (is_exhausted || (multiple && !self.share_fits(problem, alternative, device))) {
             self.unwind(problem, alternative, device, sources.len(), &undo);
-            return Err(Flow::Fail);
+            return Err(RuledOut::CapacityExhausted.into());
         }
         if multiple {
             self.take_share(problem, alternative, device);
@@ -226,7 +251,44 @@ impl State {
         Ok(undo)
     }
 
-    fn stop(&mut self, stop: Stop) -> Flow {
+    /// Whether the device can be taken beside the picks so far, which stay as they are.
+    ///
+    /// # Errors
+    /// As those of [`Self::place`].
+    pub(super) fn try_alone(
+        &mut self,
+        problem: &mut Problem<'_>,
+        alternative: u32,
+        device: u32,
+    ) -> Result<(), Unfit> {
+        let undo = self.place(problem, alternative, device)?;
+        self.remove(problem, Pick { alternative, device }, &undo);
+        Ok(())
+    }
+
+    /// How the search goes on from a device that it cannot take.
+    pub(super) fn flow(
+        &mut self,
+        problem: &Problem<'_>,
+        alternative: u32,
+        device: u32,
+        unfit: Unfit,
+    ) -> Flow {
+        let stop = match unfit {
+            // Upstream takes a claim for wrong that asks for all devices and forbids some of them.
+            Unfit::RuledOut(RuledOut::Constraint | RuledOut::ConstraintAttribute)
+                if problem.alternative(alternative).amount == Amount::All =>
+            {
+                Stop::Error(format!(
+                    "{}: cannot add device {} because a claim constraint would not be satisfied",
+                    problem.shown_request(alternative),
+                    problem.device_id(device)
+                ))
+            }
+            Unfit::RuledOut(_) => return Flow::Fail,
+            Unfit::Trouble(Trouble::NotTried) => return Flow::GaveUp,
+            Unfit::Trouble(trouble) => problem.stop(alternative, device, trouble),
+        };
         match stop {
             Stop::Error(error) => {
                 self.error = error;
@@ -292,21 +354,32 @@ impl State {
         if undo.counters
             && let Some(usage) = problem.usage(device)
         {
-            for (counter, amount) in usage.amounts {
-                self.counters[view][*counter as usize] -= amount;
-            }
+            let available = &problem.views[view].counters.available;
+            self.drawn[view].add(usage.amounts, -1, available);
         }
     }
 
     /// Reserves groups and counters, unless the device is shared already and has reserved them.
-    fn reserve(&mut self, problem: &Problem<'_>, device: u32, multiple: bool, undo: &mut Undo) -> bool {
+    ///
+    /// # Errors
+    /// What picks and claims leave too little of. Everything is then as it was.
+    fn reserve(
+        &mut self,
+        problem: &Problem<'_>,
+        device: u32,
+        multiple: bool,
+        undo: &mut Undo,
+    ) -> Result<(), RuledOut> {
         let place = problem.devices[device as usize];
         let view = &problem.views[place.view as usize];
         let Some(usage) = view.counters.usage(place.device) else {
-            return true;
+            return Ok(());
         };
+        if problem.demand.ignores_counters {
+            return Ok(());
+        }
         if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
-            return true;
+            return Ok(());
         }
         let groups = &mut self.groups[place.view as usize];
         for (set, joining) in usage.groups {
@@ -316,38 +389,25 @@ impl State {
                 for (set, before) in undo.groups.drain(..).rev() {
                     groups[set as usize] = before;
                 }
-                return false;
+                return Err(RuledOut::Incompatible);
             }
             let next = current.with(joining);
             undo.groups.push((*set, slot.replace(next)));
         }
-        let taken = &mut self.counters[place.view as usize];
-        for (counter, amount) in usage.amounts {
-            taken[*counter as usize] = taken[*counter as usize].saturating_add(*amount);
-        }
-        undo.counters = true;
         let available = &view.counters.available;
-        let enough = if view.counters.compare_all {
-            taken
-                .iter()
-                .zip(available)
-                .all(|(taken, available)| taken <= available)
-        } else {
-            usage
-                .amounts
-                .iter()
-                .all(|(counter, _)| taken[*counter as usize] <= available[*counter as usize])
-        };
-        if !enough {
-            for (counter, amount) in usage.amounts {
-                taken[*counter as usize] -= amount;
-            }
+        let drawn = &mut self.drawn[place.view as usize];
+        drawn.add(usage.amounts, 1, available);
+        undo.counters = true;
+        // One that the device does not draw from counts too: claims may have overdrawn it.
+        if drawn.overdrawn > 0 {
+            drawn.add(usage.amounts, -1, available);
             for (set, before) in undo.groups.drain(..).rev() {
                 self.groups[place.view as usize][set as usize] = before;
             }
             undo.counters = false;
+            return Err(RuledOut::CounterExhausted);
         }
-        enough
+        Ok(())
     }
 
     /// Groups left for the counter sets of a view, as far as picks draw from them.
@@ -373,10 +433,12 @@ pub(super) struct Search<'p, 'a> {
     /// Devices that may still be looked at. Most steps look at few; where devices abound and none can be taken, looking is the work.
     looks: u64,
     observer: &'p dyn Observer,
+    /// What stops it where it comes furthest, where somebody wants to know.
+    pub(super) deepest: Option<Deepest>,
 }
 
 /// Devices that may be looked at for each step.
-const LOOKS_PER_STEP: u64 = 16;
+pub(super) const LOOKS_PER_STEP: u64 = 16;
 
 impl<'p, 'a> Search<'p, 'a> {
     pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Self {
@@ -393,6 +455,7 @@ impl<'p, 'a> Search<'p, 'a> {
                 u64::MAX
             },
             observer,
+            deepest: None,
         }
     }
 
@@ -446,9 +509,6 @@ impl<'p, 'a> Search<'p, 'a> {
         }
         if demanded.amount == Amount::All {
             let device = self.problem.all[alternative as usize][index as usize];
-            if self.state.in_use(self.problem, alternative, device) {
-                return Flow::Fail;
-            }
             return self.try_device(alternative, index, device);
         }
         for device in start..self.problem.devices.len() as u32 {
@@ -457,9 +517,6 @@ impl<'p, 'a> Search<'p, 'a> {
                 return Flow::GaveUp;
             };
             self.looks = looks;
-            if self.state.in_use(self.problem, alternative, device) {
-                continue;
-            }
             match self.try_device(alternative, index, device) {
                 Flow::Fail => {}
                 flow => return flow,
@@ -471,7 +528,12 @@ impl<'p, 'a> Search<'p, 'a> {
     fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
         let undo = match self.state.place(self.problem, alternative, device) {
             Ok(undo) => undo,
-            Err(flow) => return flow,
+            Err(unfit) => {
+                if let Some(deepest) = &mut self.deepest {
+                    deepest.note(self.problem, &self.state, alternative, device, &unfit);
+                }
+                return self.state.flow(self.problem, alternative, device, unfit);
+            }
         };
         if !self.step() {
             return Flow::GaveUp;

@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::candidates::{Problem, Verdict};
+use super::candidates::{Problem, Unfit};
 use super::constraint::Rule;
 use super::request::Amount;
-use crate::devices::{Compatibility, units};
+use crate::devices::{Compatibility, RuledOut, units};
 
 /// Devices that can only be swapped together.
 #[derive(Debug, Default)]
@@ -110,11 +110,11 @@ impl Structure {
                     0
                 } else {
                     match problem.verdict(number, device) {
-                        Ok(Verdict::Candidate) => 1,
-                        Ok(Verdict::Blocked) if all => 2,
-                        Ok(Verdict::Exhausted) if all => 3,
-                        Ok(_) => 0,
-                        Err(_) => 4,
+                        Ok(()) => 1,
+                        Err(Unfit::RuledOut(RuledOut::CapacityExhausted)) if all => 3,
+                        Err(Unfit::RuledOut(why)) if all && why.is_selected() => 2,
+                        Err(Unfit::RuledOut(_)) => 0,
+                        Err(Unfit::Trouble(_)) => 4,
                     }
                 };
                 answers[device as usize].push(answer);
@@ -348,6 +348,8 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         }
         let mut common_counters = Vec::new();
         let mut common_sets = Vec::new();
+        // Devices of a view follow one another.
+        let mut last_view = None;
         for device in used {
             let place = self.problem.devices[*device as usize];
             let counters = &self.problem.views[place.view as usize].counters;
@@ -355,15 +357,19 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 continue;
             };
             self.answers[*device as usize].push(-10);
+            let concern_all = counters.concern_all();
             let is_common = |set: bool, number: u32| {
-                counters.compare_all
+                concern_all
                     || users.get(&(place.view, set, number)).map_or(0, |users| users * 2)
                         > consumers.get(&place.view).copied().unwrap_or(0)
             };
-            if counters.compare_all {
+            if concern_all {
                 self.answers[*device as usize].push(i128::from(place.view));
-                common_counters
-                    .extend((0..counters.available.len() as u32).map(|counter| (place.view, counter)));
+                if last_view != Some(place.view) {
+                    last_view = Some(place.view);
+                    common_counters
+                        .extend((0..counters.available.len() as u32).map(|counter| (place.view, counter)));
+                }
             }
             for (counter, amount) in usage.amounts {
                 if is_common(false, *counter) {

@@ -22,8 +22,8 @@ pub(crate) struct Counters {
     pub(crate) groups: Vec<Compatibility>,
     /// A device gives counters back.
     pub(crate) gives_back: bool,
-    /// A counter is overdrawn, or a device gives counters back: every counter has to be compared each time.
-    pub(crate) compare_all: bool,
+    /// Counters of which claims took more than there is, in order. They keep back every device that draws from any counter.
+    pub(crate) overdrawn: Vec<u32>,
     /// What each device of the view takes; empty if the pool has no counters.
     draws: Vec<Draw>,
     /// Amounts by counter, device after device.
@@ -89,6 +89,14 @@ impl Counters {
     fn truncate(&mut self, end: Draw) {
         self.amounts.truncate(end.amounts);
         self.joined.truncate(end.joined);
+    }
+}
+
+impl Counters {
+    /// Whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw which
+    /// others give back to.
+    pub(crate) fn concern_all(&self) -> bool {
+        self.gives_back || !self.overdrawn.is_empty()
     }
 }
 
@@ -259,7 +267,8 @@ impl<'a> CounterIndex<'a> {
             return Ok(self.built);
         }
         self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
-        self.built.compare_all = self.built.gives_back || self.built.available.iter().any(|left| *left < 0);
+        let overdrawn = (0..).zip(&self.built.available).filter(|(_, left)| **left < 0);
+        self.built.overdrawn = overdrawn.map(|(counter, _)| counter).collect();
         Ok(self.built)
     }
 

@@ -122,12 +122,16 @@ impl PoolView {
             return Some(Lack::Group);
         }
         let available = &self.counters.available;
-        // An overdrawn counter keeps all devices of the pool back that draw from any.
-        let exhausted = (0..available.len() as u32).find(|counter| {
-            let draws = usage.of(*counter);
-            (draws.is_some() || self.counters.compare_all)
-                && draws.unwrap_or(0) > available[*counter as usize]
-        });
+        let exceeding = usage
+            .amounts
+            .iter()
+            .filter(|(counter, amount)| *amount > available[*counter as usize]);
+        // An overdrawn counter keeps all devices of the pool back that draw from any, unless they give enough back to it.
+        let overdrawn = self.counters.overdrawn.iter();
+        let exhausted = exceeding
+            .map(|(counter, _)| *counter)
+            .chain(overdrawn.copied().find(|counter| usage.of(*counter).is_none()))
+            .min();
         exhausted.map(Lack::Counter)
     }
 
