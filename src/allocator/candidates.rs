@@ -318,7 +318,7 @@ impl<'a> Problem<'a> {
         let mut exhausted = false;
         let found = self.device(device);
         let pool_device = self.pool_device(device);
-        let takes_all = !pool_device.multiple && pool_device.consumed().is_empty() && takes_all(spec, found);
+        let takes_all = !pool_device.multiple && pool_device.consumed.is_empty() && takes_all(spec, found);
         if self.features.consumable_capacity && !takes_all {
             let need = need(spec, found, self.features.fractional_capacity_range)
                 .map_err(|error| Trouble::Capacity(error.0))?;
@@ -332,7 +332,7 @@ impl<'a> Problem<'a> {
                 amounts,
             };
             let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
-            let taken = |place: usize| pool_device.consumed().get(place).copied().unwrap_or(0);
+            let taken = |place: usize| pool_device.consumed.get(place).copied().unwrap_or(0);
             for (place, (amount, value)) in share.units.iter().zip(values).enumerate() {
                 if *amount > value {
                     return Err(RuledOut::CapacityTooSmall.into());

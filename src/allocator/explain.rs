@@ -239,7 +239,7 @@ impl Explanation<'_> {
         let Ok(Need::Amounts(amounts)) = need else {
             return None;
         };
-        let taken = self.problem.pool_device(device as u32).consumed();
+        let taken = &self.problem.pool_device(device as u32).consumed;
         let mut capacities = found.capacity.iter().zip(amounts).enumerate();
         capacities.find_map(|(place, ((name, capacity), wanted))| {
             let taken = taken.get(place).copied().unwrap_or(0);

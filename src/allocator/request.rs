@@ -121,7 +121,7 @@ pub(super) struct Alternative {
     pub(super) claim: u32,
     /// Position of its request in the claim's spec.
     pub(super) request: u32,
-    subrequest: Option<usize>,
+    pub(super) subrequest: Option<usize>,
     /// `request` or `request/subrequest`.
     pub(super) name: Str,
     pub(super) class: Option<Arc<Class>>,
@@ -359,8 +359,22 @@ impl Preparation<'_> {
         spec: &DeviceRequest,
         constraints: &[ConstraintDemand],
     ) -> Alternative {
-        let own_name = if spec.name.is_empty() { request } else { &spec.name };
-        let class = (self.class)(&spec.device_class_name);
+        // Each field is named with the place that reads it: a new one does not compile before somebody has thought of it.
+        let DeviceRequest {
+            name: spec_name,
+            device_class_name,
+            selectors: own_selectors,
+            allocation_mode,
+            count,
+            admin_access,
+            // `Problem::judge`, for each device.
+            tolerations: _,
+            capacity: _,
+            // `source`, where a constraint compares it.
+            derived_attributes: _,
+        } = spec;
+        let own_name = if spec_name.is_empty() { request } else { spec_name };
+        let class = (self.class)(device_class_name);
         let error = self.spec_error(
             &format!("claim {claim}, request {own_name}"),
             spec,
@@ -370,7 +384,7 @@ impl Preparation<'_> {
         if error.is_none() {
             let of_class = class.as_ref().map_or(&[][..], |class| &class.spec.selectors);
             self.add_selectors(&mut selectors, true, of_class);
-            self.add_selectors(&mut selectors, false, &spec.selectors);
+            self.add_selectors(&mut selectors, false, own_selectors);
         }
         let constraints = constraints
             .iter()
@@ -387,12 +401,12 @@ impl Preparation<'_> {
             name,
             class,
             error,
-            amount: match spec.allocation_mode {
+            amount: match allocation_mode {
                 AllocationMode::All => Amount::All,
-                _ => Amount::Exactly(spec.count),
+                _ => Amount::Exactly(*count),
             },
             // Subrequests have no admin access.
-            admin_access: spec.name.is_empty() && spec.admin_access == Some(true),
+            admin_access: spec_name.is_empty() && *admin_access == Some(true),
             selectors,
             constraints,
         }

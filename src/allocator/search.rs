@@ -187,7 +187,7 @@ impl State {
             .zip(capacity)
             .enumerate()
             .all(|(place, (amount, (_, capacity)))| {
-                let allocated = pool_device.consumed().get(place).copied().unwrap_or(0);
+                let allocated = pool_device.consumed.get(place).copied().unwrap_or(0);
                 let picked = picked.get(place).copied().unwrap_or(0);
                 allocated.saturating_add(picked).saturating_add(*amount) <= units(&capacity.value)
             })
@@ -435,6 +435,9 @@ pub(super) struct Search<'p, 'a> {
     observer: &'p dyn Observer,
     /// What stops it where it comes furthest, where somebody wants to know.
     pub(super) deepest: Option<Deepest>,
+    /// What came of each device that was tried, with the number of devices taken before.
+    #[cfg(test)]
+    pub(super) met: Vec<(usize, Pick, Result<(), Unfit>)>,
 }
 
 /// Devices that may be looked at for each step.
@@ -456,6 +459,8 @@ impl<'p, 'a> Search<'p, 'a> {
             },
             observer,
             deepest: None,
+            #[cfg(test)]
+            met: Vec::new(),
         }
     }
 
@@ -526,7 +531,16 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
-        let undo = match self.state.place(self.problem, alternative, device) {
+        #[cfg(test)]
+        let taken = self.state.picks.iter().map(Vec::len).sum();
+        let placed = self.state.place(self.problem, alternative, device);
+        #[cfg(test)]
+        self.met.push((
+            taken,
+            Pick { alternative, device },
+            placed.as_ref().map(|_| ()).map_err(Clone::clone),
+        ));
+        let undo = match placed {
             Ok(undo) => undo,
             Err(unfit) => {
                 if let Some(deepest) = &mut self.deepest {

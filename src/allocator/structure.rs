@@ -9,8 +9,9 @@ use std::collections::HashMap;
 
 use super::candidates::{Problem, Unfit};
 use super::constraint::Rule;
-use super::request::Amount;
-use crate::devices::{Compatibility, RuledOut, units};
+use super::request::{Alternative, Amount};
+use crate::devices::{Compatibility, PoolDevice, RuledOut, units};
+use crate::model::Device;
 
 /// Devices that can only be swapped together.
 #[derive(Debug, Default)]
@@ -98,15 +99,29 @@ impl Structure {
     fn find_candidates(&mut self, problem: &mut Problem<'_>, answers: &mut [Vec<i128>]) -> Vec<bool> {
         let mut hot = vec![false; self.candidates.len()];
         for number in 0..self.candidates.len() as u32 {
-            let alternative = problem.alternative(number);
-            self.admin_access |= alternative.admin_access;
-            let all = alternative.amount == Amount::All;
+            // As with the fields of a device: what the search asks of an alternative is in the answers of the devices.
+            let Alternative {
+                // Its place, its name, and what verdicts are made from.
+                claim: _,
+                request: _,
+                subrequest: _,
+                name: _,
+                class: _,
+                selectors: _,
+                // The attempt ends before the search.
+                error: _,
+                amount,
+                admin_access,
+                constraints,
+            } = problem.alternative(number);
+            self.admin_access |= admin_access;
+            let all = *amount == Amount::All;
             if all {
                 // A constraint that forbids one of them ends the attempt.
-                hot[number as usize] = alternative.constraints.iter().any(Option::is_some);
+                hot[number as usize] = constraints.iter().any(Option::is_some);
             }
             for device in 0..self.devices as u32 {
-                let answer = if !alternative.admin_access && problem.pool_device(device).dedicated && !all {
+                let answer = if !admin_access && problem.pool_device(device).dedicated && !all {
                     0
                 } else {
                     match problem.verdict(number, device) {
@@ -132,7 +147,7 @@ impl Structure {
                 if problem.pool_device(device).multiple {
                     answers[device as usize].extend(problem.share_units(number, device));
                 }
-                for source in alternative.constraints.iter().flatten() {
+                for source in constraints.iter().flatten() {
                     hot[number as usize] |= problem.attribute(*source, device).is_err();
                 }
             }
@@ -247,15 +262,46 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         root
     }
 
+    /// Adds what the search looks at of a device beside verdicts, attributes and counters.
+    ///
+    /// Devices with equal keys are swapped for one another, so whatever the search may ask of a device has to be in its key. Each field
+    /// is named here, with the place that accounts for it: a new one does not compile before somebody has thought of it.
     fn describe(&mut self, device: u32) {
-        let found = self.problem.pool_device(device);
+        let PoolDevice {
+            // Where it is. The search's order decides between equals.
+            slice: _,
+            index: _,
+            dedicated,
+            shared,
+            multiple,
+            consumed,
+        } = self.problem.pool_device(device);
+        let Device {
+            // Only results have names.
+            name: _,
+            // `constraints` for those that a constraint compares; selectors read the others, and verdicts are part of the key.
+            attributes: _,
+            capacity,
+            // `counters`.
+            consumes_counters: _,
+            // Verdicts: `Problem::judge` compares them with the node and the request.
+            node_name: _,
+            node_selector: _,
+            all_nodes: _,
+            taints: _,
+            binding_conditions: _,
+            // Copied into results only.
+            binds_to_node: _,
+            binding_failure_conditions: _,
+            node_allocatable_resources: _,
+            // `multiple`, where the gate is on.
+            allow_multiple_allocations: _,
+        } = self.problem.device(device);
         let answers = &mut self.answers[device as usize];
-        answers.push(
-            i128::from(found.dedicated) | i128::from(found.shared) << 1 | i128::from(found.multiple) << 2,
-        );
-        if found.multiple {
-            for (place, (_, capacity)) in self.problem.device(device).capacity.iter().enumerate() {
-                let taken = found.consumed().get(place).copied().unwrap_or(0);
+        answers.push(i128::from(*dedicated) | i128::from(*shared) << 1 | i128::from(*multiple) << 2);
+        if *multiple {
+            for (place, (_, capacity)) in capacity.iter().enumerate() {
+                let taken = consumed.get(place).copied().unwrap_or(0);
                 answers.push(units(&capacity.value).saturating_sub(taken));
             }
         }

@@ -133,9 +133,31 @@ impl Compatibility {
     }
 }
 
+/// How the slices of a pool contradict each other, in upstream's words. Mirrors `pools_experimental.go`, `buildPool`, v1.37.1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PoolFault {
+    /// Two devices that reach the node have this name.
+    #[error("duplicate device name {0}")]
+    DuplicateDevice(String),
+    /// Two counter sets have this name.
+    #[error("duplicate counter set name {0}")]
+    DuplicateCounterSet(String),
+    /// A device draws from a counter set of this name.
+    #[error("counter set {0} not found")]
+    NoCounterSet(String),
+    /// A device draws from a counter that its set does not have.
+    #[error("counter {counter} not found in counter set {set}")]
+    NoCounter {
+        /// The counter.
+        counter: String,
+        /// The set.
+        set: String,
+    },
+}
+
 /// What makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
 /// draws from counters which do not exist.
-pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<String> {
+pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<PoolFault> {
     let slices: Vec<_> = slices.collect();
     let mut index = match CounterIndex::new(&slices, false) {
         Ok(index) => index,
@@ -176,7 +198,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// Two sets of one name, which make the pool invalid.
-    pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, String> {
+    pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, PoolFault> {
         let sets = || slices.iter().flat_map(|slice| &slice.spec.shared_counters);
         let counters = sets().map(|set| set.counters.len()).sum();
         let mut index = Self {
@@ -205,7 +227,7 @@ impl<'a> CounterIndex<'a> {
         let repeated = index.sets.windows(2).filter(|pair| pair[0].name == pair[1].name);
         // Upstream meets them in the order of their numbers.
         if let Some(pair) = repeated.min_by_key(|pair| pair[1].number) {
-            return Err(format!("duplicate counter set name {}", pair[1].name));
+            return Err(PoolFault::DuplicateCounterSet(pair[1].name.to_owned()));
         }
         index.built.groups = vec![Compatibility::Free; index.sets.len()];
         Ok(index)
@@ -220,7 +242,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// What is missing, which makes the pool invalid.
-    pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), String> {
+    pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), PoolFault> {
         slice.spec.devices.iter().try_for_each(|device| {
             let before = self.built.end();
             self.draw(device)?;
@@ -238,7 +260,7 @@ impl<'a> CounterIndex<'a> {
         targeting: impl Iterator<Item = &'a Slice> + Clone,
         others: impl Iterator<Item = &'a Slice>,
         taken: impl Fn(&Device) -> bool,
-    ) -> Result<Counters, String> {
+    ) -> Result<Counters, PoolFault> {
         let devices = targeting.clone().map(|slice| slice.spec.devices.len()).sum();
         // Mostly one counter each.
         self.built.amounts.reserve(devices);
@@ -276,18 +298,18 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// A counter that does not exist.
-    fn draw(&mut self, device: &'a Device) -> Result<bool, String> {
+    fn draw(&mut self, device: &'a Device) -> Result<bool, PoolFault> {
         let start = self.built.amounts.len();
         for consumption in &device.consumes_counters {
             let Some(set) = self.set(&consumption.counter_set) else {
-                return Err(format!("counter set {} not found", consumption.counter_set));
+                return Err(PoolFault::NoCounterSet(consumption.counter_set.to_string()));
             };
             for (name, counter) in &consumption.counters {
                 let Some(number) = set.counter(name) else {
-                    return Err(format!(
-                        "counter {name} not found in counter set {}",
-                        consumption.counter_set
-                    ));
+                    return Err(PoolFault::NoCounter {
+                        counter: name.to_string(),
+                        set: consumption.counter_set.to_string(),
+                    });
                 };
                 let amount = units(&counter.value);
                 let known = self.built.amounts[start..]

@@ -32,8 +32,8 @@ mod taints;
 
 pub(crate) use capacity::{Need, need, takes_all, units};
 pub use classes::{ClassSelectors, DeviceClasses, Match, input};
-pub use counters::pool_fault;
 pub(crate) use counters::{Compatibility, Usage};
+pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
 pub use features::{Features, Implementation};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 
 use super::super::allocated::{PoolState, TakenDevice};
-use super::super::counters::{CounterIndex, Counters};
+use super::super::counters::{CounterIndex, Counters, PoolFault};
 use super::super::rules::{rule_matches_in_pool, rule_matches_pool};
 use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::taints::keeps_off;
@@ -23,8 +23,8 @@ pub enum PoolStatus {
     Usable,
     /// The driver has not published all slices of the generation yet.
     Incomplete,
-    /// The slices contradict each other, in the way that the text says.
-    Invalid(String),
+    /// The slices contradict each other.
+    Invalid(PoolFault),
 }
 
 /// A pool as a node sees it.
@@ -70,14 +70,8 @@ pub(crate) struct PoolDevice {
     pub(crate) shared: bool,
     /// Several claims may hold shares of it.
     pub(crate) multiple: bool,
-    consumed: Box<[i128]>,
-}
-
-impl PoolDevice {
     /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
-    pub(crate) fn consumed(&self) -> &[i128] {
-        &self.consumed
-    }
+    pub(crate) consumed: Box<[i128]>,
 }
 
 impl PoolView {
@@ -345,7 +339,7 @@ impl Pools {
     }
 }
 
-fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), String> {
+fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), PoolFault> {
     // Most drivers publish a few devices in the order of their names.
     if let [numbered] = slices
         && numbered
@@ -360,7 +354,7 @@ fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), String> {
     for numbered in slices {
         for device in &numbered.slice.spec.devices {
             if !names.insert(device.name.as_str()) {
-                return Err(format!("duplicate device name {}", device.name));
+                return Err(PoolFault::DuplicateDevice(device.name.to_string()));
             }
         }
     }
