@@ -414,15 +414,23 @@ impl Explanation<'_> {
         if kept.len() > MOST_REQUESTS {
             return None;
         }
-        let mut is_smallest = true;
+        let without = |kept: &[(usize, Str)], one: &(usize, Str)| -> Vec<(usize, Str)> {
+            kept.iter().filter(|other| *other != one).cloned().collect()
+        };
+        let mut undecided = Vec::new();
         for one in kept.clone() {
-            let fewer: Vec<_> = kept.iter().filter(|other| **other != one).cloned().collect();
+            let fewer = without(&kept, &one);
             match self.fits(&with_requests(&claims, &fewer), false) {
                 Some(true) => {}
                 Some(false) => kept = fewer,
-                None => is_smallest = false,
+                None => undecided.push(one),
             }
         }
+        // Of fewer requests it may be decided.
+        let is_smallest = undecided.iter().filter(|one| kept.contains(one)).all(|one| {
+            let fewer = without(&kept, one);
+            fewer.is_empty() || self.fits(&with_requests(&claims, &fewer), false) == Some(true)
+        });
         Some(Together::Requests {
             requests: kept,
             is_smallest,
