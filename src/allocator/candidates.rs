@@ -5,17 +5,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
+
+use typed_index_collections::{TiSlice, TiVec};
 
 use crate::model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, Toleration};
 
 use super::Stop;
 use super::constraint::{Values, attribute_of};
+use super::index::{AlternativeIx, DeviceIx, SourceIx, ValueIx, ViewIx, stretch};
 use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
 use crate::devices::{
-    Features, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, RuledOut, SelectorError,
-    Usage, need, not_allocatable, not_selectable, takes_all, units,
+    Features, InView, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, RuledOut,
+    SelectorError, Usage, need, not_allocatable, not_selectable, takes_all, units,
 };
 
 /// What keeps a device from an alternative.
@@ -106,8 +108,8 @@ pub(super) struct Share {
 /// A device by its view and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    pub(super) view: u32,
-    pub(super) device: u32,
+    pub(super) view: ViewIx,
+    pub(super) device: InView,
 }
 
 /// A problem to search: one node, its usable devices in the order of the search, and the alternatives of all requests.
@@ -115,20 +117,20 @@ pub(super) struct Problem<'a> {
     pub(super) demand: &'a Demand,
     pub(super) features: Features,
     pub(super) node: &'a Node,
-    pub(super) views: Vec<Arc<PoolView>>,
-    pub(super) devices: Vec<Place>,
-    pub(super) alternatives: &'a [Alternative],
+    pub(super) views: TiVec<ViewIx, Arc<PoolView>>,
+    pub(super) devices: TiVec<DeviceIx, Place>,
+    pub(super) alternatives: &'a TiSlice<AlternativeIx, Alternative>,
     /// How many devices each alternative takes.
-    pub(super) counts: Cow<'a, [i64]>,
+    pub(super) counts: Cow<'a, TiSlice<AlternativeIx, i64>>,
     /// In mode All, the devices; empty if no alternative is.
-    pub(super) all: Vec<Box<[u32]>>,
+    pub(super) all: TiVec<AlternativeIx, Box<[DeviceIx]>>,
     /// What is fixed about a device for an alternative, whatever else is taken.
     verdicts: Vec<Known<Result<(), RuledOut>>>,
     /// What candidates that allow several allocations have to give, by alternative and device; empty until there is one.
     shares: Vec<Option<Share>>,
     pub(super) values: Values,
     /// The number of the value, by source and device; none where no constraint can be met with it.
-    attributes: Vec<Known<Option<u32>>>,
+    attributes: Vec<Known<Option<ValueIx>>>,
 }
 
 /// Requests and attributes of constraints, times devices of a node: what is found out of a device for one of them is kept. A claim
@@ -152,9 +154,11 @@ impl<'a> Problem<'a> {
         if let Some(error) = &demand.error {
             return Err(error.clone().into());
         }
-        let mut devices = Vec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
-        for (place, view) in (0..).zip(&views) {
-            devices.extend((0..view.devices.len() as u32).map(|device| Place { view: place, device }));
+        let views = TiVec::from(views);
+        let mut devices = TiVec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
+        for (place, view) in views.iter_enumerated() {
+            let places = view.devices.keys();
+            devices.extend(places.map(|device| Place { view: place, device }));
         }
         let columns = demand.alternatives.len() + demand.sources.len();
         if demand.is_too_large || columns.saturating_mul(devices.len()) > MOST_ANSWERS {
@@ -170,37 +174,36 @@ impl<'a> Problem<'a> {
             devices,
             alternatives: &demand.alternatives,
             counts: Cow::Borrowed(&demand.counts),
-            all: Vec::new(),
+            all: TiVec::new(),
             verdicts,
             shares: Vec::new(),
             values: Values::new(features.list_type_attributes),
             attributes,
         };
         if demand.takes_all {
-            problem.all = vec![Box::default(); demand.alternatives.len()];
+            problem.all = vec![Box::default(); demand.alternatives.len()].into();
             demand.check(|number, alternative| problem.count(number, alternative))?;
         }
         Ok(problem)
     }
 
     /// How many devices the alternative takes.
-    fn count(&mut self, number: u32, alternative: &Alternative) -> Result<i64, Stop> {
-        let place = number as usize;
+    fn count(&mut self, number: AlternativeIx, alternative: &Alternative) -> Result<i64, Stop> {
         if alternative.amount == Amount::All {
             let all = self.all_devices(number)?;
-            self.counts.to_mut()[place] = all.len() as i64;
-            self.all[place] = all.into();
+            self.counts.to_mut()[number] = all.len() as i64;
+            self.all[number] = all.into();
         }
-        Ok(self.counts[place])
+        Ok(self.counts[number])
     }
 
-    fn all_devices(&mut self, alternative: u32) -> Result<Vec<u32>, Stop> {
+    fn all_devices(&mut self, alternative: AlternativeIx) -> Result<Vec<DeviceIx>, Stop> {
         let mut all = Vec::new();
-        let mut next = 0;
+        let mut next = DeviceIx(0);
         for view in self.views.clone() {
             let state = match &view.status {
                 PoolStatus::Usable => {
-                    for device in next..next + view.devices.len() as u32 {
+                    for device in stretch(next, view.devices.len()) {
                         match self.verdict(alternative, device) {
                             Err(Unfit::RuledOut(why)) if !why.is_selected() => {}
                             Ok(()) | Err(Unfit::RuledOut(_)) => all.push(device),
@@ -209,7 +212,7 @@ impl<'a> Problem<'a> {
                             }
                         }
                     }
-                    next += view.devices.len() as u32;
+                    next = DeviceIx::from(usize::from(next) + view.devices.len());
                     continue;
                 }
                 PoolStatus::Incomplete => "being updated",
@@ -225,50 +228,42 @@ impl<'a> Problem<'a> {
         Ok(all)
     }
 
-    /// The first of the alternatives of a request, and their number.
-    pub(super) fn alternatives_of(&self, claim: usize, request: usize) -> (u32, u32) {
-        let Range { start, end } = self.demand.claims[claim].requests[request].alternatives;
-        (start, end - start)
+    #[inline]
+    pub(super) fn alternative(&self, number: AlternativeIx) -> &'a Alternative {
+        &self.alternatives[number]
+    }
+
+    fn claim_of(&self, alternative: AlternativeIx) -> &'a ClaimDemand {
+        &self.demand.claims[self.alternatives[alternative].claim]
     }
 
     #[inline]
-    pub(super) fn alternative(&self, number: u32) -> &'a Alternative {
-        &self.alternatives[number as usize]
-    }
-
-    fn claim_of(&self, alternative: u32) -> &'a ClaimDemand {
-        &self.demand.claims[self.alternatives[alternative as usize].claim as usize]
+    pub(super) fn view(&self, device: DeviceIx) -> &Arc<PoolView> {
+        &self.views[self.devices[device].view]
     }
 
     #[inline]
-    pub(super) fn view(&self, device: u32) -> &Arc<PoolView> {
-        &self.views[self.devices[device as usize].view as usize]
+    pub(super) fn pool_device(&self, device: DeviceIx) -> &PoolDevice {
+        &self.view(device).devices[self.devices[device].device]
     }
 
     #[inline]
-    pub(super) fn pool_device(&self, device: u32) -> &PoolDevice {
-        &self.view(device).devices[self.devices[device as usize].device as usize]
-    }
-
-    #[inline]
-    pub(super) fn device(&self, device: u32) -> &Device {
+    pub(super) fn device(&self, device: DeviceIx) -> &Device {
         self.view(device).device(self.pool_device(device))
     }
 
     #[inline]
-    pub(super) fn slice(&self, device: u32) -> &Slice {
+    pub(super) fn slice(&self, device: DeviceIx) -> &Slice {
         self.view(device).slice(self.pool_device(device))
     }
 
     /// What the device takes of the counters of its pool, if it draws from any.
     #[inline]
-    pub(super) fn usage(&self, device: u32) -> Option<Usage<'_>> {
-        self.view(device)
-            .counters
-            .usage(self.devices[device as usize].device)
+    pub(super) fn usage(&self, device: DeviceIx) -> Option<Usage<'_>> {
+        self.view(device).counters.usage(self.devices[device].device)
     }
 
-    pub(super) fn device_id(&self, device: u32) -> DeviceId {
+    pub(super) fn device_id(&self, device: DeviceIx) -> DeviceId {
         let id = &self.view(device).id;
         DeviceId {
             driver: id.driver.clone(),
@@ -278,7 +273,7 @@ impl<'a> Problem<'a> {
     }
 
     /// `claim namespace/name, request name`, as errors begin.
-    pub(super) fn shown_request(&self, alternative: u32) -> String {
+    pub(super) fn shown_request(&self, alternative: AlternativeIx) -> String {
         format!(
             "claim {}, request {}",
             shown(&self.claim_of(alternative).claim.key()),
@@ -292,7 +287,7 @@ impl<'a> Problem<'a> {
     /// # Errors
     /// What rules it out, or ends the attempt.
     #[inline]
-    pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<(), Unfit> {
+    pub(super) fn verdict(&mut self, alternative: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let place = self.place(alternative, device);
         match self.verdicts[place] {
             Known::Is(verdict) => return verdict.map_err(Unfit::RuledOut),
@@ -311,7 +306,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The checks of one device that do not depend on other devices, in upstream's order.
-    fn judge(&mut self, number: u32, device: u32) -> Result<(), Unfit> {
+    fn judge(&mut self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let alternative = self.alternative(number);
         let spec = alternative.spec(&self.claim_of(number).claim);
         self.select(number, device)?;
@@ -365,7 +360,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Mirrors `isSelectable`.
-    fn select(&self, number: u32, device: u32) -> Result<(), Unfit> {
+    fn select(&self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let found = self.device(device);
         if let Some(why) = not_selectable(self.features, found) {
             return Err(why.into());
@@ -396,7 +391,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The words of kube-scheduler for what ends the attempt at `device`.
-    pub(super) fn stop(&self, number: u32, device: u32, trouble: Trouble) -> Stop {
+    pub(super) fn stop(&self, number: AlternativeIx, device: DeviceIx, trouble: Trouble) -> Stop {
         let alternative = self.alternative(number);
         let whose = |place: usize| {
             let selector = alternative.selectors.get(place);
@@ -439,7 +434,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    fn is_tainted(&self, tolerations: &[Toleration], device: u32) -> bool {
+    fn is_tainted(&self, tolerations: &[Toleration], device: DeviceIx) -> bool {
         let (first, taints) = self.view(device).untolerated(self.device(device), tolerations);
         if taints > 0 {
             let compared = taints * (1 + tolerations.len());
@@ -449,26 +444,30 @@ impl<'a> Problem<'a> {
     }
 
     /// What a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.
-    pub(super) fn share(&self, alternative: u32, device: u32) -> Option<&Share> {
+    pub(super) fn share(&self, alternative: AlternativeIx, device: DeviceIx) -> Option<&Share> {
         self.shares.get(self.place(alternative, device))?.as_ref()
     }
 
     /// The same in the units of the search; nothing for other devices.
     #[inline]
-    pub(super) fn share_units(&self, alternative: u32, device: u32) -> &[i128] {
+    pub(super) fn share_units(&self, alternative: AlternativeIx, device: DeviceIx) -> &[i128] {
         self.share(alternative, device).map_or(&[], |share| &share.units)
     }
 
-    fn place(&self, alternative: u32, device: u32) -> usize {
-        alternative as usize * self.devices.len() + device as usize
+    fn place(&self, alternative: AlternativeIx, device: DeviceIx) -> usize {
+        usize::from(alternative) * self.devices.len() + usize::from(device)
     }
 
     /// The number of the device's value of an attribute; none where no constraint can be met with the device.
     ///
     /// # Errors
     /// What ends the attempt, be it an error of a derived attribute.
-    pub(super) fn attribute(&mut self, source: u32, device: u32) -> Result<Option<u32>, Trouble> {
-        let place = source as usize * self.devices.len() + device as usize;
+    pub(super) fn attribute(
+        &mut self,
+        source: SourceIx,
+        device: DeviceIx,
+    ) -> Result<Option<ValueIx>, Trouble> {
+        let place = usize::from(source) * self.devices.len() + usize::from(device);
         match self.attributes[place] {
             Known::Is(value) => return Ok(value),
             Known::NotTried => return Err(Trouble::NotTried),
@@ -483,10 +482,10 @@ impl<'a> Problem<'a> {
         value
     }
 
-    fn value_of(&mut self, source: u32, device: u32) -> Result<Option<u32>, Trouble> {
+    fn value_of(&mut self, source: SourceIx, device: DeviceIx) -> Result<Option<ValueIx>, Trouble> {
         let view = Arc::clone(self.view(device));
-        let pool_device = &view.devices[self.devices[device as usize].device as usize];
-        Ok(match &self.demand.sources[source as usize] {
+        let pool_device = &view.devices[self.devices[device].device];
+        Ok(match &self.demand.sources[source] {
             AttributeSource::Published(name) => attribute_of(view.device(pool_device), &view.id.driver, name)
                 .and_then(|value| self.values.number(value)),
             AttributeSource::Derived(name, expression) => {

@@ -6,8 +6,9 @@
 use crate::model::DeviceId;
 
 use super::candidates::{Problem, Unfit};
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ValueIx};
 use super::search::State;
-use crate::devices::RuledOut;
+use crate::devices::{CounterIx, RuledOut};
 
 /// What was met after most devices were taken.
 #[derive(Default)]
@@ -22,12 +23,16 @@ pub(super) struct Deepest {
 pub(super) enum Clash {
     /// The constraint of the claim, with the values that clash.
     Constraint {
-        claim: usize,
-        place: usize,
+        claim: ClaimIx,
+        place: ConstraintIx,
         values: Option<ClashingValues>,
     },
     /// The counter of the device's view, of which picks have taken so much.
-    Counter { device: u32, counter: u32, picked: i128 },
+    Counter {
+        device: DeviceIx,
+        counter: CounterIx,
+        picked: i128,
+    },
     /// Another check.
     Other(RuledOut),
 }
@@ -75,8 +80,8 @@ impl Deepest {
         &mut self,
         problem: &mut Problem<'_>,
         state: &State,
-        alternative: u32,
-        device: u32,
+        alternative: AlternativeIx,
+        device: DeviceIx,
         unfit: &Unfit,
     ) {
         let taken = state.picks.iter().map(Vec::len).sum();
@@ -103,36 +108,35 @@ impl Deepest {
 fn clash(
     problem: &mut Problem<'_>,
     state: &State,
-    alternative: u32,
-    device: u32,
+    alternative: AlternativeIx,
+    device: DeviceIx,
     ruled_out: RuledOut,
 ) -> Option<Clash> {
     match ruled_out {
         RuledOut::InUse if problem.pool_device(device).dedicated => None,
         RuledOut::CounterExhausted | RuledOut::Incompatible => {
-            let place = problem.devices[device as usize];
-            let view = &problem.views[place.view as usize];
+            let place = problem.devices[device];
+            let view = &problem.views[place.view];
             if view.lacks(place.device).is_some() {
                 return None;
             }
             if ruled_out == RuledOut::Incompatible {
                 return Some(Clash::Other(ruled_out));
             }
-            let picked = &state.drawn[place.view as usize].amounts;
+            let picked = &state.drawn[place.view].amounts;
             let (counter, _) = problem.usage(device)?.amounts.iter().find(|(counter, amount)| {
-                let counter = *counter as usize;
-                picked[counter].saturating_add(*amount) > view.counters.available[counter]
+                picked[*counter].saturating_add(*amount) > view.counters.available[*counter]
             })?;
             Some(Clash::Counter {
                 device,
                 counter: *counter,
-                picked: picked[*counter as usize],
+                picked: picked[*counter],
             })
         }
         RuledOut::Constraint => {
-            let claim = problem.alternatives[alternative as usize].claim as usize;
+            let claim = problem.alternatives[alternative].claim;
             let sources = &problem.alternative(alternative).constraints;
-            for (place, source) in sources.iter().enumerate() {
+            for (place, source) in sources.iter_enumerated() {
                 let Some(Ok(Some(value))) = source.map(|source| problem.attribute(source, device)) else {
                     continue;
                 };
@@ -154,9 +158,9 @@ fn clash(
 fn values(
     problem: &mut Problem<'_>,
     state: &State,
-    claim: usize,
-    place: usize,
-    (device, value): (u32, u32),
+    claim: ClaimIx,
+    place: ConstraintIx,
+    (device, value): (DeviceIx, ValueIx),
 ) -> Option<ClashingValues> {
     let rule = problem.demand.claims[claim].constraints[place].rule;
     state.picks[claim].iter().find_map(|pick| {

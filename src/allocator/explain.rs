@@ -11,10 +11,11 @@ use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Quantity, 
 use super::candidates::{Problem, Trouble, Unfit};
 use super::constraint::Rule;
 use super::deepest::{Clash, ClashingValues, Deepest};
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, stretch};
 use super::request::Alternative;
 use super::search::{Flow, Search, State};
 use super::{Demand, Inputs, LOOKS_PER_STEP, Limits, Outcome, Stop};
-use crate::devices::{Lack, Need, PoolStatus, RuledOut, need, units};
+use crate::devices::{CounterIx, Lack, Need, PoolStatus, RuledOut, need, units};
 
 /// What a node has for claims that it does not get, device by device.
 pub struct Explanation<'a> {
@@ -39,7 +40,7 @@ pub struct RequestExplanation {
 /// What a node has for one request without alternatives, or for one subrequest.
 #[derive(Clone, Debug)]
 pub struct AlternativeExplanation {
-    number: u32,
+    number: AlternativeIx,
     /// `request` or `request/subrequest`.
     pub name: Str,
     /// How many devices it takes; in mode All that many are selected.
@@ -126,17 +127,15 @@ impl Inputs {
     pub fn explain<'a>(&'a self, node: &'a Node, demand: &'a Demand) -> Result<Explanation<'a>, Stop> {
         let mut problem = self.problem(node, demand)?;
         let mut state = State::new(&problem);
-        let devices = problem.devices.len() as u32;
         let mut requests = Vec::new();
         for (claim, of_claim) in demand.claims.iter().enumerate() {
-            for (place, request) in of_claim.requests.iter().enumerate() {
+            for request in &of_claim.requests {
                 self.facts.selectors.meter().look(problem.devices.len());
-                let (first, count) = problem.alternatives_of(claim, place);
-                let alternatives = (first..first + count).map(|number| AlternativeExplanation {
+                let alternatives = request.alternatives().map(|number| AlternativeExplanation {
                     number,
                     name: problem.alternative(number).name.clone(),
-                    wanted: problem.counts[number as usize],
-                    devices: (0..devices)
+                    wanted: problem.counts[number],
+                    devices: stretch(DeviceIx(0), problem.devices.len())
                         .map(|device| state.try_alone(&mut problem, number, device))
                         .collect(),
                 });
@@ -163,7 +162,7 @@ impl Explanation<'_> {
     }
 
     fn demanded(&self, place: usize) -> &Arc<Claim> {
-        &self.problem.demand.claims[place].claim
+        &self.problem.demand.claims[ClaimIx::from(place)].claim
     }
 
     /// Pools of the node that cannot be used, in their order.
@@ -176,12 +175,12 @@ impl Explanation<'_> {
 
     /// The device at that place in the lists of the alternatives.
     pub fn device_id(&self, device: usize) -> DeviceId {
-        self.problem.device_id(device as u32)
+        self.problem.device_id(device.into())
     }
 
     /// Whether several claims may hold shares of the device.
     pub fn is_shareable(&self, device: usize) -> bool {
-        self.problem.device(device as u32).allow_multiple_allocations
+        self.problem.device(device.into()).allow_multiple_allocations
     }
 
     /// The claims that hold the device; none where only the allocated state knows of them.
@@ -200,12 +199,12 @@ impl Explanation<'_> {
 
     fn spec(&self, one: &AlternativeExplanation) -> &DeviceRequest {
         let alternative = self.alternative(one);
-        alternative.spec(self.demanded(alternative.claim as usize))
+        alternative.spec(self.demanded(alternative.claim.into()))
     }
 
     /// The first selector that does not select the device.
     pub fn selector(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
-        let device = device as u32;
+        let device = DeviceIx::from(device);
         let expressions = &self.problem.demand.expressions;
         let numbered = self
             .problem
@@ -220,7 +219,7 @@ impl Explanation<'_> {
     /// The capacity that the device does not have, or whose policy refuses the amount.
     pub fn refused_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
         let spec = self.spec(one);
-        let found = self.problem.device(device as u32);
+        let found = self.problem.device(device.into());
         match need(spec, found, self.problem.features.fractional_capacity_range).ok()? {
             Need::NoSuchCapacity(place) => Some(&spec.capacity.as_ref()?.requests.get(place)?.0),
             Need::AgainstPolicy(place) => Some(&found.capacity.get(place)?.0),
@@ -230,7 +229,7 @@ impl Explanation<'_> {
 
     /// The first capacity of which the device has too little.
     pub fn short_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<Shortage> {
-        let found = self.problem.device(device as u32);
+        let found = self.problem.device(device.into());
         let need = need(
             self.spec(one),
             found,
@@ -239,7 +238,7 @@ impl Explanation<'_> {
         let Ok(Need::Amounts(amounts)) = need else {
             return None;
         };
-        let taken = &self.problem.pool_device(device as u32).consumed;
+        let taken = &self.problem.pool_device(device.into()).consumed;
         let mut capacities = found.capacity.iter().zip(amounts).enumerate();
         capacities.find_map(|(place, ((name, capacity), wanted))| {
             let taken = taken.get(place).copied().unwrap_or(0);
@@ -256,24 +255,24 @@ impl Explanation<'_> {
 
     /// The first counter of which claims leave too little for the device.
     pub fn short_counter(&self, device: usize) -> Option<Shortage> {
-        let place = self.problem.devices[device];
-        match self.problem.views[place.view as usize].lacks(place.device)? {
-            Lack::Counter(counter) => self.shortage(device as u32, counter, 0),
+        let place = self.problem.devices[DeviceIx::from(device)];
+        match self.problem.views[place.view].lacks(place.device)? {
+            Lack::Counter(counter) => self.shortage(device.into(), counter, 0),
             Lack::Group => None,
         }
     }
 
     /// What the device lacks of a counter of its pool, of which picks have taken so much.
-    fn shortage(&self, device: u32, counter: u32, picked: i128) -> Option<Shortage> {
+    fn shortage(&self, device: DeviceIx, counter: CounterIx, picked: i128) -> Option<Shortage> {
         let view = self.problem.view(device);
-        let (set, name) = view.counters.names.get(counter as usize)?;
+        let (set, name) = view.counters.names.get(counter)?;
         let cluster = &self.inputs.facts.cluster;
         let pool = cluster.pool(&view.id)?;
         let mut sets = pool.slices.iter().flat_map(|slice| &slice.spec.shared_counters);
         let published = sets.find(|published| published.name == *set)?;
         let total = lookup(&published.counters, name)?.value.clone();
         let wanted = self.problem.usage(device).and_then(|usage| usage.of(counter));
-        let left = view.counters.available[counter as usize].saturating_sub(picked);
+        let left = view.counters.available[counter].saturating_sub(picked);
         Some(Shortage {
             set: Some(set.clone()),
             name: name.clone(),
@@ -285,8 +284,8 @@ impl Explanation<'_> {
 
     /// The first taint that the request does not tolerate.
     pub fn taint(&self, one: &AlternativeExplanation, device: usize) -> Option<&Taint> {
-        let view = self.problem.view(device as u32);
-        view.untolerated(self.problem.device(device as u32), &self.spec(one).tolerations)
+        let view = self.problem.view(device.into());
+        view.untolerated(self.problem.device(device.into()), &self.spec(one).tolerations)
             .0
     }
 
@@ -297,11 +296,11 @@ impl Explanation<'_> {
         device: usize,
     ) -> Option<ConstraintName> {
         let alternative = self.problem.alternative(one.number);
-        let mut sources = alternative.constraints.iter().enumerate();
+        let mut sources = alternative.constraints.iter_enumerated();
         let (place, _) = sources.find(|(_, source)| {
-            source.is_some_and(|source| self.problem.attribute(source, device as u32) == Ok(None))
+            source.is_some_and(|source| self.problem.attribute(source, device.into()) == Ok(None))
         })?;
-        Some(constraint_name(&self.problem, alternative.claim as usize, place))
+        Some(constraint_name(&self.problem, alternative.claim, place))
     }
 
     /// What keeps the claims from being served together; nothing where they can be, or where that is not decided.
@@ -351,17 +350,16 @@ impl Explanation<'_> {
             Clash::Constraint { claim, place, .. } => Some((*claim, *place)),
             _ => None,
         });
-        let mut all: Vec<(usize, usize)> = met.collect();
+        let mut all: Vec<(ClaimIx, ConstraintIx)> = met.collect();
         if all.is_empty() {
             return None;
         }
-        for (claim, of) in claims.iter().enumerate() {
-            let rest = (0..of.spec.devices.constraints.len()).map(|place| (claim, place));
-            all.extend(rest);
+        for (claim, of) in self.problem.demand.claims.iter_enumerated() {
+            all.extend(of.constraints.keys().map(|place| (claim, place)));
         }
         let mut seen = std::collections::BTreeSet::new();
         all.retain(|constraint| seen.insert(*constraint));
-        let fits_without = |left_out: &[(usize, usize)]| {
+        let fits_without = |left_out: &[(ClaimIx, ConstraintIx)]| {
             let claims = without_constraints(&claims, left_out);
             self.fits(&claims, false) == Some(true)
         };
@@ -438,29 +436,32 @@ impl Explanation<'_> {
     }
 }
 
-fn constraint_name(problem: &Problem<'_>, claim: usize, place: usize) -> ConstraintName {
+fn constraint_name(problem: &Problem<'_>, claim: ClaimIx, place: ConstraintIx) -> ConstraintName {
     let of = &problem.demand.claims[claim];
     let constraint = &of.constraints[place];
     ConstraintName {
         claim: of.claim.key(),
-        place,
+        place: place.into(),
         attribute: constraint.attribute.clone(),
         same: constraint.rule == Rule::Match,
     }
 }
 
 /// The claims without the constraints at those places.
-fn without_constraints(claims: &[Arc<Claim>], left_out: &[(usize, usize)]) -> Vec<Arc<Claim>> {
+fn without_constraints(claims: &[Arc<Claim>], left_out: &[(ClaimIx, ConstraintIx)]) -> Vec<Arc<Claim>> {
     let without = |(number, claim): (usize, &Arc<Claim>)| {
+        let number = ClaimIx::from(number);
         if !left_out.iter().any(|(of, _)| *of == number) {
             return Arc::clone(claim);
         }
         let mut claim = Claim::clone(claim);
-        let mut place = 0;
-        claim.spec.devices.constraints.retain(|_| {
-            place += 1;
-            !left_out.contains(&(number, place - 1))
-        });
+        let mut places = stretch(ConstraintIx(0), claim.spec.devices.constraints.len());
+        let mut is_kept = || {
+            places
+                .next()
+                .is_none_or(|place| !left_out.contains(&(number, place)))
+        };
+        claim.spec.devices.constraints.retain(|_| is_kept());
         Arc::new(claim)
     };
     claims.iter().enumerate().map(without).collect()

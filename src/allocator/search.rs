@@ -5,12 +5,15 @@
 
 use std::sync::Arc;
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::candidates::{MAX_RESULTS, Problem, Trouble, Unfit};
 use super::constraint::ConstraintState;
 use super::deepest::Deepest;
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
 use super::request::{Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
-use crate::devices::{Compatibility, PoolView, RuledOut, units};
+use crate::devices::{Compatibility, CounterIx, PoolView, RuledOut, SetIx, units};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,24 +58,24 @@ impl Flow {
 /// A device chosen for an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pick {
-    pub(super) alternative: u32,
-    pub(super) device: u32,
+    pub(super) alternative: AlternativeIx,
+    pub(super) device: DeviceIx,
 }
 
 /// What the picks so far have changed.
 pub(super) struct State {
     /// Picks of each claim, in order.
-    pub(super) picks: Vec<Vec<Pick>>,
+    pub(super) picks: TiVec<ClaimIx, Vec<Pick>>,
     /// How many picks hold each device that allows one allocation only.
-    pub(super) holders: Vec<u16>,
+    pub(super) holders: TiVec<DeviceIx, u16>,
     /// What picks share of each device that allows several; empty until one does.
-    sharing: Vec<Sharing>,
+    sharing: TiVec<DeviceIx, Sharing>,
     /// What the picks take of the counters of each view; empty if no view has any.
-    pub(super) drawn: Vec<Drawn>,
+    pub(super) drawn: TiVec<ViewIx, Drawn>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
-    groups: Vec<Box<[Option<Compatibility>]>>,
+    groups: TiVec<ViewIx, TiVec<SetIx, Option<Compatibility>>>,
     /// By claim and constraint; empty if no claim has any.
-    pub(super) constraints: Vec<Vec<ConstraintState>>,
+    pub(super) constraints: TiVec<ClaimIx, TiVec<ConstraintIx, ConstraintState>>,
     /// With which [`Flow::Error`] ends the attempt.
     pub(super) error: String,
 }
@@ -80,17 +83,16 @@ pub(super) struct State {
 /// What picks take of the counters of a view.
 pub(super) struct Drawn {
     /// By counter.
-    pub(super) amounts: Box<[i128]>,
+    pub(super) amounts: TiVec<CounterIx, i128>,
     /// Of how many counters more is taken than there is, claims and picks together.
     overdrawn: usize,
 }
 
 impl Drawn {
     /// Adds what a device takes, or takes it back with a factor of -1.
-    fn add(&mut self, usage: &[(u32, i128)], factor: i128, available: &[i128]) {
+    fn add(&mut self, usage: &[(CounterIx, i128)], factor: i128, available: &TiSlice<CounterIx, i128>) {
         for (counter, amount) in usage {
-            let place = *counter as usize;
-            let (taken, left) = (&mut self.amounts[place], available[place]);
+            let (taken, left) = (&mut self.amounts[*counter], available[*counter]);
             let was_overdrawn = *taken > left;
             *taken = taken.saturating_add(factor * amount);
             match (was_overdrawn, *taken > left) {
@@ -115,7 +117,7 @@ struct Sharing {
 #[derive(Default)]
 pub(super) struct Undo {
     counters: bool,
-    groups: Vec<(u32, Option<Compatibility>)>,
+    groups: Vec<(SetIx, Option<Compatibility>)>,
 }
 
 impl State {
@@ -124,14 +126,14 @@ impl State {
         let claims = &problem.demand.claims;
         let with_counters = |view: &Arc<PoolView>| !view.counters.groups.is_empty();
         let views = if problem.views.iter().any(with_counters) {
-            problem.views.as_slice()
+            &problem.views
         } else {
-            &[]
+            TiSlice::from_ref(&[])
         };
         Self {
-            picks: vec![Vec::new(); claims.len()],
-            holders: vec![0; devices],
-            sharing: Vec::new(),
+            picks: vec![Vec::new(); claims.len()].into(),
+            holders: vec![0; devices].into(),
+            sharing: TiVec::new(),
             drawn: views
                 .iter()
                 .map(|view| Drawn {
@@ -144,7 +146,7 @@ impl State {
                 .map(|view| vec![None; view.counters.groups.len()].into())
                 .collect(),
             constraints: if claims.iter().all(|claim| claim.constraints.is_empty()) {
-                Vec::new()
+                TiVec::new()
             } else {
                 claims.iter().map(constraint_states).collect()
             },
@@ -154,30 +156,30 @@ impl State {
 
     /// Whether so many more devices make the claim's result too large, whatever devices they are.
     #[inline]
-    pub(super) fn exceeds(&self, claim: usize, more: i64) -> bool {
+    pub(super) fn exceeds(&self, claim: ClaimIx, more: i64) -> bool {
         more > MAX_RESULTS - self.picks[claim].len() as i64
     }
 
     /// Whether a request may not even look at the device.
     #[inline]
-    pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
+    pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) -> bool {
         if problem.alternative(alternative).admin_access {
             // Admin access ignores who holds the device, except the same claim.
-            return self.holders[device as usize] > 0
-                && self.picks[problem.alternatives[alternative as usize].claim as usize]
+            return self.holders[device] > 0
+                && self.picks[problem.alternatives[alternative].claim]
                     .iter()
                     .any(|pick| pick.device == device);
         }
-        self.holders[device as usize] > 0 || problem.pool_device(device).dedicated
+        self.holders[device] > 0 || problem.pool_device(device).dedicated
     }
 
     /// What picks take of a device that they share, in the order of its capacities.
-    pub(super) fn shares_of(&self, device: u32) -> Option<&[i128]> {
-        let sharing = self.sharing.get(device as usize)?;
+    pub(super) fn shares_of(&self, device: DeviceIx) -> Option<&[i128]> {
+        let sharing = self.sharing.get(device)?;
         (sharing.picks > 0).then_some(&*sharing.taken)
     }
 
-    fn share_fits(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
+    fn share_fits(&self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) -> bool {
         let pool_device = problem.pool_device(device);
         let picked = self.shares_of(device).unwrap_or_default();
         let capacity = &problem.device(device).capacity;
@@ -200,8 +202,8 @@ impl State {
     pub(super) fn place(
         &mut self,
         problem: &mut Problem<'_>,
-        alternative: u32,
-        device: u32,
+        alternative: AlternativeIx,
+        device: DeviceIx,
     ) -> Result<Undo, Unfit> {
         if self.in_use(problem, alternative, device) {
             return Err(RuledOut::InUse.into());
@@ -220,10 +222,10 @@ impl State {
         }
         let mut undo = Undo::default();
         self.reserve(problem, device, multiple, &mut undo)?;
-        let place = &problem.alternatives[alternative as usize];
-        let claim = place.claim as usize;
+        let place = &problem.alternatives[alternative];
+        let claim = place.claim;
         let sources = &problem.alternative(alternative).constraints;
-        for (added, source) in sources.iter().enumerate() {
+        for (added, source) in sources.iter_enumerated() {
             let Some(source) = source else { continue };
             let unfit = match problem.attribute(*source, device) {
                 Ok(Some(value)) => {
@@ -239,13 +241,13 @@ impl State {
             return Err(unfit);
         }
         if all && (is_exhausted || (multiple && !self.share_fits(problem, alternative, device))) {
-            self.unwind(problem, alternative, device, sources.len(), &undo);
+            self.unwind(problem, alternative, device, sources.next_key(), &undo);
             return Err(RuledOut::CapacityExhausted.into());
         }
         if multiple {
             self.take_share(problem, alternative, device);
         } else {
-            self.holders[device as usize] += 1;
+            self.holders[device] += 1;
         }
         self.picks[claim].push(Pick { alternative, device });
         Ok(undo)
@@ -258,8 +260,8 @@ impl State {
     pub(super) fn try_alone(
         &mut self,
         problem: &mut Problem<'_>,
-        alternative: u32,
-        device: u32,
+        alternative: AlternativeIx,
+        device: DeviceIx,
     ) -> Result<(), Unfit> {
         let undo = self.place(problem, alternative, device)?;
         self.remove(problem, Pick { alternative, device }, &undo);
@@ -270,8 +272,8 @@ impl State {
     pub(super) fn flow(
         &mut self,
         problem: &Problem<'_>,
-        alternative: u32,
-        device: u32,
+        alternative: AlternativeIx,
+        device: DeviceIx,
         unfit: Unfit,
     ) -> Flow {
         let stop = match unfit {
@@ -301,27 +303,27 @@ impl State {
     /// Takes back the last pick of the alternative's claim.
     pub(super) fn remove(&mut self, problem: &Problem<'_>, pick: Pick, undo: &Undo) {
         let Pick { alternative, device } = pick;
-        let claim = problem.alternatives[alternative as usize].claim as usize;
+        let claim = problem.alternatives[alternative].claim;
         self.picks[claim].pop();
         if problem.pool_device(device).multiple {
-            let sharing = &mut self.sharing[device as usize];
+            let sharing = &mut self.sharing[device];
             sharing.picks -= 1;
             let amounts = problem.share_units(alternative, device);
             for (sum, amount) in sharing.taken.iter_mut().zip(amounts) {
                 *sum -= amount;
             }
         } else {
-            self.holders[device as usize] -= 1;
+            self.holders[device] -= 1;
         }
-        let constraints = problem.alternative(alternative).constraints.len();
+        let constraints = problem.alternative(alternative).constraints.next_key();
         self.unwind(problem, alternative, device, constraints, undo);
     }
 
-    fn take_share(&mut self, problem: &Problem<'_>, alternative: u32, device: u32) {
+    fn take_share(&mut self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) {
         if self.sharing.is_empty() {
             self.sharing.resize_with(problem.devices.len(), Sharing::default);
         }
-        let sharing = &mut self.sharing[device as usize];
+        let sharing = &mut self.sharing[device];
         sharing.picks += 1;
         let amounts = problem.share_units(alternative, device);
         if sharing.taken.len() < amounts.len() {
@@ -335,21 +337,21 @@ impl State {
     fn unwind(
         &mut self,
         problem: &Problem<'_>,
-        alternative: u32,
-        device: u32,
-        constraints: usize,
+        alternative: AlternativeIx,
+        device: DeviceIx,
+        end: ConstraintIx,
         undo: &Undo,
     ) {
-        let claim = problem.alternatives[alternative as usize].claim as usize;
+        let claim = problem.alternatives[alternative].claim;
         let sources = &problem.alternative(alternative).constraints;
-        for (place, source) in sources.iter().enumerate().take(constraints).rev() {
+        for (place, source) in sources[..end].iter_enumerated().rev() {
             if source.is_some() {
                 self.constraints[claim][place].remove();
             }
         }
-        let view = problem.devices[device as usize].view as usize;
+        let view = problem.devices[device].view;
         for (set, before) in undo.groups.iter().rev() {
-            self.groups[view][*set as usize].clone_from(before);
+            self.groups[view][*set].clone_from(before);
         }
         if undo.counters
             && let Some(usage) = problem.usage(device)
@@ -366,12 +368,12 @@ impl State {
     fn reserve(
         &mut self,
         problem: &Problem<'_>,
-        device: u32,
+        device: DeviceIx,
         multiple: bool,
         undo: &mut Undo,
     ) -> Result<(), RuledOut> {
-        let place = problem.devices[device as usize];
-        let view = &problem.views[place.view as usize];
+        let place = problem.devices[device];
+        let view = &problem.views[place.view];
         let Some(usage) = view.counters.usage(place.device) else {
             return Ok(());
         };
@@ -381,13 +383,13 @@ impl State {
         if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
             return Ok(());
         }
-        let groups = &mut self.groups[place.view as usize];
+        let groups = &mut self.groups[place.view];
         for (set, joining) in usage.groups {
-            let slot = &mut groups[*set as usize];
-            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set as usize]);
+            let slot = &mut groups[*set];
+            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set]);
             if !current.admits(joining) {
                 for (set, before) in undo.groups.drain(..).rev() {
-                    groups[set as usize] = before;
+                    groups[set] = before;
                 }
                 return Err(RuledOut::Incompatible);
             }
@@ -395,14 +397,14 @@ impl State {
             undo.groups.push((*set, slot.replace(next)));
         }
         let available = &view.counters.available;
-        let drawn = &mut self.drawn[place.view as usize];
+        let drawn = &mut self.drawn[place.view];
         drawn.add(usage.amounts, 1, available);
         undo.counters = true;
         // One that the device does not draw from counts too: claims may have overdrawn it.
         if drawn.overdrawn > 0 {
             drawn.add(usage.amounts, -1, available);
             for (set, before) in undo.groups.drain(..).rev() {
-                self.groups[place.view as usize][set as usize] = before;
+                self.groups[place.view][set] = before;
             }
             undo.counters = false;
             return Err(RuledOut::CounterExhausted);
@@ -411,12 +413,12 @@ impl State {
     }
 
     /// Groups left for the counter sets of a view, as far as picks draw from them.
-    pub(super) fn groups_of(&self, view: usize) -> &[Option<Compatibility>] {
+    pub(super) fn groups_of(&self, view: ViewIx) -> &TiSlice<SetIx, Option<Compatibility>> {
         &self.groups[view]
     }
 }
 
-fn constraint_states(claim: &ClaimDemand) -> Vec<ConstraintState> {
+fn constraint_states(claim: &ClaimDemand) -> TiVec<ConstraintIx, ConstraintState> {
     let states = claim.constraints.iter();
     states
         .map(|constraint| ConstraintState::new(constraint.rule))
@@ -465,7 +467,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     pub(super) fn run(&mut self) -> Flow {
-        self.request(0, 0)
+        self.request(ClaimIx(0), 0)
     }
 
     fn step(&mut self) -> bool {
@@ -474,7 +476,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Serves the request `request` of claim `claim` and all after it.
-    fn request(&mut self, claim: usize, request: usize) -> Flow {
+    fn request(&mut self, claim: ClaimIx, request: usize) -> Flow {
         if !self.step() {
             return Flow::GaveUp;
         }
@@ -482,15 +484,18 @@ impl<'p, 'a> Search<'p, 'a> {
             return Flow::Done;
         };
         if request >= demand.requests.len() {
-            return self.request(claim + 1, 0).of_next_claim();
+            return self.request(ClaimIx(claim.0 + 1), 0).of_next_claim();
         }
-        let (first, count) = self.problem.alternatives_of(claim, request);
-        if !demand.requests[request].prioritized {
-            return self.pick(first, 0, 0);
+        let request = &demand.requests[request];
+        if !request.prioritized {
+            return match request.alternatives().next() {
+                Some(only) => self.pick(only, 0, DeviceIx(0)),
+                None => Flow::Fail,
+            };
         }
-        Flow::of_alternatives((first..first + count).map(|alternative| {
+        Flow::of_alternatives(request.alternatives().map(|alternative| {
             if self.step() {
-                self.pick(alternative, 0, 0)
+                self.pick(alternative, 0, DeviceIx(0))
             } else {
                 Flow::GaveUp
             }
@@ -498,11 +503,11 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Finds the device `index` of the alternative, from the device `start` on, and serves all that follows.
-    fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
+    fn pick(&mut self, alternative: AlternativeIx, index: i64, start: DeviceIx) -> Flow {
         let demanded = self.problem.alternative(alternative);
-        let place = &self.problem.alternatives[alternative as usize];
-        let (claim, request) = (place.claim as usize, place.request as usize);
-        let count = self.problem.counts[alternative as usize];
+        let place = &self.problem.alternatives[alternative];
+        let (claim, request) = (place.claim, place.request as usize);
+        let count = self.problem.counts[alternative];
         if demanded.amount == Amount::All && count == 0 {
             return Flow::Fail;
         }
@@ -513,10 +518,11 @@ impl<'p, 'a> Search<'p, 'a> {
             return Flow::Exceeded;
         }
         if demanded.amount == Amount::All {
-            let device = self.problem.all[alternative as usize][index as usize];
+            let device = self.problem.all[alternative][index as usize];
             return self.try_device(alternative, index, device);
         }
-        for device in start..self.problem.devices.len() as u32 {
+        let rest = self.problem.devices.len().saturating_sub(usize::from(start));
+        for device in stretch(start, rest) {
             let Some(looks) = self.looks.checked_sub(1) else {
                 self.steps = self.steps.max(self.limit.saturating_add(1));
                 return Flow::GaveUp;
@@ -530,7 +536,7 @@ impl<'p, 'a> Search<'p, 'a> {
         Flow::Fail
     }
 
-    fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
+    fn try_device(&mut self, alternative: AlternativeIx, index: i64, device: DeviceIx) -> Flow {
         #[cfg(test)]
         let taken = self.state.picks.iter().map(Vec::len).sum();
         let placed = self.state.place(self.problem, alternative, device);
@@ -552,7 +558,7 @@ impl<'p, 'a> Search<'p, 'a> {
         if !self.step() {
             return Flow::GaveUp;
         }
-        match self.pick(alternative, index + 1, device + 1) {
+        match self.pick(alternative, index + 1, DeviceIx(device.0 + 1)) {
             Flow::Done => Flow::Done,
             flow => {
                 self.state

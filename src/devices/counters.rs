@@ -6,30 +6,40 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use typed_index_collections::TiVec;
 
-use crate::model::{Counter, Device, Slice, Str};
+use crate::model::{Counter, Device, Slice, Str, places};
 
 use super::capacity::units;
+
+places! {
+    /// A shared counter of a pool.
+    CounterIx;
+    /// A counter set of a pool.
+    SetIx;
+    /// A device of a view of a pool.
+    InView;
+}
 
 /// The shared counters of a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     /// What is left after the devices of allocated claims, by counter; negative where claims took more than there is.
-    pub(crate) available: Vec<i128>,
+    pub(crate) available: TiVec<CounterIx, i128>,
     /// Set and name of each counter.
-    pub(crate) names: Vec<(Str, Str)>,
+    pub(crate) names: TiVec<CounterIx, (Str, Str)>,
     /// Groups that devices of allocated claims left for each counter set.
-    pub(crate) groups: Vec<Compatibility>,
+    pub(crate) groups: TiVec<SetIx, Compatibility>,
     /// A device gives counters back.
     pub(crate) gives_back: bool,
     /// Counters of which claims took more than there is, in order. They keep back every device that draws from any counter.
-    pub(crate) overdrawn: Vec<u32>,
+    pub(crate) overdrawn: Vec<CounterIx>,
     /// What each device of the view takes; empty if the pool has no counters.
-    draws: Vec<Draw>,
+    draws: TiVec<InView, Draw>,
     /// Amounts by counter, device after device.
-    amounts: Vec<(u32, i128)>,
+    amounts: Vec<(CounterIx, i128)>,
     /// Groups by counter set, device after device.
-    joined: Vec<(u32, Box<[u32]>)>,
+    joined: Vec<(SetIx, Box<[u32]>)>,
 }
 
 /// Where what one device takes ends in the lists of all devices. It begins where that of the device before ends.
@@ -44,9 +54,9 @@ struct Draw {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage<'a> {
     /// Amounts by counter, each counter once.
-    pub(crate) amounts: &'a [(u32, i128)],
+    pub(crate) amounts: &'a [(CounterIx, i128)],
     /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
-    pub(crate) groups: &'a [(u32, Box<[u32]>)],
+    pub(crate) groups: &'a [(SetIx, Box<[u32]>)],
 }
 
 /// Which groups may still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
@@ -64,12 +74,10 @@ pub(crate) enum Compatibility {
 impl Counters {
     /// What the device of the view takes, if it draws from counters.
     #[inline]
-    pub(crate) fn usage(&self, device: u32) -> Option<Usage<'_>> {
-        let place = device as usize;
-        let end = self.draws.get(place).filter(|draw| draw.consumes)?;
-        let start = place
-            .checked_sub(1)
-            .map_or_else(Draw::default, |before| self.draws[before]);
+    pub(crate) fn usage(&self, device: InView) -> Option<Usage<'_>> {
+        let end = self.draws.get(device).filter(|draw| draw.consumes)?;
+        let before = device.0.checked_sub(1).map(InView);
+        let start = before.map_or_else(Draw::default, |before| self.draws[before]);
         Some(Usage {
             amounts: &self.amounts[start.amounts..end.amounts],
             groups: &self.joined[start.joined..end.joined],
@@ -102,7 +110,7 @@ impl Counters {
 
 impl Usage<'_> {
     /// What the device takes of the counter, if it draws from it.
-    pub(crate) fn of(&self, counter: u32) -> Option<i128> {
+    pub(crate) fn of(&self, counter: CounterIx) -> Option<i128> {
         let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
         Some(*amount)
     }
@@ -179,17 +187,17 @@ pub(crate) struct CounterIndex<'a> {
 #[derive(Clone, Copy)]
 struct IndexedSet<'a> {
     name: &'a str,
-    number: u32,
+    number: SetIx,
     /// The number of its first counter, which the others follow.
-    first: u32,
+    first: CounterIx,
     /// By name.
     counters: &'a [(Str, Counter)],
 }
 
 impl IndexedSet<'_> {
-    fn counter(&self, name: &Str) -> Option<u32> {
+    fn counter(&self, name: &Str) -> Option<CounterIx> {
         let place = self.counters.binary_search_by(|(known, _)| known.cmp(name));
-        Some(self.first + place.ok()? as u32)
+        Some(CounterIx(self.first.0 + place.ok()? as u32))
     }
 }
 
@@ -206,16 +214,16 @@ impl<'a> CounterIndex<'a> {
             groups: HashMap::default(),
             with_groups,
             built: Counters {
-                available: Vec::with_capacity(counters),
-                names: Vec::with_capacity(counters),
+                available: TiVec::with_capacity(counters),
+                names: TiVec::with_capacity(counters),
                 ..Counters::default()
             },
         };
         for set in sets() {
             index.sets.push(IndexedSet {
                 name: &set.name,
-                number: index.sets.len() as u32,
-                first: index.built.available.len() as u32,
+                number: SetIx::from(index.sets.len()),
+                first: index.built.available.next_key(),
                 counters: &set.counters,
             });
             for (name, counter) in &set.counters {
@@ -229,7 +237,7 @@ impl<'a> CounterIndex<'a> {
         if let Some(pair) = repeated.min_by_key(|pair| pair[1].number) {
             return Err(PoolFault::DuplicateCounterSet(pair[1].name.to_owned()));
         }
-        index.built.groups = vec![Compatibility::Free; index.sets.len()];
+        index.built.groups = vec![Compatibility::Free; index.sets.len()].into();
         Ok(index)
     }
 
@@ -289,7 +297,11 @@ impl<'a> CounterIndex<'a> {
             return Ok(self.built);
         }
         self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
-        let overdrawn = (0..).zip(&self.built.available).filter(|(_, left)| **left < 0);
+        let overdrawn = self
+            .built
+            .available
+            .iter_enumerated()
+            .filter(|(_, left)| **left < 0);
         self.built.overdrawn = overdrawn.map(|(counter, _)| counter).collect();
         Ok(self.built)
     }
@@ -338,11 +350,11 @@ impl<'a> CounterIndex<'a> {
     fn take(&mut self, start: Draw) {
         let built = &mut self.built;
         for (counter, amount) in &built.amounts[start.amounts..] {
-            let left = &mut built.available[*counter as usize];
+            let left = &mut built.available[*counter];
             *left = left.saturating_sub(*amount);
         }
         for (set, groups) in &built.joined[start.joined..] {
-            let common = &mut built.groups[*set as usize];
+            let common = &mut built.groups[*set];
             *common = common.with(groups);
         }
     }

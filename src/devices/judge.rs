@@ -5,6 +5,7 @@
 
 use crate::model::{Device, Node, Slice, Taint, Toleration};
 
+use super::counters::InView;
 use super::features::{Features, Implementation};
 use super::pools::{Lack, PoolView};
 use super::taints::is_tolerated;
@@ -145,8 +146,8 @@ impl PoolView {
     }
 
     /// All that rules the device out for a request for any one device without tolerations, before any device is taken.
-    pub(crate) fn rules_out(&self, number: u32, features: Features) -> impl Iterator<Item = RuledOut> {
-        let found = &self.devices[number as usize];
+    pub(crate) fn rules_out(&self, number: InView, features: Features) -> impl Iterator<Item = RuledOut> {
+        let found = &self.devices[number];
         let (slice, device) = (self.slice(found), self.device(found));
         let lack = self.lacks(number).map(RuledOut::of_lack);
         let gate =

@@ -32,7 +32,7 @@ mod taints;
 
 pub(crate) use capacity::{Need, need, takes_all, units};
 pub use classes::{ClassSelectors, DeviceClasses, Match, input};
-pub(crate) use counters::{Compatibility, Usage};
+pub(crate) use counters::{Compatibility, CounterIx, InView, SetIx, Usage};
 pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
 pub use features::{Features, Implementation};

@@ -190,7 +190,7 @@ fn hold_reasons_against_the_search(world: &World) -> Result<bool, TestCaseError>
         .map(|alternative| alternative.devices.clone())
         .collect();
     for (taken, pick, met) in search.met {
-        let said = &alone[pick.alternative as usize][pick.device as usize];
+        let said = &alone[usize::from(pick.alternative)][usize::from(pick.device)];
         let is_before_others =
             |why: &Unfit| matches!(why, Unfit::RuledOut(why) if *why < RuledOut::Incompatible);
         match (said, &met) {
