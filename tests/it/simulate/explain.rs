@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Manifest, NOW, on};
 use crate::support::cluster::Recorded;
 use crate::support::command::{dra, dra_snapshot};
+use crate::support::process::Run;
 use crate::support::schema::assert_valid;
 
 fn explained(pod: &str, snapshot: &str, gates: &[&str]) -> Value {
@@ -562,6 +563,24 @@ fn alike(there: usize, wanted: usize) -> Manifest {
     Manifest::new(&serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string())
 }
 
+/// What a command says of the claim `wanted` of a whole cluster.
+fn about_wanted(command: &[&str], cluster: &Manifest) -> Run {
+    let from = cluster.path().display().to_string();
+    let more = [
+        "claim/default/wanted",
+        "--from",
+        &from,
+        "--now",
+        NOW,
+        "--kubernetes-version",
+        "1.37",
+        "--complete",
+        "-o",
+        "json",
+    ];
+    dra(&[command, &more].concat()).run()
+}
+
 /// What keeps a claim with such requests and constraints from the devices of a node, without those that name a device.
 fn limits(devices: &Value, spec: &Value) -> Vec<String> {
     let items = serde_json::json!([
@@ -579,21 +598,7 @@ fn limits(devices: &Value, spec: &Value) -> Vec<String> {
     ]);
     let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
     let cluster = Manifest::new(&list.to_string());
-    let from = cluster.path().display().to_string();
-    let args = [
-        "explain",
-        "claim/default/wanted",
-        "--from",
-        &from,
-        "--now",
-        NOW,
-        "--kubernetes-version",
-        "1.37",
-        "--complete",
-        "-o",
-        "json",
-    ];
-    let report = assert_valid(&dra(&args).run().exits(1).stdout);
+    let report = assert_valid(&about_wanted(&["explain"], &cluster).exits(1).stdout);
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let reasons = report["nodes"][0]["reasons"].as_array().expect("reasons").iter();
     reasons
@@ -652,21 +657,8 @@ fn a_search_for_which_the_scheduler_times_out_is_told_so() {
     let times_out = "kube-scheduler itself gives a node up after 10 s";
     for (wanted, expected) in [(16, false), (30, true)] {
         let cluster = alike(wanted - 1, wanted);
-        let from = cluster.path().display().to_string();
-        let more = [
-            "claim/default/wanted",
-            "--from",
-            &from,
-            "--now",
-            NOW,
-            "--kubernetes-version",
-            "1.37",
-            "--complete",
-            "-o",
-            "json",
-        ];
         for command in [&["simulate", "allocation"][..], &["explain"]] {
-            let report = dra(&[command, &more].concat()).run().exits(1).stdout;
+            let report = about_wanted(command, &cluster).exits(1).stdout;
             let report = assert_valid(&report);
             let notes = report["notes"].to_string();
             assert_eq!(
