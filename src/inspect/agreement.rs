@@ -1,13 +1,18 @@
 //! What reports say of a device is what an allocation would do with it, in made-up clusters that mix all features.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::allocation::Settings;
+use super::explanation::{ClusterVerdict, explain_claims};
+use super::findings::{CheckRequest, Code, check};
 use super::{DeviceFilter, DeviceItem, Selection, describe, devices, status};
-use crate::allocator::{Inputs, Limits, Outcome};
+use crate::allocator::{Budget, Inputs, Limits, Outcome};
 use crate::devices::testing::{Dice, World, now};
-use crate::devices::{ClassSelectors, DeviceState, Features};
-use crate::model::{Cluster, Component, Evidence, Gate, GateState, Kind};
+use crate::devices::{ClassSelectors, DeviceState, Features, Unavailable};
+use crate::model::{Claim, Cluster, Component, Evidence, Gate, GateState, Kind};
 use crate::scheduling::in_order;
 
 const NODES: [&str; 2] = ["node-1", "node-2"];
@@ -160,8 +165,8 @@ fn cluster(dice: &mut Dice) -> Cluster {
     world.build()
 }
 
-/// Whether any node could take a claim for the device that is numbered `id`, and nothing else.
-fn dry_run_fits(cluster: &Cluster, inputs: &Inputs, id: i64) -> bool {
+/// A claim for the device that is numbered `id`, and nothing else.
+fn claim_for(id: i64) -> Vec<Arc<Claim>> {
     let expression = format!("device.attributes['d'].id == {id}");
     let claim = json!({
         "metadata": {"namespace": "n", "name": "wants"},
@@ -170,8 +175,12 @@ fn dry_run_fits(cluster: &Cluster, inputs: &Inputs, id: i64) -> bool {
             "selectors": [{"cel": {"expression": expression}}]}}]}},
     });
     let wants = World::default().with(Kind::ResourceClaim, &claim).build();
-    let claims: Vec<_> = wants.claims().cloned().collect();
-    let demand = inputs.demand(&claims);
+    wants.claims().cloned().collect()
+}
+
+/// Whether any node could take the claims.
+fn dry_run_fits(cluster: &Cluster, inputs: &Inputs, claims: &[Arc<Claim>]) -> bool {
+    let demand = inputs.demand(claims);
     NODES.iter().any(|name| {
         let node = cluster.node(name).unwrap();
         let attempt = inputs.allocate(node, &demand, Limits::default(), &());
@@ -181,6 +190,19 @@ fn dry_run_fits(cluster: &Cluster, inputs: &Inputs, id: i64) -> bool {
             other => panic!("{other:?}"),
         }
     })
+}
+
+/// What `explain` says of the claims.
+fn explained(cluster: &Cluster, claims: &[Arc<Claim>]) -> ClusterVerdict {
+    let settings = Settings {
+        nodes: Vec::new(),
+        now: now(),
+        // Enough for the verdict. What would help is of no interest.
+        budget: &Budget::new(2_000),
+        observer: &(),
+        run: &in_order,
+    };
+    explain_claims(cluster, claims, &settings).verdict
 }
 
 fn is_free(item: &DeviceItem) -> bool {
@@ -218,11 +240,23 @@ proptest! {
                 });
                 let number = device.attributes.iter().find(|(name, _)| *name == *"id").map(|(_, value)| value);
                 let Some(crate::model::AttributeValue::Int(number)) = number else { panic!("{number:?}") };
-                prop_assert_eq!(
-                    is_free(item) && reached,
-                    dry_run_fits(&cluster, &inputs, *number),
-                    "{}: {:?} {:?}", id, item.state, &item.unavailable
-                );
+                let claims = claim_for(*number);
+                let fits = dry_run_fits(&cluster, &inputs, &claims);
+                prop_assert_eq!(is_free(item) && reached, fits, "{}: {:?} {:?}", id, item.state, &item.unavailable);
+                prop_assert_eq!(explained(&cluster, &claims) == ClusterVerdict::Fits, fits, "{}", id);
+            }
+        }
+        let found = check(&cluster, &CheckRequest::now(now())).items;
+        for item in &all {
+            let pool = format!("{}/{}", item.driver, item.pool);
+            let has = |codes: &[Code]| found.iter().any(|finding| *finding.object.name == *pool && codes.contains(&finding.code));
+            let is = |why: Unavailable| item.unavailable.contains(&why);
+            if item.published == Some(true) && item.state == DeviceState::Free {
+                // A slice may be ignored in an incomplete pool as well.
+                let (is_incomplete, is_told) = (is(Unavailable::PoolIncomplete), has(&[Code::PoolIncomplete]));
+                prop_assert!(!is_incomplete || is_told, "{}: {:?}", item.device, item.unavailable);
+                prop_assert!(!is_told || !is_free(item), "{}: {:?}", item.device, item.unavailable);
+                prop_assert!(!is(Unavailable::PoolInvalid) || has(&[Code::PoolInvalid, Code::DeviceDuplicate]), "{}", item.device);
             }
         }
         let free = all.iter().filter(|item| is_free(item)).count();
