@@ -37,8 +37,8 @@ pub use claim::{
 };
 pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER};
 pub use class::{
-    CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec, TaintRuleStatus,
-    TaintSelector,
+    CLASS_RESOURCE, CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec,
+    TaintRuleStatus, TaintSelector,
 };
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use decode::{UnknownFields, lookup, with_interner};

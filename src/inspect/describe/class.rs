@@ -8,7 +8,7 @@ use super::claim::{ConfigItem, expressions};
 use super::identity::Identity;
 use crate::devices::{ClassSelectors, DeviceState, Inventory, Match, input};
 use crate::inspect::{ObjectReference, StateCount, Warnings};
-use crate::model::{ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
+use crate::model::{CLASS_RESOURCE, ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
 use crate::reservation::ClaimState;
 
 /// The report.
@@ -101,7 +101,7 @@ pub fn class(
         ));
     }
     let own = class.spec.extended_resource_name.iter().map(ToString::to_string);
-    let implicit = format!("deviceclass.resource.kubernetes.io/{name}");
+    let implicit = format!("{CLASS_RESOURCE}{name}");
     Some(ClassDescription {
         identity: Identity::of(&class.metadata),
         selectors: expressions(&class.spec.selectors),
