@@ -9,9 +9,10 @@ use super::{Code, Finding, Look, Severity};
 use crate::cel::{DeviceInput, Program};
 use crate::devices::{ClassSelectors, input};
 use crate::model::{
-    AllocationMode, AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Format, Key, Kind, Meta, Pod,
-    Quantity, Quota, Selector, Str, TOO_MUCH_WORK,
+    AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str,
+    TOO_MUCH_WORK,
 };
+use crate::quota::{Quotas, Refusal};
 use crate::reservation::{ClaimNameError, claim_name, is_done};
 use crate::script::Command;
 
@@ -401,13 +402,13 @@ fn report(
 /// Pods whose claims cannot be found or made.
 fn pods(look: &mut Look<'_>) {
     let cluster = look.cluster;
-    let mut quotas: BTreeMap<&Str, Vec<&Quota>> = BTreeMap::new();
-    for quota in cluster.quotas() {
-        quotas.entry(&quota.metadata.namespace).or_default().push(quota);
-    }
+    let quotas = Quotas::of(cluster);
     for pod in cluster.pods() {
         if is_done(pod) {
             continue;
+        }
+        if let Some((template, refusal)) = quotas.refused_of_pod(pod) {
+            blocked(look, pod, &template.metadata, &refusal);
         }
         for entry in &pod.spec.resource_claims {
             let namespace = &pod.metadata.namespace;
@@ -427,13 +428,10 @@ fn pods(look: &mut Look<'_>) {
                         namespace: namespace.clone(),
                         name: template.clone(),
                     };
-                    match cluster.template(&key) {
-                        Some(template) => {
-                            let quotas = quotas.get(namespace).map_or(&[][..], Vec::as_slice);
-                            blocked(look, pod, &template.metadata, &template.spec.spec, quotas);
-                        }
-                        None if look.is_hidden(Kind::ResourceClaimTemplate, namespace) => {}
-                        None => missing(look, pod, (Kind::ResourceClaimTemplate, key)),
+                    if cluster.template(&key).is_none()
+                        && !look.is_hidden(Kind::ResourceClaimTemplate, namespace)
+                    {
+                        missing(look, pod, (Kind::ResourceClaimTemplate, key));
                     }
                 }
             }
@@ -469,78 +467,25 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
 }
 
 /// A claim that cannot be made, as it asks for more than a quota leaves.
-fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, spec: &ClaimSpec, quotas: &[&Quota]) {
-    let usage = quota_usage(spec);
-    for quota in quotas {
-        for (resource, limit) in &quota.status.hard {
-            let Some(wanted) = usage.get(resource.as_str()) else {
-                continue;
-            };
-            let used = crate::model::lookup(&quota.status.used, resource)
-                .cloned()
-                .unwrap_or_else(|| Quantity::new(0, Format::DecimalSi));
-            let mut sum = used.clone();
-            sum.add(&Quantity::new(*wanted, Format::DecimalSi));
-            if sum <= *limit {
-                continue;
-            }
-            let message = format!(
-                "needs a claim from template/{}, which asks for {wanted} of {resource}, but of {limit} in quota/{} {used} are used",
-                template.key(),
-                quota.metadata.key(),
-            );
-            look.add(
-                Finding::new(
-                    Code::QuotaExceeded,
-                    Subject::of(Kind::Pod, &pod.metadata),
-                    message,
-                )
-                .fix(
-                    Command::kubectl("describe")
-                        .object(Kind::ResourceQuota, &quota.metadata.name)
-                        .namespace(&quota.metadata.namespace)
-                        .done(),
-                )
-                .joins([
-                    pod_key(pod.key()),
-                    (Kind::ResourceClaimTemplate, template.key()),
-                    (Kind::ResourceQuota, quota.metadata.key()),
-                ]),
-            );
-            return;
-        }
-    }
-}
-
-/// What a claim with this spec counts for in quotas, by resource.
-///
-/// Mirrors `evaluator/core/resource_claims.go`, `Usage`, v1.37.1: `All` counts as the most that a claim can hold, and of alternatives
-/// each class counts with the most that one of them asks for. Quotas for extended resources are left out.
-fn quota_usage(spec: &ClaimSpec) -> BTreeMap<String, i64> {
-    const MOST_RESULTS: i64 = 32;
-    let number = |request: &DeviceRequest| match request.allocation_mode {
-        AllocationMode::ExactCount => request.count,
-        AllocationMode::All => MOST_RESULTS,
-        AllocationMode::Other(_) => 0,
-    };
-    let resource = |request: &DeviceRequest| {
-        format!(
-            "{}.deviceclass.resource.k8s.io/devices",
-            request.device_class_name
+fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_>) {
+    let quota = &refusal.quota.metadata;
+    let message = format!("needs a claim from template/{}, which {refusal}", template.key());
+    look.add(
+        Finding::new(
+            Code::QuotaExceeded,
+            Subject::of(Kind::Pod, &pod.metadata),
+            message,
         )
-    };
-    let mut usage: BTreeMap<String, i64> =
-        BTreeMap::from([("count/resourceclaims.resource.k8s.io".to_owned(), 1)]);
-    for request in &spec.devices.requests {
-        let mut most: BTreeMap<String, i64> = BTreeMap::new();
-        for alternative in request.exactly.iter().chain(&request.first_available) {
-            let known = most.entry(resource(alternative)).or_default();
-            *known = number(alternative).max(*known);
-        }
-        for (resource, number) in most {
-            let sum = usage.entry(resource).or_default();
-            *sum = sum.saturating_add(number);
-        }
-    }
-    usage
+        .fix(
+            Command::kubectl("describe")
+                .object(Kind::ResourceQuota, &quota.name)
+                .namespace(&quota.namespace)
+                .done(),
+        )
+        .joins([
+            pod_key(pod.key()),
+            (Kind::ResourceClaimTemplate, template.key()),
+            (Kind::ResourceQuota, quota.key()),
+        ]),
+    );
 }
