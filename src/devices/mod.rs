@@ -29,7 +29,7 @@ mod selectors;
 mod taints;
 
 pub(crate) use capacity::{Need, need, takes_all, units};
-pub use classes::{ClassSelectors, DeviceClasses, Match, input};
+pub use classes::{ClassSelectors, DeviceClasses, Match, SelectableDevice};
 pub use counters::pool_fault;
 pub(crate) use counters::{Compatibility, Usage};
 pub use facts::Facts;
@@ -40,7 +40,8 @@ pub(crate) use pools::{LOOKS_PER_OBJECT, Lack, PoolDevice, PoolView};
 pub use reach::DeviceNode;
 pub(crate) use reach::{Nodes, WantedNode, node_of};
 pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};
-pub(crate) use selectors::{ExpressionId, Expressions, SelectorError};
+pub use selectors::CachedSelector;
+pub(crate) use selectors::{ExpressionId, Expressions, SelectorError, all_match};
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, is_tolerated, keeps_off, tolerates};
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Why a node cannot take a pod, down to each device.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 
 use super::report::{NodeExplanation, Reason};
 use crate::allocator::{AlternativeExplanation, Fitness, RequestExplanation};
-use crate::cel::{DeviceInput, Program};
+use crate::cel::DeviceInput;
 use crate::devices::{ClassSelectors, PoolStatus};
 use crate::inspect::allocation::{Fit, NodeResult};
 use crate::model::{Cluster, DeviceId, Key, Node, PoolId, Str, TOO_MUCH_WORK};
@@ -350,7 +349,6 @@ fn of_device(
 /// alike.
 pub(super) struct Words<'s> {
     selectors: &'s ClassSelectors,
-    programs: RefCell<BTreeMap<String, Option<Program>>>,
     left: Cell<u32>,
     /// How many more reasons are given for single devices.
     reasons: Cell<u32>,
@@ -366,7 +364,6 @@ impl<'s> Words<'s> {
     pub(super) fn new(selectors: &'s ClassSelectors) -> Self {
         Self {
             selectors,
-            programs: RefCell::default(),
             left: Cell::new(DETAILED),
             reasons: Cell::new(MOST_REASONS),
         }
@@ -393,11 +390,8 @@ fn not_selected(
     let Some(pool) = cluster.pool(&pool) else {
         return whole();
     };
-    let mut programs = words.programs.borrow_mut();
-    let program = programs
-        .entry(expression.to_owned())
-        .or_insert_with(|| words.selectors.compile(expression).ok());
-    let (Some((slice, device)), Some(program)) = (pool.device(&id.device), program) else {
+    let selector = words.selectors.selector(&expression.into());
+    let (Some((slice, device)), Ok(program)) = (pool.device(&id.device), selector.program()) else {
         return whole();
     };
     let input = DeviceInput::of(&slice.spec.driver, device);

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::cel::{DeviceInput, Program};
-use crate::devices::{ClassSelectors, input};
+use crate::devices::{CachedSelector, ClassSelectors, SelectableDevice, SelectorError, all_match};
 use crate::model::{
     AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str,
     TOO_MUCH_WORK,
@@ -122,10 +121,9 @@ enum Verdict {
 struct SelectorCheck<'a> {
     selectors: ClassSelectors,
     /// Of the newest generation of each pool.
-    devices: Vec<(DeviceId, Str, DeviceInput)>,
+    devices: Vec<(DeviceId, Str, SelectableDevice)>,
     /// Which devices belong to a class.
     of_class: BTreeMap<Str, Vec<u32>>,
-    programs: HashMap<Str, Arc<Result<Program, String>>>,
     verdicts: HashMap<(&'a Str, Vec<&'a Str>), Verdict>,
     /// Classes of which not all devices are known, as the command has spent its work on expressions.
     not_judged: BTreeSet<Str>,
@@ -137,18 +135,16 @@ impl<'a> SelectorCheck<'a> {
             selectors: ClassSelectors::of(look.cluster),
             devices: Vec::new(),
             of_class: BTreeMap::new(),
-            programs: HashMap::new(),
             verdicts: HashMap::new(),
             not_judged: BTreeSet::new(),
         };
         if look.wants(Code::SelectorFails) {
             for pool in look.cluster.pools() {
-                for (slice, device) in pool.devices() {
-                    let seen = input(slice, device);
-                    check
-                        .devices
-                        .push((pool.device_id(&device.name), slice.metadata.name.clone(), seen));
-                }
+                let devices = check.selectors.devices(&pool);
+                check.devices.extend(devices.map(|(slice, device, selectable)| {
+                    let id = pool.device_id(&device.name);
+                    (id, slice.metadata.name.clone(), selectable)
+                }));
             }
         }
         check
@@ -233,27 +229,17 @@ impl<'a> SelectorCheck<'a> {
         }
     }
 
-    fn program(&mut self, expression: &Str) -> Arc<Result<Program, String>> {
-        if let Some(program) = self.programs.get(expression) {
-            return Arc::clone(program);
-        }
-        let program = self
-            .selectors
-            .compile(expression)
-            .map_err(|error| error.to_string());
-        let program = Arc::new(program);
-        self.programs.insert(expression.clone(), Arc::clone(&program));
-        program
-    }
-
-    fn compile_error(&mut self, selectors: &[Selector]) -> Option<String> {
+    fn compile_error(&self, selectors: &[Selector]) -> Option<String> {
         selectors.iter().enumerate().find_map(|(index, selector)| {
             let Some(cel) = &selector.cel else {
                 return Some(format!("selector #{index} has no CEL expression"));
             };
-            let program = self.program(&cel.expression);
-            let error = program.as_ref().as_ref().err()?;
-            Some(format!("selector #{index} does not compile: {}", one_line(error)))
+            let selector = self.selectors.selector(&cel.expression);
+            let error = selector.program().err()?.to_string();
+            Some(format!(
+                "selector #{index} does not compile: {}",
+                one_line(&error)
+            ))
         })
     }
 
@@ -281,35 +267,30 @@ impl<'a> SelectorCheck<'a> {
 
     /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1: the class decides first, then the selectors of the request in their
     /// order, up to the first that does not match.
-    fn evaluate(&mut self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
-        let programs: Vec<_> = expressions
-            .iter()
-            .map(|expression| self.program(expression))
-            .collect();
+    fn evaluate(&self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
         if self.not_judged.contains(class) {
             return None;
         }
+        let selectors = expressions
+            .iter()
+            .map(|expression| self.selectors.selector(expression));
+        let selectors: Vec<_> = selectors.collect();
         let devices = self.of_class.get(class).map_or(&[][..], Vec::as_slice);
         let mut first = None;
         let mut failures = 0;
         for number in devices {
             let (id, slice, device) = &self.devices[*number as usize];
-            for (index, program) in programs.iter().enumerate() {
-                let Ok(program) = program.as_ref() else {
-                    break;
-                };
-                match program.evaluate(device).result {
-                    Ok(true) => {}
-                    Ok(false) => break,
-                    Err(error) if error.is_not_tried() => return None,
-                    Err(error) => {
-                        failures += 1;
-                        first.get_or_insert_with(|| {
-                            let error = format!("selector #{index} fails: {}", one_line(&error.to_string()));
-                            (id.clone(), slice.clone(), error)
-                        });
-                        break;
-                    }
+            let matches =
+                |(_, selector): &(usize, &Arc<CachedSelector>)| self.selectors.is_selected(selector, device);
+            match all_match(selectors.iter().enumerate(), matches) {
+                Ok(_) => {}
+                Err((_, SelectorError::NotTried)) => return None,
+                Err(((index, _), error)) => {
+                    failures += 1;
+                    first.get_or_insert_with(|| {
+                        let error = format!("selector #{index} fails: {}", one_line(&error.to_string()));
+                        (id.clone(), slice.clone(), error)
+                    });
                 }
             }
         }
