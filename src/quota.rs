@@ -97,7 +97,7 @@ impl<'a> Quotas<'a> {
         };
         for quota in cluster.quotas() {
             let hard = &mut quota.status.hard.iter();
-            if hard.any(|(resource, _)| quotas.is_for_claims(resource)) {
+            if has_no_scopes(quota) && hard.any(|(resource, _)| quotas.is_for_claims(resource)) {
                 let namespace = &quota.metadata.namespace;
                 quotas.of.entry(namespace).or_default().push(quota);
             }
@@ -244,6 +244,11 @@ impl<'a> Quotas<'a> {
     }
 }
 
+/// A claim is in no scope. Mirrors `generic/evaluator.go`, `Matches` with `MatchesNoScopeFunc`.
+fn has_no_scopes(quota: &Quota) -> bool {
+    quota.spec.scopes.is_empty() && quota.spec.scope_selector.match_expressions.is_empty()
+}
+
 /// What a request counts by class: of alternatives, the most that one of them asks of the class.
 fn devices(request: &Request) -> BTreeMap<&Str, i64> {
     let number = |request: &DeviceRequest| match request.allocation_mode {
@@ -306,7 +311,7 @@ mod tests {
         )
     }
 
-    fn spec(requests: &Value) -> ClaimSpec {
+    fn claim_spec(requests: &Value) -> ClaimSpec {
         let json = json!({"metadata": {"name": "c"}, "spec": {"devices": {"requests": requests}}});
         let object = Object::from_json(Kind::ResourceClaim, json.to_string().as_bytes());
         let Ok(Object::ResourceClaim(claim)) = object else {
@@ -353,7 +358,7 @@ mod tests {
                 vec![(GPU, 2), (nic, 5)],
             ),
         ] {
-            let mut usage = Quotas::of(&plain).usage(&spec(&requests));
+            let mut usage = Quotas::of(&plain).usage(&claim_spec(&requests));
             assert_eq!(usage.remove(CLAIMS), Some(1), "{requests}");
             let found: Vec<_> = usage
                 .iter()
@@ -362,7 +367,7 @@ mod tests {
             assert_eq!(found, expected, "{requests}");
         }
         let cluster = world().build();
-        let usage = Quotas::of(&cluster).usage(&spec(&gpus(2)));
+        let usage = Quotas::of(&cluster).usage(&claim_spec(&gpus(2)));
         let names: Vec<_> = usage.keys().map(String::as_str).collect();
         assert_eq!(
             names,
@@ -411,7 +416,7 @@ mod tests {
         ] {
             let refusal = |world: World| {
                 let cluster = with_quota(world, &hard, &used).build();
-                let (spec, quotas) = (spec(&gpus(2)), Quotas::of(&cluster));
+                let (spec, quotas) = (claim_spec(&gpus(2)), Quotas::of(&cluster));
                 let refused = quotas.first_refused(&"n".into(), [((), &spec)]);
                 assert!(quotas.first_refused(&"m".into(), [((), &spec)]).is_none());
                 refused.map(|((), refusal)| refusal.to_string())
@@ -422,6 +427,23 @@ mod tests {
             let plain = refusal(without_extended_resources(world()));
             assert_eq!(plain.as_deref(), expected, "{hard} {used}");
         }
+    }
+
+    #[test]
+    fn a_quota_with_scopes_limits_no_claim() {
+        let refuses = |spec: &Value| {
+            let quota = json!({"metadata": {"namespace": "n", "name": "q"}, "spec": spec,
+                               "status": {"hard": {CLAIMS: "0"}, "used": {CLAIMS: "0"}}});
+            let cluster = world().with(Kind::ResourceQuota, &quota).build();
+            let refused = Quotas::of(&cluster).first_refused(&"n".into(), [((), &claim_spec(&gpus(1)))]);
+            refused.is_some()
+        };
+        assert!(refuses(&json!({"scopes": [], "scopeSelector": null})));
+        assert!(!refuses(&json!({"scopes": ["NotTerminating"]})));
+        let of_class = json!({"scopeName": "PriorityClass", "operator": "In", "values": ["high"]});
+        assert!(!refuses(
+            &json!({"scopeSelector": {"matchExpressions": [of_class]}})
+        ));
     }
 
     #[test]

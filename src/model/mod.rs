@@ -50,7 +50,7 @@ pub use meter::{Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
     IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement, PodSelector, Quota,
-    QuotaStatus,
+    QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use pod::{
