@@ -29,6 +29,7 @@ pub mod devices;
 pub mod eviction;
 pub mod inspect;
 pub mod model;
+pub mod quota;
 pub mod reservation;
 pub mod scheduling;
 pub mod script;

@@ -14,10 +14,10 @@ use crate::model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, 
 use super::Stop;
 use super::constraint::{Values, attribute_of};
 use super::index::{AlternativeIx, DeviceIx, SourceIx, ValueIx, ViewIx, stretch};
-use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
+use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, SelectorUse, shown};
 use crate::devices::{
     Features, InView, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, RuledOut,
-    SelectorError, Usage, need, not_allocatable, not_selectable, takes_all, units,
+    SelectorError, Usage, first_unmatched, need, not_allocatable, not_selectable, takes_all, units,
 };
 
 /// What keeps a device from an alternative.
@@ -365,15 +365,16 @@ impl<'a> Problem<'a> {
         if let Some(why) = not_selectable(self.features, found) {
             return Err(why.into());
         }
-        let numbered = self.view(device).numbered(self.pool_device(device));
-        for (place, selector) in self.alternative(number).selectors.iter().enumerate() {
-            match self.demand.expressions.matches(selector.expression, numbered) {
-                Ok(true) => {}
-                Ok(false) if selector.of_class => return Err(RuledOut::ClassSelector.into()),
-                Ok(false) => return Err(RuledOut::RequestSelector.into()),
-                Err(SelectorError::NotTried) => return Err(Trouble::NotTried.into()),
-                Err(SelectorError::Compile(why)) => return Err(Trouble::SelectorCompile(place, why).into()),
-                Err(SelectorError::Runtime(why)) => return Err(Trouble::SelectorRuntime(place, why).into()),
+        match self.first_unmatched(number, device) {
+            Ok(None) => {}
+            Ok(Some(selector)) if selector.of_class => return Err(RuledOut::ClassSelector.into()),
+            Ok(Some(_)) => return Err(RuledOut::RequestSelector.into()),
+            Err((place, error)) => {
+                return Err(Unfit::Trouble(match error {
+                    SelectorError::NotTried => Trouble::NotTried,
+                    SelectorError::Compile(why) => Trouble::SelectorCompile(place, why),
+                    SelectorError::Runtime(why) => Trouble::SelectorRuntime(place, why),
+                }));
             }
         }
         let slice = self.slice(device);
@@ -388,6 +389,26 @@ impl<'a> Problem<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The first selector that does not select the device.
+    ///
+    /// # Errors
+    /// The place of one that fails before, and why.
+    pub(super) fn first_unmatched(
+        &self,
+        number: AlternativeIx,
+        device: DeviceIx,
+    ) -> Result<Option<&'a SelectorUse>, (usize, SelectorError)> {
+        let numbered = self.view(device).numbered(self.pool_device(device));
+        let selectors = self.alternative(number).selectors.iter().enumerate();
+        let matches = |(_, selector): &(usize, &SelectorUse)| {
+            self.demand.expressions.matches(selector.expression, numbered)
+        };
+        match first_unmatched(selectors, matches) {
+            Ok(found) => Ok(found.map(|(_, selector)| selector)),
+            Err(((place, _), error)) => Err((place, error)),
+        }
     }
 
     /// The words of kube-scheduler for what ends the attempt at `device`.

@@ -204,16 +204,8 @@ impl Explanation<'_> {
 
     /// The first selector that does not select the device.
     pub fn selector(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
-        let device = DeviceIx::from(device);
-        let expressions = &self.problem.demand.expressions;
-        let numbered = self
-            .problem
-            .view(device)
-            .numbered(self.problem.pool_device(device));
-        let selectors = &mut self.alternative(one).selectors.iter();
-        let selector =
-            selectors.find(|selector| expressions.matches(selector.expression, numbered) == Ok(false))?;
-        Some(expressions.text(selector.expression))
+        let selector = self.problem.first_unmatched(one.number, device.into()).ok()??;
+        Some(self.problem.demand.expressions.text(selector.expression))
     }
 
     /// The capacity that the device does not have, or whose policy refuses the amount.

@@ -253,22 +253,19 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let needs = Needs::kinds(DEVICES_NEEDS.into_iter().chain(nodes)).pods_after_claims();
     watching::check(ctx)?;
     let loaded = ctx.load_to_watch(&needs).await?;
-    let compile = |expression: &String| {
-        let compiled = ClassSelectors::of(&loaded.cluster).compile(expression);
-        compiled.map_err(|error| {
+    let selector: Option<Str> = selector.map(Into::into);
+    if let Some(expression) = &selector {
+        let compiled = ClassSelectors::of(&loaded.cluster).selector(expression);
+        compiled.program().map_err(|error| {
             UsageError::new(format!("`--selector` is no CEL expression for devices: {error}"))
-        })
-    };
-    selector.as_ref().map(compile).transpose()?;
+        })?;
+    }
     let rows = |cluster: &Cluster| {
         // What was spent on rows that are shown already is not missing now.
         cluster.meter().renew();
         let selectors = ClassSelectors::of(cluster);
-        // It has compiled before.
-        let selects = selector
-            .as_ref()
-            .and_then(|expression| selectors.compile(expression).ok());
-        inspect::devices(cluster, &filter, &selectors, selects.as_ref())
+        let selects = selector.as_ref().map(|expression| selectors.selector(expression));
+        inspect::devices(cluster, &filter, &selectors, selects.as_deref())
     };
     let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));

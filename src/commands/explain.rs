@@ -12,11 +12,10 @@ use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
     ClusterVerdict, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation, Reason,
-    explain_claims, explain_pod, explain_unread, unjudged,
+    explain_claims, explain_new_pod, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
-use crate::scheduling::{GenerateError, generate_claims};
 use crate::sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -118,13 +117,7 @@ fn of_manifest(
                 .hint("one is explained at a time; `simulate allocation -f` judges several")
                 .into());
         }
-        let pod = match generate_claims(cluster, pod) {
-            Ok(pod) => pod,
-            Err(GenerateError::Unread { gap, .. }) => return Ok(explain_unread(pod, &gap)),
-            // A template that is not there shows in what the pod waits for.
-            Err(GenerateError::NoTemplate(_)) => Arc::clone(pod),
-        };
-        return Ok(explain_pod(cluster, &pod, settings));
+        return Ok(explain_new_pod(cluster, pod, settings));
     }
     let claims: Vec<_> = manifest
         .iter()

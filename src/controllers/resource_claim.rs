@@ -19,7 +19,7 @@ use crate::model::{
     Version,
 };
 use crate::reservation::{
-    ENTRY_ANNOTATION, PodGroups, claim_name, claim_names, group_claim_name, is_done, is_group,
+    ENTRY_ANNOTATION, PodGroups, claim_name, claim_names, group_claim_name, is_done, is_made_for,
     is_reserved_for,
 };
 
@@ -521,20 +521,10 @@ impl ResourceClaims {
         })
     }
 
-    /// The claim that was made for `entry` of the owner. Mirrors `findPodResourceClaim` and `findPodGroupResourceClaim`.
+    /// The claim that was made for `entry` of the owner.
     fn made_for<'a>(&'a self, cluster: &'a Cluster, owner: &Owner, entry: &Str) -> Option<&'a Arc<Claim>> {
-        let is_own = |claim: &&Arc<Claim>| {
-            let metadata = &claim.metadata;
-            metadata.namespace == owner.key.namespace
-                && metadata.annotation(ENTRY_ANNOTATION) == Some(entry)
-                && metadata.controller().is_some_and(|found| {
-                    found.uid == owner.uid
-                        && match owner.kind {
-                            Kind::Pod => found.kind == "Pod" && found.api_version == "v1",
-                            _ => is_group(found),
-                        }
-                })
-        };
+        let is_own =
+            |claim: &&Arc<Claim>| is_made_for(claim, owner.kind, &owner.key.namespace, &owner.uid, entry);
         cluster
             .claims_of_owner(&owner.uid)
             .find(is_own)

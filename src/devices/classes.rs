@@ -1,11 +1,13 @@
-//! Which classes a device belongs to, and which devices an expression selects.
+//! Which classes a device belongs to, and which devices an expression of the user's selects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::features::Features;
-use crate::cel::{DeviceInput, Environment, Mode, Program};
-use crate::model::{Class, Cluster, Device, Meter, Slice, Str};
+use super::selectors::{
+    CachedSelector, Numbered, NumberedSlice, SelectorCache, SelectorError, first_unmatched,
+};
+use crate::model::{CelSelector, Class, Cluster, Device, Pool, Slice, Str};
 
 /// What the selectors of a class say of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,58 +33,63 @@ pub struct DeviceClasses {
     pub not_judged: Vec<Str>,
 }
 
+/// A device that selectors can be asked about: its place in a slice.
+#[derive(Clone, Debug)]
+pub struct SelectableDevice(Arc<NumberedSlice>, u32);
+
+/// Attributes that are compared with those of devices like it in a step; a device that the API server accepts has no more.
+const ATTRIBUTES_OF_A_STEP: usize = 32;
+
 /// The selectors of all classes of a cluster, compiled as the scheduler of its release compiles them.
 #[derive(Debug)]
 pub struct ClassSelectors {
-    environment: Environment,
-    meter: Arc<Meter>,
-    /// By name of the class; a selector without an expression is an error too.
-    classes: BTreeMap<Str, Vec<Result<Program, String>>>,
+    all: SelectorCache,
+    /// By name of the class; nothing for a selector without an expression, which is an error too.
+    classes: BTreeMap<Str, Vec<Option<Arc<CachedSelector>>>>,
 }
 
 impl ClassSelectors {
     /// Compiles the selectors of the classes of `cluster`.
     pub fn of(cluster: &Cluster) -> Self {
         let known = cluster.environment();
-        let environment = Features::of(known).selectors(known);
+        let all = SelectorCache::new(Features::of(known).selectors(known), cluster.meter());
         let compile = |class: &Class| {
-            let selectors = class.spec.selectors.iter().map(|selector| {
-                let cel = selector
-                    .cel
-                    .as_ref()
-                    .ok_or_else(|| "no CEL expression".to_owned())?;
-                environment
-                    .compile(&cel.expression, Mode::Stored)
-                    .map(|program| program.metered(cluster.meter()))
-                    .map_err(|error| format!("CEL compile error: {error}"))
-            });
-            selectors.collect()
+            let selectors = class.spec.selectors.iter();
+            let compile = |cel: &CelSelector| all.selector(&cel.expression);
+            selectors
+                .map(|selector| selector.cel.as_ref().map(compile))
+                .collect()
         };
         let classes = cluster
             .classes()
             .map(|class| (class.metadata.name.clone(), compile(class)))
             .collect();
-        Self {
-            environment,
-            meter: Arc::clone(cluster.meter()),
-            classes,
-        }
+        Self { all, classes }
     }
 
-    /// Compiles an expression of the user's.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn compile(&self, expression: &str) -> Result<Program, crate::cel::CompileError> {
-        let program = self.environment.compile(expression, Mode::Stored)?;
-        Ok(program.metered(&self.meter))
+    /// The selector `expression`, of a class, a request or the user's, compiled once.
+    pub fn selector(&self, expression: &Str) -> Arc<CachedSelector> {
+        self.all.selector(expression)
+    }
+
+    /// The devices of a pool as in [`Pool::devices`], ready for selectors.
+    pub fn devices<'a>(
+        &self,
+        pool: &Pool<'a>,
+    ) -> impl Iterator<Item = (&'a Arc<Slice>, &'a Device, SelectableDevice)> {
+        pool.slices.iter().flat_map(move |slice| {
+            let numbered = self.all.number(slice);
+            (0..)
+                .zip(&slice.spec.devices)
+                .map(move |(index, device)| (*slice, device, SelectableDevice(Arc::clone(&numbered), index)))
+        })
     }
 
     /// The classes that the device belongs to.
-    pub fn classes(&self, device: &DeviceInput) -> DeviceClasses {
+    pub fn classes(&self, device: &SelectableDevice) -> DeviceClasses {
         let mut found = DeviceClasses::default();
         for (name, selectors) in &self.classes {
-            match all_match(selectors, device) {
+            match self.all_match(selectors, device) {
                 Match::Yes => found.names.push(name.clone()),
                 Match::No => {}
                 Match::Error(why) => found.errors.push((name.clone(), why)),
@@ -93,33 +100,48 @@ impl ClassSelectors {
     }
 
     /// Whether the device belongs to the class of that name.
-    pub fn matches(&self, class: &str, device: &DeviceInput) -> Match {
+    pub fn matches(&self, class: &str, device: &SelectableDevice) -> Match {
         self.classes
             .get(class)
-            .map_or(Match::No, |selectors| all_match(selectors, device))
+            .map_or(Match::No, |selectors| self.all_match(selectors, device))
     }
-}
 
-/// Mirrors `allocator_incubating.go`, `selectorsMatch`, v1.37.1: the first selector that does not match or fails decides.
-fn all_match(selectors: &[Result<Program, String>], device: &DeviceInput) -> Match {
-    for (index, selector) in selectors.iter().enumerate() {
-        let program = match selector {
-            Ok(program) => program,
-            Err(why) => return Match::Error(format!("selector #{index}: {why}")),
-        };
-        match program.evaluate(device).result {
-            Ok(true) => {}
-            Ok(false) => return Match::No,
-            Err(why) if why.is_not_tried() => return Match::Unknown,
-            Err(why) => return Match::Error(format!("selector #{index}: CEL runtime error: {why}")),
+    /// Whether the selector selects the device.
+    pub(crate) fn is_selected(
+        &self,
+        selector: &CachedSelector,
+        SelectableDevice(slice, index): &SelectableDevice,
+    ) -> Result<bool, SelectorError> {
+        let program = selector.program()?;
+        let meter = self.all.meter();
+        if meter.is_exhausted() {
+            return Err(SelectorError::NotTried);
         }
+        // To find what is known of devices like it takes work too: there may be as many selectors as devices.
+        let index = *index;
+        let device = Numbered { slice, index };
+        meter.spend(1 + (device.device().attributes.len() / ATTRIBUTES_OF_A_STEP) as u64);
+        selector.answer(program, device)
     }
-    Match::Yes
-}
 
-/// The device as expressions see it.
-pub fn input(slice: &Slice, device: &Device) -> DeviceInput {
-    DeviceInput::of(&slice.spec.driver, device)
+    fn all_match(&self, selectors: &[Option<Arc<CachedSelector>>], device: &SelectableDevice) -> Match {
+        let matches = |(_, selector): &(usize, &Option<Arc<CachedSelector>>)| match selector {
+            Some(selector) => self.is_selected(selector, device).map_err(Some),
+            None => Err(None),
+        };
+        let (index, error) = match first_unmatched(selectors.iter().enumerate(), matches) {
+            Ok(None) => return Match::Yes,
+            Ok(Some(_)) => return Match::No,
+            Err(((index, _), error)) => (index, error),
+        };
+        let why = match error {
+            None => "no CEL expression".to_owned(),
+            Some(SelectorError::NotTried) => return Match::Unknown,
+            Some(SelectorError::Compile(why)) => format!("CEL compile error: {why}"),
+            Some(SelectorError::Runtime(why)) => format!("CEL runtime error: {why}"),
+        };
+        Match::Error(format!("selector #{index}: {why}"))
+    }
 }
 
 #[cfg(test)]
@@ -151,8 +173,8 @@ mod tests {
             )
             .build();
         let selectors = ClassSelectors::of(&cluster);
-        let slice = cluster.slices().next().unwrap();
-        let device = input(slice, &slice.spec.devices[0]);
+        let pool = cluster.pools().next().unwrap();
+        let (_, _, device) = selectors.devices(&pool).next().unwrap();
         let found = selectors.classes(&device);
         assert_eq!(found.names, ["any", "driver"]);
         let errors: Vec<_> = found
@@ -171,6 +193,29 @@ mod tests {
         assert_eq!(selectors.matches("driver", &device), Match::Yes);
         assert_eq!(selectors.matches("late", &device), Match::No);
         assert_eq!(selectors.matches("nowhere", &device), Match::No);
+    }
+
+    #[test]
+    fn devices_that_are_alike_are_judged_once() {
+        let spent = |sizes: &[i64]| {
+            let devices = sizes
+                .iter()
+                .map(|size| json!({"name": "x", "attributes": {"size": {"int": size}}}));
+            let cluster = World::default()
+                .class_with("large", &json!([cel("device.attributes['d'].size > 1")]))
+                .slice("node-1", &json!(devices.collect::<Vec<_>>()))
+                .build();
+            let selectors = ClassSelectors::of(&cluster);
+            let pool = cluster.pools().next().unwrap();
+            for (_, _, device) in selectors.devices(&pool) {
+                selectors.classes(&device);
+            }
+            cluster.meter().spent()
+        };
+        let one = spent(&[1]);
+        assert!(one > 2, "{one}");
+        assert_eq!(spent(&[1, 1, 1]), one + 2);
+        assert_eq!(spent(&[1, 2, 1]), one + one + 1);
     }
 
     #[test]
@@ -193,8 +238,10 @@ mod tests {
                     &json!([{"name": "x", "attributes": {"roots": {"ints": [1, 2]}}}]),
                 )
                 .build();
-            let slice = cluster.slices().next().unwrap();
-            ClassSelectors::of(&cluster).matches("d", &input(slice, &slice.spec.devices[0]))
+            let pool = cluster.pools().next().unwrap();
+            let selectors = ClassSelectors::of(&cluster);
+            let (_, _, device) = selectors.devices(&pool).next().unwrap();
+            selectors.matches("d", &device)
         };
         let fails = Match::Error(
             "selector #0: CEL runtime error: attribute roots: unsupported attribute value".to_owned(),

@@ -31,7 +31,7 @@ mod selectors;
 mod taints;
 
 pub(crate) use capacity::{Need, need, takes_all, units};
-pub use classes::{ClassSelectors, DeviceClasses, Match, input};
+pub use classes::{ClassSelectors, DeviceClasses, Match, SelectableDevice};
 pub(crate) use counters::{Compatibility, CounterIx, InView, SetIx, Usage};
 pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
@@ -44,7 +44,8 @@ pub(crate) use pools::{LOOKS_PER_OBJECT, Lack, PoolDevice, PoolView};
 pub use reach::DeviceNode;
 pub(crate) use reach::{Nodes, WantedNode, node_of};
 pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};
-pub(crate) use selectors::{ExpressionId, Expressions, SelectorError};
+pub use selectors::CachedSelector;
+pub(crate) use selectors::{ExpressionId, Expressions, SelectorError, first_unmatched};
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, is_tolerated, keeps_off, tolerates};
 
 #[cfg(test)]

@@ -10,28 +10,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use foldhash::fast::RandomState;
 
-use crate::cel::{CompileError, DeviceInput, Environment, EvalError, KeptReadings, Mode, Program, Readings};
-use crate::model::{AttributeValue, Meter, Slice, Str};
+use crate::cel::{CompileError, DeviceInput, Environment, KeptReadings, Mode, Program, Readings};
+use crate::model::{AttributeValue, Device, Meter, Slice, Str, TOO_MUCH_WORK};
 
 /// Why an expression has no value, in the words of kube-scheduler.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SelectorError {
     /// It does not compile.
+    #[error("{0}")]
     Compile(Str),
     /// It fails on this device.
+    #[error("{0}")]
     Runtime(Str),
     /// The command's work on expressions was used up before, so that it was not tried.
+    #[error("{}", TOO_MUCH_WORK)]
     NotTried,
-}
-
-impl SelectorError {
-    fn of(error: &EvalError) -> Self {
-        if error.is_not_tried() {
-            Self::NotTried
-        } else {
-            Self::Runtime(error.to_string().into())
-        }
-    }
 }
 
 /// Every expression that was asked for, and the numbers of all devices.
@@ -39,7 +32,7 @@ impl SelectorError {
 pub(crate) struct SelectorCache {
     environment: Environment,
     meter: Arc<Meter>,
-    selectors: Mutex<HashMap<Str, Arc<Selector>>>,
+    selectors: Mutex<HashMap<Str, Arc<CachedSelector>>>,
     derived: Mutex<HashMap<Str, Arc<DerivedAttribute>>>,
     next_device: AtomicU32,
 }
@@ -62,7 +55,7 @@ pub(crate) struct Numbered<'a> {
 }
 
 /// An expression that selects devices, with its results so far.
-pub(crate) struct Selector {
+pub struct CachedSelector {
     program: Result<Program, Str>,
     results: Results,
     errors: Mutex<HashMap<u32, Str>>,
@@ -109,10 +102,10 @@ impl SelectorCache {
     }
 
     /// The selector `text`.
-    pub(crate) fn selector(&self, text: &Str) -> Arc<Selector> {
+    pub(crate) fn selector(&self, text: &Str) -> Arc<CachedSelector> {
         let mut known = locked(&self.selectors);
         let selector = known.entry(text.clone()).or_insert_with(|| {
-            Arc::new(Selector {
+            Arc::new(CachedSelector {
                 program: self.program(self.environment.compile(text, Mode::Stored)),
                 results: Results::default(),
                 errors: Mutex::default(),
@@ -140,36 +133,42 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Numbered<'_> {
+impl<'a> Numbered<'a> {
     fn number(self) -> u32 {
         self.slice.base + self.index
     }
 
-    /// What `program` reads of it, if that can be listed.
-    fn readings(&self, program: &Program) -> Option<Readings<'_>> {
-        let spec = &self.slice.slice.spec;
-        let reads = program.reads()?;
-        reads.read(&spec.driver, &spec.devices[self.index as usize])
+    /// The device itself.
+    pub(super) fn device(self) -> &'a Device {
+        &self.slice.slice.spec.devices[self.index as usize]
     }
 
-    fn input(&self) -> &DeviceInput {
+    /// What `program` reads of it, if that can be listed.
+    fn readings(self, program: &Program) -> Option<Readings<'a>> {
+        let reads = program.reads()?;
+        reads.read(&self.slice.slice.spec.driver, self.device())
+    }
+
+    fn input(self) -> &'a DeviceInput {
         let spec = &self.slice.slice.spec;
         let inputs = self
             .slice
             .inputs
             .get_or_init(|| spec.devices.iter().map(|_| OnceLock::new()).collect());
-        let index = self.index as usize;
-        inputs[index].get_or_init(|| DeviceInput::of(&spec.driver, &spec.devices[index]))
+        inputs[self.index as usize].get_or_init(|| DeviceInput::of(&spec.driver, self.device()))
     }
 }
 
-impl Selector {
+impl CachedSelector {
+    /// The program, or why the expression does not compile.
+    pub(crate) fn program(&self) -> Result<&Program, SelectorError> {
+        let program = self.program.as_ref();
+        program.map_err(|why| SelectorError::Compile(why.clone()))
+    }
+
     /// Whether it selects the device.
     pub(crate) fn matches(&self, device: Numbered<'_>) -> Result<bool, SelectorError> {
-        let program = match &self.program {
-            Ok(program) => program,
-            Err(why) => return Err(SelectorError::Compile(why.clone())),
-        };
+        let program = self.program()?;
         let number = device.number();
         let known = self.results.of(number);
         match known.load(Ordering::Acquire) {
@@ -195,11 +194,9 @@ impl Selector {
             Err(other) => Err(other),
         }
     }
-}
 
-impl Selector {
-    /// The answer of `program`, which is that of the selector.
-    fn answer(&self, program: &Program, device: Numbered<'_>) -> Result<bool, SelectorError> {
+    /// The answer of `program`, which is that of the selector, for a device that is not asked about again.
+    pub(super) fn answer(&self, program: &Program, device: Numbered<'_>) -> Result<bool, SelectorError> {
         let readings = device.readings(program);
         if let Some(known) = readings.as_ref().and_then(|readings| self.answers.get(readings)) {
             return known.map_err(SelectorError::Runtime);
@@ -207,16 +204,34 @@ impl Selector {
         let input = device.input();
         let answer = match program.evaluate(input).result {
             Ok(matches) => Ok(matches),
-            Err(error) => match SelectorError::of(&error) {
-                SelectorError::Runtime(why) => Err(why),
-                other => return Err(other),
-            },
+            Err(error) if error.is_not_tried() => return Err(SelectorError::NotTried),
+            Err(error) => Err(error.to_string().into()),
         };
         if let Some(readings) = readings.filter(|_| input.is_readable()) {
             self.answers.add(&readings, &answer);
         }
         answer.map_err(SelectorError::Runtime)
     }
+}
+
+/// Asks `selectors` about a device in their order, and returns the first that does not match. `matches` asks one.
+///
+/// Mirrors `allocator_incubating.go`, `selectorsMatch`, v1.37.1.
+///
+/// # Errors
+/// The first that fails, if none before it does not match, with its error.
+pub(crate) fn first_unmatched<S, E>(
+    selectors: impl IntoIterator<Item = S>,
+    matches: impl Fn(&S) -> Result<bool, E>,
+) -> Result<Option<S>, (S, E)> {
+    for selector in selectors {
+        match matches(&selector) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Some(selector)),
+            Err(error) => return Err((selector, error)),
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a device is selected, or why that cannot be told.
@@ -286,10 +301,8 @@ impl DerivedAttribute {
         }
         let value = match program.derive(device.input()) {
             Ok(value) => Ok(value),
-            Err(error) => match SelectorError::of(&error) {
-                SelectorError::Runtime(why) => Err(why),
-                other => return Err(other),
-            },
+            Err(error) if error.is_not_tried() => return Err(SelectorError::NotTried),
+            Err(error) => Err(error.to_string().into()),
         };
         locked(&self.values).insert(number, value.clone());
         value.map_err(SelectorError::Runtime)
@@ -328,7 +341,7 @@ pub(crate) struct ExpressionId(u32);
 /// The distinct expressions of a demand.
 pub(crate) struct Expressions {
     all: Arc<SelectorCache>,
-    selectors: Vec<(Str, Arc<Selector>)>,
+    selectors: Vec<(Str, Arc<CachedSelector>)>,
     /// The places of `selectors`.
     places: HashMap<Str, u32>,
     derived: Vec<(Str, Arc<DerivedAttribute>)>,
@@ -343,9 +356,9 @@ impl fmt::Debug for Expressions {
     }
 }
 
-impl fmt::Debug for Selector {
+impl fmt::Debug for CachedSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Selector").field(&self.program).finish()
+        f.debug_tuple("CachedSelector").field(&self.program).finish()
     }
 }
 

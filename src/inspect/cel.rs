@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Warnings;
 use super::claim_filter::names_device;
-use crate::cel::{Environment, FailingTerm, Features, Mode, Program, Refusal};
-use crate::devices::{ClassSelectors, DeviceNode, Match, WantedNode, input, node_of};
+use crate::cel::{DeviceInput, Environment, FailingTerm, Features, Program, Refusal};
+use crate::devices::{ClassSelectors, DeviceNode, Match, WantedNode, node_of};
 use crate::model::{Cluster, Component, DeviceId, Gate, Kind, Str, TOO_MUCH_WORK};
 
 /// The report.
@@ -138,23 +138,23 @@ pub const CEL_NEEDS: [Kind; 1] = [Kind::ResourceSlice];
 /// What `expression` comes to in `cluster`.
 pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> SelectorReport {
     let known = cluster.environment();
-    let features = |component: Component| Features {
-        consumable_capacity: known.enabled(component, Gate::DRAConsumableCapacity),
-        list_type_attributes: known.enabled(component, Gate::DRAListTypeAttributes),
+    let features = Features {
+        consumable_capacity: known.enabled(Component::ApiServer, Gate::DRAConsumableCapacity),
+        list_type_attributes: known.enabled(Component::ApiServer, Gate::DRAListTypeAttributes),
     };
-    let server = Environment::new(known.emulated_minor, features(Component::ApiServer))
-        .compatible_with(known.min_compatibility_minor);
-    let scheduler = Environment::new(known.emulated_minor, features(Component::Scheduler));
+    let server =
+        Environment::new(known.emulated_minor, features).compatible_with(known.min_compatibility_minor);
+    let selectors = ClassSelectors::of(cluster);
+    let selector = selectors.selector(&expression.into());
     let mut warnings = Warnings::default();
     let gap = cluster.gap(Kind::ResourceSlice, "");
     if let Some(gap) = gap {
         warnings.unknown("devices are unknown", gap);
     }
     let mut not_judged = false;
-    let (compile_error, devices) = match scheduler.compile(expression, Mode::Stored) {
+    let (compile_error, devices) = match selector.program() {
         Ok(program) => {
-            let program = program.metered(cluster.meter());
-            let (devices, some_missing) = evaluate(cluster, &program, filter, &mut warnings);
+            let (devices, some_missing) = evaluate(cluster, program, &selectors, filter, &mut warnings);
             not_judged = some_missing;
             (None, devices)
         }
@@ -191,13 +191,10 @@ fn new_objects(server: &Environment, expression: &str) -> NewObjects {
 fn evaluate(
     cluster: &Cluster,
     program: &Program,
+    selectors: &ClassSelectors,
     filter: &SelectorFilter,
     warnings: &mut Warnings,
 ) -> (Vec<SelectedDevice>, bool) {
-    let classes = filter
-        .class
-        .as_ref()
-        .map(|class| (class, ClassSelectors::of(cluster)));
     if let Some(class) = &filter.class {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
             warnings.unknown("devices of the class are unknown", gap);
@@ -216,7 +213,7 @@ fn evaluate(
         {
             continue;
         }
-        for (slice, device) in pool.devices() {
+        for (slice, device, selectable) in selectors.devices(&pool) {
             let id = pool.device_id(&device.name);
             let named = filter.names.is_empty() || filter.names.iter().any(|name| names_device(name, &id));
             if !named {
@@ -230,9 +227,8 @@ fn evaluate(
                     continue;
                 }
             }
-            let seen = input(slice, device);
-            if let Some((class, selectors)) = &classes {
-                match selectors.matches(class, &seen) {
+            if let Some(class) = &filter.class {
+                match selectors.matches(class, &selectable) {
                     Match::Yes => {}
                     Match::No => continue,
                     Match::Error(why) => {
@@ -245,6 +241,7 @@ fn evaluate(
                     }
                 }
             }
+            let seen = DeviceInput::of(&slice.spec.driver, device);
             let evaluation = program.evaluate(&seen);
             let (result, error) = match evaluation.result {
                 Ok(true) => (Selected::Match, None),

@@ -7,9 +7,9 @@ use super::{
     CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HealthIndex, HolderItem,
     LeftOut, Warnings,
 };
-use crate::cel::Program;
 use crate::devices::{
-    ClassSelectors, DeviceNode, DeviceState, Inventory, Match, PoolFacts, Taints, WantedNode, input, node_of,
+    CachedSelector, ClassSelectors, DeviceNode, DeviceState, Inventory, Match, PoolFacts, SelectableDevice,
+    Taints, WantedNode, node_of,
 };
 use crate::model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, Str, TOO_MUCH_WORK};
 
@@ -59,7 +59,7 @@ pub fn devices(
     cluster: &Cluster,
     filter: &DeviceFilter,
     selectors: &ClassSelectors,
-    selects: Option<&Program>,
+    selects: Option<&CachedSelector>,
 ) -> DeviceList {
     let mut listing = Listing::new(cluster, filter);
     let mut items = Vec::new();
@@ -75,8 +75,9 @@ pub fn devices(
             items.extend(listing.unpublished(id));
         }
         let facts = listing.inventory.pool_facts(&pool);
-        for (slice, device) in pool.devices() {
-            items.extend(listing.published(&pool, &facts, (slice, device), selectors, selects));
+        for (slice, device, selectable) in selectors.devices(&pool) {
+            let device = (&**slice, device, &selectable);
+            items.extend(listing.published(&pool, &facts, device, selectors, selects));
         }
         while let Some(id) = unpublished.next_if(|id| id.pool_id() == pool.id) {
             items.extend(listing.unpublished(id));
@@ -209,9 +210,9 @@ impl<'a> Listing<'a> {
         &mut self,
         pool: &Pool<'_>,
         facts: &PoolFacts,
-        (slice, device): (&Slice, &Device),
+        (slice, device, selectable): (&Slice, &Device, &SelectableDevice),
         selectors: &ClassSelectors,
-        selects: Option<&Program>,
+        selects: Option<&CachedSelector>,
     ) -> Option<DeviceItem> {
         let id = pool.device_id(&device.name);
         if !self.is_named(&id) {
@@ -229,12 +230,11 @@ impl<'a> Listing<'a> {
         if self.filter.free && (self.inventory.state(&id) != DeviceState::Free || !unavailable.is_empty()) {
             return None;
         }
-        let seen = input(slice, device);
         match self
             .filter
             .class
             .as_ref()
-            .map(|class| selectors.matches(class, &seen))
+            .map(|class| selectors.matches(class, selectable))
         {
             None | Some(Match::Yes) => {}
             Some(Match::No) => return None,
@@ -247,10 +247,10 @@ impl<'a> Listing<'a> {
                 return None;
             }
         }
-        let found = selectors.classes(&seen);
+        let found = selectors.classes(selectable);
         let mut item = self.item(id)?;
         if let Some(selects) = selects {
-            match selects.evaluate(&seen).result {
+            match selectors.is_selected(selects, selectable) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(why) => {

@@ -7,6 +7,10 @@ use serde_json::value::RawValue;
 use super::decode::{interned, interned_option, list, or_default};
 use super::{Condition, Meta, Str, Taint};
 
+/// What stands before the name of a class in the extended resource that every class has without naming one. Mirrors
+/// `ResourceDeviceClassPrefix`.
+pub const CLASS_RESOURCE: &str = "deviceclass.resource.kubernetes.io/";
+
 /// `resource.k8s.io` DeviceClass.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

@@ -38,8 +38,8 @@ pub use claim::{
 };
 pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER};
 pub use class::{
-    CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec, TaintRuleStatus,
-    TaintSelector,
+    CLASS_RESOURCE, CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec,
+    TaintRuleStatus, TaintSelector,
 };
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use decode::{UnknownFields, lookup, with_interner};
@@ -52,7 +52,7 @@ pub use meter::{Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
     IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement, PodSelector, Quota,
-    QuotaStatus,
+    QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use pod::{

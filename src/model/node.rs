@@ -148,9 +148,42 @@ pub struct Quota {
     /// Identity.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
+    /// Which objects count.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: QuotaSpec,
     /// What is allowed and used.
     #[serde(deserialize_with = "or_default")]
     pub status: QuotaStatus,
+}
+
+/// Which objects a quota counts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct QuotaSpec {
+    /// Scopes that an object must be in.
+    #[serde(deserialize_with = "interned_list")]
+    pub scopes: Vec<Str>,
+    /// Conditions on further scopes.
+    #[serde(deserialize_with = "or_default")]
+    pub scope_selector: ScopeSelector,
+}
+
+/// Conditions on the scopes of an object.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeSelector {
+    /// All must hold.
+    #[serde(deserialize_with = "list")]
+    pub match_expressions: Vec<ScopeRequirement>,
+}
+
+/// A condition on one scope. Its operator and values are about pods and volumes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeRequirement {
+    /// The scope.
+    #[serde(deserialize_with = "interned")]
+    pub scope_name: Str,
 }
 
 /// What a quota allows and what is used of it.

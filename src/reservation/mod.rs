@@ -15,7 +15,7 @@ pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name,
 pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
 pub use entry::{Entry, EntryStatus, GroupsKnown, consumers_of_entry, groups_are_known, judge, status_of};
 use entry::{Meant, meant_by};
-pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, owning_group};
+pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_for, owning_group};
 pub use reserved::{BindError, PodGroups, bind_to, is_reserved_for};
 pub use state::ClaimState;
 

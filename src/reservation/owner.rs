@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::PodGroups;
-use crate::model::{Claim, Key, OwnerReference, Pod, PodGroup, Str, Version};
+use crate::model::{Claim, Key, Kind, OwnerReference, Pod, PodGroup, Str, Version};
 
 /// The annotation that ties a claim to the entry it was made for.
 pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
@@ -56,6 +56,23 @@ pub fn owning_group(claim: &Claim) -> Option<&Str> {
 /// Whether the owner is a PodGroup, of whatever version.
 pub fn is_group(owner: &OwnerReference) -> bool {
     owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/")
+}
+
+/// Whether the claim was made from a template for `entry` of the pod or PodGroup that has this UID.
+///
+/// Mirrors `resourceclaim/controller.go`, `findPodResourceClaim` and `findPodGroupResourceClaim`, v1.37.1: the annotation tells the
+/// entry before the status of the owner names the claim.
+pub fn is_made_for(claim: &Claim, kind: Kind, namespace: &Str, uid: &Str, entry: &Str) -> bool {
+    let metadata = &claim.metadata;
+    metadata.namespace == *namespace
+        && metadata.annotation(ENTRY_ANNOTATION) == Some(entry)
+        && metadata.controller().is_some_and(|owner| {
+            owner.uid == *uid
+                && match kind {
+                    Kind::Pod => owner.kind == "Pod" && owner.api_version == "v1",
+                    _ => is_group(owner),
+                }
+        })
 }
 
 /// Checks that the claim was made for the group itself. Mirrors `resourceclaim.go`, `IsForPodGroup`, v1.37.1.

@@ -8,12 +8,9 @@ use std::sync::Arc;
 
 use super::requests::{Amounts, is_sidecar};
 use crate::model::{
-    AllocationMode, Claim, Class, Cluster, Container, DeviceRequest, Key, Meta, OwnerReference, Pod,
-    Quantity, Request, Str, lookup,
+    AllocationMode, CLASS_RESOURCE, Claim, Class, Cluster, Container, DeviceRequest, Key, Meta,
+    OwnerReference, Pod, Quantity, Request, Str, lookup,
 };
-
-/// Prefix of the resource name that every class has without being asked.
-const CLASS_PREFIX: &str = "deviceclass.resource.kubernetes.io/";
 
 /// Name of the claim as long as only the scheduler knows it.
 pub const IN_MEMORY_CLAIM: &str = "<extended-resources>";
@@ -24,7 +21,7 @@ const ANNOTATION: &str = "resource.kubernetes.io/extended-resource-claim";
 /// The class that stands behind a resource. Of several with that name the newest counts, and of equally old ones the first by
 /// name.
 pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a Arc<Class>> {
-    if let Some(class) = resource.strip_prefix(CLASS_PREFIX) {
+    if let Some(class) = resource.strip_prefix(CLASS_RESOURCE) {
         return cluster.class(class);
     }
     let named = cluster.classes().filter(|class| {
@@ -45,7 +42,7 @@ pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a A
 
 /// Whether a resource may have a class behind it. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
 fn is_extended(name: &str) -> bool {
-    name.starts_with(CLASS_PREFIX)
+    name.starts_with(CLASS_RESOURCE)
         || (name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests."))
 }
 

@@ -82,6 +82,7 @@ const TABLE: &[Row] = &[
     pure("devices", &["model", "cel"], &[]),
     pure("allocator", &["model", "cel", "devices"], &[]),
     pure("reservation", &["model"], &[]),
+    pure("quota", &["model", "reservation"], &[]),
     pure("eviction", &["model", "devices", "reservation"], &[]),
     pure(
         "scheduling",
@@ -115,6 +116,7 @@ const TABLE: &[Row] = &[
             "devices",
             "allocator",
             "reservation",
+            "quota",
             "eviction",
             "scheduling",
             "script",

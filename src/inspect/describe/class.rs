@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::claim::{ConfigItem, expressions};
 use super::identity::Identity;
-use crate::devices::{ClassSelectors, DeviceState, Inventory, Match, input};
+use crate::devices::{ClassSelectors, DeviceState, Inventory, Match};
 use crate::inspect::{ObjectReference, StateCount, Warnings};
-use crate::model::{ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
+use crate::model::{CLASS_RESOURCE, ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
 use crate::reservation::ClaimState;
 
 /// The report.
@@ -101,7 +101,7 @@ pub fn class(
         ));
     }
     let own = class.spec.extended_resource_name.iter().map(ToString::to_string);
-    let implicit = format!("deviceclass.resource.kubernetes.io/{name}");
+    let implicit = format!("{CLASS_RESOURCE}{name}");
     Some(ClassDescription {
         identity: Identity::of(&class.metadata),
         selectors: expressions(&class.spec.selectors),
@@ -147,9 +147,9 @@ fn devices(
     let mut errors: Vec<DeviceError> = Vec::new();
     for pool in cluster.pools() {
         let facts = inventory.pool_facts(&pool);
-        for (slice, device) in pool.devices() {
+        for (slice, device, selectable) in selectors.devices(&pool) {
             let id = pool.device_id(&device.name);
-            match selectors.matches(class, &input(slice, device)) {
+            match selectors.matches(class, &selectable) {
                 Match::No => {}
                 Match::Unknown => not_judged += 1,
                 Match::Error(error) => {

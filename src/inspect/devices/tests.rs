@@ -221,7 +221,7 @@ fn devices_are_chosen_by_name_class_state_taint_and_node() {
         ]
     );
     let selectors = ClassSelectors::of(&cluster);
-    let expression = selectors.compile("device.attributes['d'].kind == 'g'").unwrap();
+    let expression = selectors.selector(&"device.attributes['d'].kind == 'g'".into());
     let chosen = devices(&cluster, &base(), &selectors, Some(&expression));
     assert_eq!(names(&chosen), ["d/node-1/g0", "d/node-1/g1"]);
     assert_eq!(

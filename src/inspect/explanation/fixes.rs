@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::report::{Explanation, FixChange, FixItem, command_or_note};
+use super::report::{Explanation, FixChange, FixItem, Reason, command_or_note};
 use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
+use crate::quota::Refusal;
 use crate::reservation::claim_names;
 use crate::scheduling::{Fix, Fixes, Readiness};
 use crate::script::{
@@ -45,6 +46,21 @@ impl Explanation {
                 claim.key()
             ),
             None,
+        ));
+    }
+
+    /// Why admission refuses `claim`. Whether a higher quota would help is not simulated.
+    pub(super) fn add_refusal(&mut self, claim: &str, refusal: &Refusal<'_>) {
+        let text = format!("{claim} cannot be created: it {refusal}");
+        self.reasons.push(Reason::plain("QuotaExceeded", text));
+        let quota = &refusal.quota.metadata;
+        let edit = Command::kubectl("edit")
+            .object(Kind::ResourceQuota, &quota.name)
+            .namespace(&quota.namespace);
+        self.fixes.push(FixItem::unproven(
+            "RaiseQuota",
+            format!("resourcequota/{}", quota.key()),
+            Some(edit.done()),
         ));
     }
 

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use super::allocation::{Settings, Target, timeouts};
 use crate::devices::ClassSelectors;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
+use crate::quota::Quotas;
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
-    ClaimProblem, Cycle, Effort, Fixes, Obstacle, RequestProblem, Scheduler, Stage, Start, Subject, Verdict,
-    generate_claims, judge_all, message, message_of_obstacle, not_simulated, releasable, smallest,
+    ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Stage, Start,
+    Subject, Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated, releasable,
+    smallest,
 };
 use crate::script::delete_in;
 
@@ -45,6 +47,21 @@ const MOST_FOUND: usize = 6;
 
 /// Explains a pod, which is in `cluster`.
 pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+    with_quotas(cluster, pod, pod, settings)
+}
+
+/// Explains a pod that is to be created, which is in `cluster`: with the claims that its templates give it, which are added.
+pub fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+    match generate_claims(cluster, pod) {
+        Ok(made) => with_quotas(cluster, &made, pod, settings),
+        Err(GenerateError::Unread { gap, .. }) => explain_unread(pod, &gap),
+        // A template that is not there shows in what the pod waits for.
+        Err(GenerateError::NoTemplate(_)) => explain_pod(cluster, pod, settings),
+    }
+}
+
+/// Explains `pod`, and says which of the claims that `asking` still needs is refused.
+fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Settings<'_>) -> Explanation {
     let key = pod.key();
     let mut report = Explanation::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
@@ -56,21 +73,28 @@ pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -
         );
         return report;
     }
+    let quotas = Quotas::of(cluster);
+    let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
         report.conclude(ClusterVerdict::Bound, format!("the pod is bound to {node}"));
         bound(&mut report, cluster, pod, node);
-        return report;
+    } else {
+        let scheduler = Scheduler::new(cluster, settings.now);
+        let start = scheduler.pod(pod);
+        let explained = Explained {
+            scheduler: &scheduler,
+            pod: Some(pod),
+            is_refused: refused.is_some(),
+            subject: Subject::Pod(Arc::clone(pod)),
+            settings,
+        };
+        explained.start(&mut report, &start);
+        undecided(&mut report, cluster, &key.namespace);
     }
-    let scheduler = Scheduler::new(cluster, settings.now);
-    let start = scheduler.pod(pod);
-    let explained = Explained {
-        scheduler: &scheduler,
-        pod: Some(pod),
-        subject: Subject::Pod(Arc::clone(pod)),
-        settings,
-    };
-    explained.start(&mut report, &start);
-    quotas(&mut report, cluster, &key.namespace);
+    if let Some((template, refusal)) = refused {
+        let of_template = format!("the claim from template/{}", template.metadata.key());
+        report.add_refusal(&of_template, &refusal);
+    }
     report
 }
 
@@ -106,6 +130,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     let explained = Explained {
         scheduler: &scheduler,
         pod: None,
+        is_refused: false,
         subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
         settings,
     };
@@ -116,7 +141,13 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
         report.notes.push(format!("the claim is {state}"));
     }
     explained.start(&mut report, &start);
-    quotas(&mut report, cluster, &target.namespace);
+    undecided(&mut report, cluster, &target.namespace);
+    // What the API server has created has a UID.
+    let new = claims.iter().filter(|claim| claim.metadata.uid.is_empty());
+    let new = new.map(|claim| (claim, &claim.spec));
+    if let Some((claim, refusal)) = Quotas::of(cluster).first_refused(&target.namespace, new) {
+        report.add_refusal(&format!("claim/{}", claim.key()), &refusal);
+    }
     report
 }
 
@@ -124,6 +155,8 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
 struct Explained<'e> {
     scheduler: &'e Scheduler,
     pod: Option<&'e Arc<Pod>>,
+    /// Whether a quota keeps a claim of the pod from being created.
+    is_refused: bool,
     subject: Subject,
     settings: &'e Settings<'e>,
 }
@@ -186,13 +219,19 @@ impl<'e> Explained<'e> {
             }
             Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) => {
                 let Some(template) = self.missing_template() else {
-                    if let Some(gap) = self.cluster().gap(Kind::ResourceClaimTemplate, &pod.namespace) {
+                    let hidden = |kind| self.cluster().gap(kind, &pod.namespace);
+                    let deciding = [
+                        Kind::ResourceClaimTemplate,
+                        Kind::ResourceClaim,
+                        Kind::ResourceQuota,
+                    ];
+                    if let Some(gap) = deciding.into_iter().find_map(hidden) {
                         report.tell_unknown(gap);
-                        return;
+                    } else if !self.is_refused {
+                        report
+                            .notes
+                            .push("the claim controller is to make the claim from its template".to_owned());
                     }
-                    report
-                        .notes
-                        .push("the claim controller is to make the claim from its template".to_owned());
                     return;
                 };
                 report.reasons.push(Reason::plain(
@@ -447,30 +486,11 @@ fn events(cluster: &Cluster, kind: &str, key: &Key) -> Vec<String> {
     texts
 }
 
-/// Quotas of the namespace that count devices of classes and are used up.
-fn quotas(report: &mut Explanation, cluster: &Cluster, namespace: &Str) {
-    const SUFFIX: &str = ".deviceclass.resource.k8s.io/devices";
-    // Neither decides the verdict, and both would be told.
+/// Names what could not be read of what does not decide the verdict, and would be told.
+fn undecided(report: &mut Explanation, cluster: &Cluster, namespace: &Str) {
     for kind in [Kind::ResourceQuota, Kind::Event] {
         if let Some(gap) = cluster.gap(kind, namespace) {
             report.tell_unknown(gap);
-        }
-    }
-    for quota in cluster
-        .quotas()
-        .filter(|quota| quota.metadata.namespace == *namespace)
-    {
-        for (name, hard) in &quota.status.hard {
-            let Some(class) = name.strip_suffix(SUFFIX) else {
-                continue;
-            };
-            let used = crate::model::lookup(&quota.status.used, name);
-            if used.is_some_and(|used| used >= hard) {
-                report.notes.push(format!(
-                    "ResourceQuota {} is used up: no further claim for devices of class {class} can be created in {namespace} (limit {hard})",
-                    quota.metadata.name
-                ));
-            }
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Why a node cannot take a pod, down to each device.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 
 use super::report::{Amounts, NodeExplanation, Reason};
 use crate::allocator::{
     AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together, Unfit,
 };
-use crate::cel::{DeviceInput, Program};
+use crate::cel::DeviceInput;
 use crate::devices::{ClassSelectors, PoolStatus, RuledOut};
 use crate::inspect::allocation::{Fit, NodeResult};
 use crate::model::{Cluster, DeviceId, Format, Key, Node, PoolId, Quantity, Str};
@@ -469,7 +468,6 @@ fn of_device(
 /// alike.
 pub(super) struct Words<'s> {
     selectors: &'s ClassSelectors,
-    programs: RefCell<BTreeMap<String, Option<Program>>>,
     left: Cell<u32>,
     /// How many more reasons are given for single devices.
     reasons: Cell<u32>,
@@ -485,7 +483,6 @@ impl<'s> Words<'s> {
     pub(super) fn new(selectors: &'s ClassSelectors) -> Self {
         Self {
             selectors,
-            programs: RefCell::default(),
             left: Cell::new(DETAILED),
             reasons: Cell::new(MOST_REASONS),
         }
@@ -512,11 +509,8 @@ fn not_selected(
     let Some(pool) = cluster.pool(&pool) else {
         return whole();
     };
-    let mut programs = words.programs.borrow_mut();
-    let program = programs
-        .entry(expression.to_owned())
-        .or_insert_with(|| words.selectors.compile(expression).ok());
-    let (Some((slice, device)), Some(program)) = (pool.device(&id.device), program) else {
+    let selector = words.selectors.selector(&expression.into());
+    let (Some((slice, device)), Ok(program)) = (pool.device(&id.device), selector.program()) else {
         return whole();
     };
     let input = DeviceInput::of(&slice.spec.driver, device);

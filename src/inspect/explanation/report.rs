@@ -265,6 +265,7 @@ impl FixItem {
         let message = match kind {
             "CreateClaim" | "CreateTemplate" | "CreateClass" => format!("create {target}"),
             "WaitForDeletion" => format!("wait until {target} is gone, and create it again"),
+            "RaiseQuota" => format!("raise {target}, or delete claims that it counts"),
             "AwaitBinding" => format!("wait until the driver reports {target} as true"),
             "DeleteClaim" => {
                 format!("delete {target}, which belongs to somebody else, so that a new one is made")

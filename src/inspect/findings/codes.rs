@@ -129,7 +129,7 @@ codes! {
         "A selector does not compile";
     SelectorFails = "DRA025", "selector-fails", Error, Now, [ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice],
         "A selector fails on a device that exists";
-    QuotaExceeded = "DRA026", "quota-exceeded", Warning, Now, [ResourceClaimTemplate, Pod, ResourceQuota],
+    QuotaExceeded = "DRA026", "quota-exceeded", Warning, Now, [ResourceClaim, ResourceClaimTemplate, Pod, PodGroup, DeviceClass, ResourceQuota],
         "A quota keeps a claim from being made";
     BindingPending = "DRA027", "binding-pending", Warning, Now, [ResourceClaim, Pod],
         "A pod has waited too long for its device to be attached";

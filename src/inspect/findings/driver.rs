@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::devices::{ClassSelectors, DeviceState, Taints, WantedNode, input, keeps_off};
+use crate::devices::{ClassSelectors, DeviceState, Taints, WantedNode, keeps_off};
 use crate::model::{Claim, DeviceId, Kind, Str, TOO_MUCH_WORK};
 use crate::reservation::users;
 use crate::script::{Command, delete_pods};
@@ -113,8 +113,8 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     let mut drivers_of: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
     let mut not_judged: BTreeSet<Str> = BTreeSet::new();
     for pool in cluster.pools() {
-        for (slice, device) in pool.devices() {
-            let classes = selectors.classes(&input(slice, device));
+        for (_, _, device) in selectors.devices(&pool) {
+            let classes = selectors.classes(&device);
             not_judged.extend(classes.not_judged);
             for class in classes.names {
                 drivers_of

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::cel::{DeviceInput, Program};
-use crate::devices::{ClassSelectors, input};
+use crate::devices::{CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched};
 use crate::model::{
-    AllocationMode, AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Format, Key, Kind, Meta, Pod,
-    Quantity, Quota, Selector, Str, TOO_MUCH_WORK,
+    AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str,
+    TOO_MUCH_WORK,
 };
+use crate::quota::{Quotas, Refusal};
 use crate::reservation::{ClaimNameError, claim_name, is_done};
 use crate::script::Command;
 
@@ -121,10 +121,9 @@ enum Verdict {
 struct SelectorCheck<'a> {
     selectors: ClassSelectors,
     /// Of the newest generation of each pool.
-    devices: Vec<(DeviceId, Str, DeviceInput)>,
+    devices: Vec<(DeviceId, Str, SelectableDevice)>,
     /// Which devices belong to a class.
     of_class: BTreeMap<Str, Vec<u32>>,
-    programs: HashMap<Str, Arc<Result<Program, String>>>,
     verdicts: HashMap<(&'a Str, Vec<&'a Str>), Verdict>,
     /// Classes of which not all devices are known, as the command has spent its work on expressions.
     not_judged: BTreeSet<Str>,
@@ -136,18 +135,16 @@ impl<'a> SelectorCheck<'a> {
             selectors: ClassSelectors::of(look.cluster),
             devices: Vec::new(),
             of_class: BTreeMap::new(),
-            programs: HashMap::new(),
             verdicts: HashMap::new(),
             not_judged: BTreeSet::new(),
         };
         if look.wants(Code::SelectorFails) {
             for pool in look.cluster.pools() {
-                for (slice, device) in pool.devices() {
-                    let seen = input(slice, device);
-                    check
-                        .devices
-                        .push((pool.device_id(&device.name), slice.metadata.name.clone(), seen));
-                }
+                let devices = check.selectors.devices(&pool);
+                check.devices.extend(devices.map(|(slice, device, selectable)| {
+                    let id = pool.device_id(&device.name);
+                    (id, slice.metadata.name.clone(), selectable)
+                }));
             }
         }
         check
@@ -232,27 +229,17 @@ impl<'a> SelectorCheck<'a> {
         }
     }
 
-    fn program(&mut self, expression: &Str) -> Arc<Result<Program, String>> {
-        if let Some(program) = self.programs.get(expression) {
-            return Arc::clone(program);
-        }
-        let program = self
-            .selectors
-            .compile(expression)
-            .map_err(|error| error.to_string());
-        let program = Arc::new(program);
-        self.programs.insert(expression.clone(), Arc::clone(&program));
-        program
-    }
-
-    fn compile_error(&mut self, selectors: &[Selector]) -> Option<String> {
+    fn compile_error(&self, selectors: &[Selector]) -> Option<String> {
         selectors.iter().enumerate().find_map(|(index, selector)| {
             let Some(cel) = &selector.cel else {
                 return Some(format!("selector #{index} has no CEL expression"));
             };
-            let program = self.program(&cel.expression);
-            let error = program.as_ref().as_ref().err()?;
-            Some(format!("selector #{index} does not compile: {}", one_line(error)))
+            let selector = self.selectors.selector(&cel.expression);
+            let error = selector.program().err()?.to_string();
+            Some(format!(
+                "selector #{index} does not compile: {}",
+                one_line(&error)
+            ))
         })
     }
 
@@ -280,35 +267,30 @@ impl<'a> SelectorCheck<'a> {
 
     /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1: the class decides first, then the selectors of the request in their
     /// order, up to the first that does not match.
-    fn evaluate(&mut self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
-        let programs: Vec<_> = expressions
-            .iter()
-            .map(|expression| self.program(expression))
-            .collect();
+    fn evaluate(&self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
         if self.not_judged.contains(class) {
             return None;
         }
+        let selectors = expressions
+            .iter()
+            .map(|expression| self.selectors.selector(expression));
+        let selectors: Vec<_> = selectors.collect();
         let devices = self.of_class.get(class).map_or(&[][..], Vec::as_slice);
         let mut first = None;
         let mut failures = 0;
         for number in devices {
             let (id, slice, device) = &self.devices[*number as usize];
-            for (index, program) in programs.iter().enumerate() {
-                let Ok(program) = program.as_ref() else {
-                    break;
-                };
-                match program.evaluate(device).result {
-                    Ok(true) => {}
-                    Ok(false) => break,
-                    Err(error) if error.is_not_tried() => return None,
-                    Err(error) => {
-                        failures += 1;
-                        first.get_or_insert_with(|| {
-                            let error = format!("selector #{index} fails: {}", one_line(&error.to_string()));
-                            (id.clone(), slice.clone(), error)
-                        });
-                        break;
-                    }
+            let matches =
+                |(_, selector): &(usize, &Arc<CachedSelector>)| self.selectors.is_selected(selector, device);
+            match first_unmatched(selectors.iter().enumerate(), matches) {
+                Ok(_) => {}
+                Err((_, SelectorError::NotTried)) => return None,
+                Err(((index, _), error)) => {
+                    failures += 1;
+                    first.get_or_insert_with(|| {
+                        let error = format!("selector #{index} fails: {}", one_line(&error.to_string()));
+                        (id.clone(), slice.clone(), error)
+                    });
                 }
             }
         }
@@ -401,13 +383,13 @@ fn report(
 /// Pods whose claims cannot be found or made.
 fn pods(look: &mut Look<'_>) {
     let cluster = look.cluster;
-    let mut quotas: BTreeMap<&Str, Vec<&Quota>> = BTreeMap::new();
-    for quota in cluster.quotas() {
-        quotas.entry(&quota.metadata.namespace).or_default().push(quota);
-    }
+    let quotas = Quotas::of(cluster);
     for pod in cluster.pods() {
         if is_done(pod) {
             continue;
+        }
+        if let Some((template, refusal)) = quotas.refused_of_pod(pod) {
+            blocked(look, pod, &template.metadata, &refusal);
         }
         for entry in &pod.spec.resource_claims {
             let namespace = &pod.metadata.namespace;
@@ -427,13 +409,10 @@ fn pods(look: &mut Look<'_>) {
                         namespace: namespace.clone(),
                         name: template.clone(),
                     };
-                    match cluster.template(&key) {
-                        Some(template) => {
-                            let quotas = quotas.get(namespace).map_or(&[][..], Vec::as_slice);
-                            blocked(look, pod, &template.metadata, &template.spec.spec, quotas);
-                        }
-                        None if look.is_hidden(Kind::ResourceClaimTemplate, namespace) => {}
-                        None => missing(look, pod, (Kind::ResourceClaimTemplate, key)),
+                    if cluster.template(&key).is_none()
+                        && !look.is_hidden(Kind::ResourceClaimTemplate, namespace)
+                    {
+                        missing(look, pod, (Kind::ResourceClaimTemplate, key));
                     }
                 }
             }
@@ -469,78 +448,25 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
 }
 
 /// A claim that cannot be made, as it asks for more than a quota leaves.
-fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, spec: &ClaimSpec, quotas: &[&Quota]) {
-    let usage = quota_usage(spec);
-    for quota in quotas {
-        for (resource, limit) in &quota.status.hard {
-            let Some(wanted) = usage.get(resource.as_str()) else {
-                continue;
-            };
-            let used = crate::model::lookup(&quota.status.used, resource)
-                .cloned()
-                .unwrap_or_else(|| Quantity::new(0, Format::DecimalSi));
-            let mut sum = used.clone();
-            sum.add(&Quantity::new(*wanted, Format::DecimalSi));
-            if sum <= *limit {
-                continue;
-            }
-            let message = format!(
-                "needs a claim from template/{}, which asks for {wanted} of {resource}, but of {limit} in quota/{} {used} are used",
-                template.key(),
-                quota.metadata.key(),
-            );
-            look.add(
-                Finding::new(
-                    Code::QuotaExceeded,
-                    Subject::of(Kind::Pod, &pod.metadata),
-                    message,
-                )
-                .fix(
-                    Command::kubectl("describe")
-                        .object(Kind::ResourceQuota, &quota.metadata.name)
-                        .namespace(&quota.metadata.namespace)
-                        .done(),
-                )
-                .joins([
-                    pod_key(pod.key()),
-                    (Kind::ResourceClaimTemplate, template.key()),
-                    (Kind::ResourceQuota, quota.metadata.key()),
-                ]),
-            );
-            return;
-        }
-    }
-}
-
-/// What a claim with this spec counts for in quotas, by resource.
-///
-/// Mirrors `evaluator/core/resource_claims.go`, `Usage`, v1.37.1: `All` counts as the most that a claim can hold, and of alternatives
-/// each class counts with the most that one of them asks for. Quotas for extended resources are left out.
-fn quota_usage(spec: &ClaimSpec) -> BTreeMap<String, i64> {
-    const MOST_RESULTS: i64 = 32;
-    let number = |request: &DeviceRequest| match request.allocation_mode {
-        AllocationMode::ExactCount => request.count,
-        AllocationMode::All => MOST_RESULTS,
-        AllocationMode::Other(_) => 0,
-    };
-    let resource = |request: &DeviceRequest| {
-        format!(
-            "{}.deviceclass.resource.k8s.io/devices",
-            request.device_class_name
+fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_>) {
+    let quota = &refusal.quota.metadata;
+    let message = format!("needs a claim from template/{}, which {refusal}", template.key());
+    look.add(
+        Finding::new(
+            Code::QuotaExceeded,
+            Subject::of(Kind::Pod, &pod.metadata),
+            message,
         )
-    };
-    let mut usage: BTreeMap<String, i64> =
-        BTreeMap::from([("count/resourceclaims.resource.k8s.io".to_owned(), 1)]);
-    for request in &spec.devices.requests {
-        let mut most: BTreeMap<String, i64> = BTreeMap::new();
-        for alternative in request.exactly.iter().chain(&request.first_available) {
-            let known = most.entry(resource(alternative)).or_default();
-            *known = number(alternative).max(*known);
-        }
-        for (resource, number) in most {
-            let sum = usage.entry(resource).or_default();
-            *sum = sum.saturating_add(number);
-        }
-    }
-    usage
+        .fix(
+            Command::kubectl("describe")
+                .object(Kind::ResourceQuota, &quota.name)
+                .namespace(&quota.namespace)
+                .done(),
+        )
+        .joins([
+            pod_key(pod.key()),
+            (Kind::ResourceClaimTemplate, template.key()),
+            (Kind::ResourceQuota, quota.key()),
+        ]),
+    );
 }

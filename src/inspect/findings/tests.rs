@@ -6,8 +6,11 @@ use serde_json::json;
 
 use self::worlds::*;
 use super::*;
+use crate::allocator::Budget;
 use crate::devices::testing::{World, called, holding, now, with_names};
-use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState};
+use crate::inspect::allocation::Settings;
+use crate::inspect::explanation::{explain_claims, explain_new_pod, explain_pod};
+use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState, Meta};
 use crate::script::Script;
 use crate::script::tests::{NASTY, assert_exact, assert_own_flags};
 
@@ -140,6 +143,62 @@ fn no_name_gets_out_of_the_command_of_any_code() {
     }
     assert!(scripts.len() > 1_000, "{}", scripts.len());
     assert_exact(&scripts);
+}
+
+#[test]
+fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
+    for (used, refused) in [("2", false), ("3", true)] {
+        let mut cluster = quota(used).build();
+        let found = codes_of(&cluster);
+        assert_eq!(found.contains(&"DRA026 pod/n/p".to_owned()), refused, "{found:?}");
+        let budget = Budget::new(1_000);
+        let settings = Settings {
+            nodes: Vec::new(),
+            now: now(),
+            budget: &budget,
+            observer: &(),
+            run: &in_order,
+        };
+        let pod = Arc::clone(cluster.pods().next().unwrap());
+        let template = cluster.templates().next().unwrap();
+        let claim = Arc::new(Claim {
+            metadata: Meta {
+                namespace: "n".into(),
+                name: "c".into(),
+                ..Meta::default()
+            },
+            spec: template.spec.spec.clone(),
+            ..Claim::default()
+        });
+        let there = explain_pod(&cluster, &pod, &settings);
+        let is_to_be_made = there
+            .notes
+            .iter()
+            .any(|note| note.contains("is to make the claim"));
+        assert_eq!(is_to_be_made, !refused, "{:?}", there.notes);
+        let reports = [
+            ("the claim from template/n/t", there),
+            ("claim/n/c", explain_claims(&cluster, &[claim], &settings)),
+            (
+                "the claim from template/n/t",
+                explain_new_pod(&mut cluster, &pod, &settings),
+            ),
+        ];
+        for (claim, report) in reports {
+            let reason = report
+                .reasons
+                .iter()
+                .find(|reason| reason.code == "QuotaExceeded");
+            let expected = refused.then(|| {
+                format!(
+                    "{claim} cannot be created: it asks for 2 of d.deviceclass.resource.k8s.io/devices, \
+                     but of 4 in quota/n/q 3 are used"
+                )
+            });
+            assert_eq!(reason.map(|reason| reason.message.clone()), expected);
+            assert_eq!(report.fixes.iter().any(|fix| fix.kind == "RaiseQuota"), refused);
+        }
+    }
 }
 
 #[test]

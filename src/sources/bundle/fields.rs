@@ -175,10 +175,15 @@ pub(super) fn lines(kind: Kind) -> &'static str {
         Kind::Pod => POD,
         Kind::PodGroup => GROUP,
         Kind::PodDisruptionBudget => BUDGET,
-        Kind::ResourceQuota => "status.{hard, used}.*",
+        Kind::ResourceQuota => QUOTA,
         Kind::Event => EVENT,
     }
 }
+
+const QUOTA: &str = "\
+spec.scopes
+spec.scopeSelector.matchExpressions.scopeName
+status.{hard, used}.*";
 
 const NODE: &str = "\
 spec.unschedulable

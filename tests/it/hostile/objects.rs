@@ -184,13 +184,13 @@ fn objects_that_cannot_be_are_named() {
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
     warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 3 kinds of finding between DRA023 and DRA025 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 4 kinds of finding between DRA023 and DRA026 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
     warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
     warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 4 parts of the input may be of any kind
     warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
     warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 7 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 4 parts of the input may be of any kind
     simulate eviction scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
@@ -236,13 +236,13 @@ fn objects_that_cannot_be_are_named() {
     check kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 1 part of the input may be of any kind
-    warning: unknown: 3 kinds of finding between DRA023 and DRA025 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: unknown: 4 kinds of finding between DRA023 and DRA026 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
     warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
     warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
     warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
     warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 1 part of the input may be of any kind
+    warning: unknown: 7 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
     simulate eviction kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
@@ -269,7 +269,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
     warning: resourceclaims could not be read: 1 malformed object
@@ -300,7 +300,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -321,7 +321,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
     warning: metadata.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
     warning: metadata.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -342,7 +342,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
     warning: resourceclaims could not be read: 1 malformed object
@@ -363,7 +363,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
     warning: resourceclaims could not be read: 1 malformed object
@@ -384,7 +384,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: unknown: 28 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     1 error, 1 warning in all namespaces; not everything could be found out
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
