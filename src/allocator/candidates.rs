@@ -89,7 +89,7 @@ pub(super) struct Problem<'a> {
 /// that the API server accepts has some 300 of them at most.
 const MOST_ANSWERS: usize = 40_000_000;
 
-/// Upper bound of devices in one claim's allocation. Mirrors `AllocationResultsMaxSize`.
+/// Upper bound of devices in one claim's allocation. Mirrors `resource/types.go`, `AllocationResultsMaxSize`, v1.37.1.
 pub(super) const MAX_RESULTS: i64 = 32;
 
 impl<'a> Problem<'a> {
@@ -311,7 +311,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Mirrors `isSelectable`.
+    /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1.
     fn is_selected(&self, number: u32, device: u32) -> Result<bool, Stop> {
         let found = self.device(device);
         if self.features.hides_binding_conditions(found) {

@@ -35,18 +35,18 @@ pub enum Implementation {
     Experimental,
 }
 
-/// Whether the device takes a feature that is off. Mirrors `allocator_incubating.go`, `isSelectable` and `allocateDevice`, v1.37.1.
+/// Whether the device takes a feature that is off.
 pub(super) fn gate_is_off(features: Features, device: &Device) -> bool {
     features.hides_binding_conditions(device) || features.hides_counters(device)
 }
 
 impl Features {
-    /// Whether the device has binding conditions, whose gate is off. Mirrors `allocator_incubating.go`, `isSelectable`.
+    /// Whether the device has binding conditions, whose gate is off. Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1.
     pub(crate) fn hides_binding_conditions(self, device: &Device) -> bool {
         !self.device_binding_and_status && !device.binding_conditions.is_empty()
     }
 
-    /// Whether the device draws from counters, whose gate is off. Mirrors `allocator_incubating.go`, `allocateDevice`.
+    /// Whether the device draws from counters, whose gate is off. Mirrors `allocator_incubating.go`, `allocateDevice`, v1.37.1.
     pub(crate) fn hides_counters(self, device: &Device) -> bool {
         !self.partitionable_devices && !device.consumes_counters.is_empty()
     }

@@ -2,7 +2,9 @@
 //!
 //! A workspace would have the compiler check them; one package needs this test. Each directory of `src` may use the ones
 //! its row names and the outside crates it brings, and the pure core may not touch the world at all. Code that is only
-//! compiled for tests is free.
+//! compiled for tests is free. What is checked besides has files of its own.
+
+mod mirrors;
 
 use std::collections::BTreeSet;
 use std::path::Path;
