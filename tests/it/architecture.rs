@@ -4,7 +4,9 @@
 //! its row names and the outside crates it brings, and the pure core may not touch the world at all. Code that is only
 //! compiled for tests is free. What is checked besides has files of its own.
 
+mod circles;
 mod mirrors;
+mod unused;
 
 use std::collections::BTreeSet;
 use std::path::Path;
