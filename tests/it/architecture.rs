@@ -5,6 +5,7 @@
 //! compiled for tests is free. What is checked besides has files of its own.
 
 mod circles;
+mod map;
 mod mirrors;
 mod unused;
 
