@@ -271,6 +271,9 @@ const WORLD: &[(&str, &str)] = &[
 /// What the pure core must not say, since it neither waits nor runs beside itself.
 const WAITING: &[&str] = &["async", "await"];
 
+/// Ways to bring code that no guard reads, or names that no guard follows.
+const UNSEEN: &[&str] = &["include!", "extern crate", "#[path", "macro_use"];
+
 /// Ways past the printer.
 const PRINTING: &[&str] = &["print!", "println!", "eprint!", "eprintln!", "dbg!"];
 
@@ -624,6 +627,11 @@ fn what_the_table_forbids_is_found() {
         ("eviction/a.rs", "mod b { use super::super::c; }", ""),
         (
             "model/a.rs",
+            "extern crate std as s;",
+            "model/a.rs:1: no guard sees what `extern crate` brings; declare a `mod` or import by name",
+        ),
+        (
+            "model/a.rs",
             "let x = std::fs::read(p);",
             "model/a.rs:1: the pure core must not use `std::fs`: files are read in `sources`",
         ),
@@ -900,6 +908,14 @@ fn violations_in(krate: &Crate, file: &File) -> Vec<String> {
                     format!("`{printing}` goes past the gate of `output`; use its `Printer`"),
                 );
             }
+        }
+    }
+    for unseen in UNSEEN {
+        for (at, _) in file.code.match_indices(unseen) {
+            report(
+                at,
+                format!("no guard sees what `{unseen}` brings; declare a `mod` or import by name"),
+            );
         }
     }
     if row.kind == Kind::Pure {
