@@ -7,17 +7,20 @@
 
 use std::collections::HashMap;
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::candidates::Problem;
 use super::constraint::Rule;
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ElementIx, SlotIx};
 use super::search::State;
 use super::structure::Structure;
 
 /// Requests that may take the same devices, counted together.
 struct Group {
     /// Alternatives of which one is taken; only one unless the request is a prioritized list.
-    alternatives: Vec<u32>,
+    alternatives: Vec<AlternativeIx>,
     /// The first device that may be taken.
-    start: u32,
+    start: DeviceIx,
     /// How many devices are asked for.
     count: i64,
     /// How many requests they are for: each of them takes a device once.
@@ -26,8 +29,8 @@ struct Group {
 
 /// Bounds of one problem.
 pub(super) struct Bounds {
-    /// By position among all requests: the first alternative and their number.
-    slots: Vec<(u32, u32)>,
+    /// The alternatives of each request.
+    slots: TiVec<SlotIx, Vec<AlternativeIx>>,
 }
 
 /// A flow network from groups to devices. Nodes are the groups, then values, then devices.
@@ -86,11 +89,10 @@ impl Flow {
 
 impl Bounds {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
-        let mut slots = Vec::new();
-        for (claim, demand) in problem.demand.claims.iter().enumerate() {
-            slots.extend((0..demand.requests.len()).map(|request| problem.alternatives_of(claim, request)));
+        let requests = problem.demand.claims.iter().flat_map(|claim| &claim.requests);
+        Self {
+            slots: requests.map(|request| request.alternatives().collect()).collect(),
         }
-        Self { slots }
     }
 
     /// Whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead.
@@ -99,12 +101,12 @@ impl Bounds {
         problem: &mut Problem<'_>,
         structure: &Structure,
         state: &State,
-        alternative: u32,
+        alternative: AlternativeIx,
         index: i64,
-        start: u32,
+        start: DeviceIx,
     ) -> bool {
         let groups = self.groups(problem, structure, alternative, index, start);
-        let candidates: Vec<Vec<u32>> = groups
+        let candidates: Vec<Vec<DeviceIx>> = groups
             .iter()
             .map(|group| free_candidates(problem, structure, state, group, alternative))
             .collect();
@@ -122,34 +124,34 @@ impl Bounds {
         &self,
         problem: &Problem<'_>,
         structure: &Structure,
-        alternative: u32,
+        alternative: AlternativeIx,
         index: i64,
-        start: u32,
+        start: DeviceIx,
     ) -> Vec<Group> {
         let mut groups = Vec::new();
         if !problem.alternative(alternative).admin_access {
             groups.push(Group {
                 alternatives: vec![alternative],
                 start,
-                count: problem.counts[alternative as usize] - index,
+                count: problem.counts[alternative] - index,
                 requests: 1,
             });
         }
-        let slot = structure.slot[alternative as usize] as usize;
-        for (first, count) in &self.slots[slot + 1..] {
-            let alternatives: Vec<u32> = (*first..first + count).collect();
+        let slot = structure.slot[alternative];
+        for alternatives in &self.slots[SlotIx(slot.0 + 1)..] {
             let least = alternatives
                 .iter()
-                .map(|number| problem.counts[*number as usize])
+                .map(|number| problem.counts[*number])
                 .min()
                 .unwrap_or(0);
             // Whoever has admin access takes nothing from others.
-            if least <= 0 || problem.alternative(*first).admin_access {
+            let has_admin_access = |first: &AlternativeIx| problem.alternative(*first).admin_access;
+            if least <= 0 || alternatives.first().is_some_and(has_admin_access) {
                 continue;
             }
             let same = |group: &&mut Group| {
-                group.start == 0
-                    && alike(problem, structure, group.alternatives[0], &alternatives)
+                group.start == DeviceIx(0)
+                    && alike(problem, structure, group.alternatives[0], alternatives)
                     && group.alternatives.len() == 1
                     && group.alternatives[0] != alternative
             };
@@ -159,8 +161,8 @@ impl Bounds {
                     group.requests += 1;
                 }
                 _ => groups.push(Group {
-                    alternatives,
-                    start: 0,
+                    alternatives: alternatives.clone(),
+                    start: DeviceIx(0),
                     count: least,
                     requests: 1,
                 }),
@@ -171,15 +173,17 @@ impl Bounds {
 }
 
 /// Whether the single alternative of a request has the same candidates and constraints.
-fn alike(problem: &Problem<'_>, structure: &Structure, known: u32, alternatives: &[u32]) -> bool {
+fn alike(
+    problem: &Problem<'_>,
+    structure: &Structure,
+    known: AlternativeIx,
+    alternatives: &[AlternativeIx],
+) -> bool {
     let [other] = alternatives else { return false };
-    let (a, b) = (
-        &problem.alternatives[known as usize],
-        &problem.alternatives[*other as usize],
-    );
+    let (a, b) = (&problem.alternatives[known], &problem.alternatives[*other]);
     a.claim == b.claim
         && problem.alternative(known).constraints == problem.alternative(*other).constraints
-        && structure.candidates[known as usize] == structure.candidates[*other as usize]
+        && structure.candidates[known] == structure.candidates[*other]
 }
 
 /// Candidates of the group that are free and compatible with what the constraints of the claim have so far.
@@ -188,32 +192,31 @@ fn free_candidates(
     structure: &Structure,
     state: &State,
     group: &Group,
-    current: u32,
-) -> Vec<u32> {
-    let claim = problem.alternatives[current as usize].claim;
+    current: AlternativeIx,
+) -> Vec<DeviceIx> {
+    let claim = problem.alternatives[current].claim;
     let mut free = Vec::new();
     for number in &group.alternatives {
-        let covered = if problem.alternatives[*number as usize].claim == claim {
+        let covered = if problem.alternatives[*number].claim == claim {
             problem.alternative(*number).constraints.as_slice()
         } else {
-            &[]
+            TiSlice::from_ref(&[])
         };
-        let constraints = &problem.demand.claims[claim as usize].constraints;
-        for device in &structure.candidates[*number as usize] {
-            let place = *device as usize;
-            if *device < group.start || state.holders[place] > 0 {
+        let constraints = &problem.demand.claims[claim].constraints;
+        for device in &structure.candidates[*number] {
+            if *device < group.start || state.holders[*device] > 0 {
                 continue;
             }
             // In mode All a device in use is asked for, too.
             if problem.pool_device(*device).dedicated {
                 continue;
             }
-            let compatible = covered.iter().enumerate().all(|(at, source)| {
+            let compatible = covered.iter_enumerated().all(|(at, source)| {
                 let Some(source) = source else { return true };
                 let Ok(Some(value)) = problem.attribute(*source, *device) else {
                     return false;
                 };
-                let values = &state.constraints[claim as usize][at].values;
+                let values = &state.constraints[claim][at].values;
                 match (constraints[at].rule, values.last()) {
                     (_, None) => true,
                     (Rule::Match, Some(common)) => problem.values.common(*common, value).is_some(),
@@ -244,11 +247,14 @@ fn exceeds_counters(
     structure: &Structure,
     state: &State,
     groups: &[Group],
-    candidates: &[Vec<u32>],
+    candidates: &[Vec<DeviceIx>],
 ) -> bool {
+    if problem.demand.ignores_counters {
+        return false;
+    }
     structure.common_counters.iter().any(|(view, counter)| {
-        let draws = |device: &u32| -> i128 {
-            let place = problem.devices[*device as usize];
+        let draws = |device: &DeviceIx| -> i128 {
+            let place = problem.devices[*device];
             if place.view != *view || problem.pool_device(*device).multiple {
                 return 0;
             }
@@ -263,31 +269,30 @@ fn exceeds_counters(
                 least.saturating_mul(i128::from(group.count))
             })
             .fold(0, i128::saturating_add);
-        let counters = &problem.views[*view as usize].counters;
-        let left = counters.available[*counter as usize] - state.counters[*view as usize][*counter as usize];
+        let counters = &problem.views[*view].counters;
+        let left = counters.available[*counter] - state.drawn[*view].amounts[*counter];
         // A device that gives back could make up for anything.
         !counters.gives_back && least > left.max(0)
     })
 }
 
 /// Whether every device asked for can have one of its own.
-fn matches(problem: &mut Problem<'_>, groups: &[Group], candidates: &[Vec<u32>]) -> bool {
-    let mut values: HashMap<(u32, usize, u32), usize> = HashMap::new();
-    let mut devices: HashMap<u32, usize> = HashMap::new();
+fn matches(problem: &mut Problem<'_>, groups: &[Group], candidates: &[Vec<DeviceIx>]) -> bool {
+    let mut values: HashMap<(ClaimIx, ConstraintIx, ElementIx), usize> = HashMap::new();
+    let mut devices: HashMap<DeviceIx, usize> = HashMap::new();
     // Groups come first, source and sink last; values and devices are numbered as they appear.
     let (source, sink) = (groups.len(), groups.len() + 1);
     let mut flow = Flow::new(groups.len() + 2);
     for (at, (group, free)) in groups.iter().zip(candidates).enumerate() {
         flow.connect(source, at, group.count);
         let first = group.alternatives[0];
-        let of_claim = problem.alternatives[first as usize].claim;
+        let of_claim = problem.alternatives[first].claim;
         // A distinct constraint takes each value once. With several alternatives it may cover some of them only.
-        let constraints = &problem.demand.claims[of_claim as usize].constraints;
+        let constraints = &problem.demand.claims[of_claim].constraints;
         let distinct = problem
             .alternative(first)
             .constraints
-            .iter()
-            .enumerate()
+            .iter_enumerated()
             .find(|(place, source)| {
                 source.is_some()
                     && constraints[*place].rule == Rule::Distinct

@@ -4,30 +4,88 @@
 //! search asks: an error of a selector counts only where the search reaches the device.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::fmt;
 use std::sync::Arc;
 
-use crate::model::{Device, DeviceId, Node, Quantity, Slice, Toleration};
+use typed_index_collections::{TiSlice, TiVec};
+
+use crate::model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, Toleration};
 
 use super::Stop;
 use super::constraint::{Values, attribute_of};
+use super::index::{AlternativeIx, DeviceIx, SourceIx, ValueIx, ViewIx, stretch};
 use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, shown};
 use crate::devices::{
-    Features, Implementation, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, SelectorError,
-    Usage, is_tolerated, need, takes_all, units,
+    Features, InView, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, RuledOut,
+    SelectorError, Usage, need, not_allocatable, not_selectable, takes_all, units,
 };
 
-/// What is fixed about a device for an alternative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// A selector, the node or the amounts the device has rule it out.
-    Unselected,
-    /// Selected, but a taint or a missing feature keeps it from being allocated.
-    Blocked,
-    /// Mode All only: selected, but what allocated claims take of it leaves too little. Noticed after constraints.
-    Exhausted,
-    /// Can be allocated unless something in the course of the search forbids it.
-    Candidate,
+/// What keeps a device from an alternative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// A check rules it out, and the search goes on with the next device.
+    RuledOut(RuledOut),
+    /// The attempt ends where the search meets the device.
+    Trouble(Trouble),
+}
+
+impl From<RuledOut> for Unfit {
+    fn from(ruled_out: RuledOut) -> Self {
+        Self::RuledOut(ruled_out)
+    }
+}
+
+impl From<Trouble> for Unfit {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+/// What ends the attempt where the search meets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// An expression was not tried, since the command's work on expressions was used up.
+    NotTried,
+    /// The alternative's selector at that place does not compile.
+    SelectorCompile(usize, Str),
+    /// The alternative's selector at that place fails on the device.
+    SelectorRuntime(usize, Str),
+    /// The node selector of the device cannot be evaluated.
+    NodeSelector(String),
+    /// What the request takes of the device cannot be worked out.
+    Capacity(String),
+    /// The derived attribute of that name does not compile.
+    AttributeCompile(Str, Str),
+    /// The derived attribute of that name fails on the device.
+    AttributeRuntime(Str, Str),
+}
+
+impl Trouble {
+    /// The code that reports show.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Capacity(_) => "CapacityError",
+            Self::NotTried
+            | Self::SelectorCompile(..)
+            | Self::SelectorRuntime(..)
+            | Self::NodeSelector(_)
+            | Self::AttributeCompile(..)
+            | Self::AttributeRuntime(..) => "SelectorError",
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotTried => f.write_str(TOO_MUCH_WORK),
+            Self::SelectorCompile(_, why)
+            | Self::SelectorRuntime(_, why)
+            | Self::AttributeCompile(_, why)
+            | Self::AttributeRuntime(_, why) => f.write_str(why),
+            Self::NodeSelector(why) | Self::Capacity(why) => f.write_str(why),
+        }
+    }
 }
 
 /// What is known of something that an expression decides. What was not tried stays so, even where another thread that shares the
@@ -37,17 +95,6 @@ enum Known<T> {
     NotYet,
     NotTried,
     Is(T),
-}
-
-impl<T: Copy> Known<T> {
-    /// What is kept of an answer. An error ends the attempt, so it needs no place.
-    fn of(answer: &Result<T, Stop>) -> Self {
-        match answer {
-            Ok(value) => Self::Is(*value),
-            Err(Stop::NotTried) => Self::NotTried,
-            Err(Stop::Error(_)) => Self::NotYet,
-        }
-    }
 }
 
 /// What a share of a device takes of its capacities, in their order.
@@ -61,8 +108,8 @@ pub(super) struct Share {
 /// A device by its view and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    pub(super) view: u32,
-    pub(super) device: u32,
+    pub(super) view: ViewIx,
+    pub(super) device: InView,
 }
 
 /// A problem to search: one node, its usable devices in the order of the search, and the alternatives of all requests.
@@ -70,19 +117,20 @@ pub(super) struct Problem<'a> {
     pub(super) demand: &'a Demand,
     pub(super) features: Features,
     pub(super) node: &'a Node,
-    pub(super) views: Vec<Arc<PoolView>>,
-    pub(super) devices: Vec<Place>,
-    pub(super) alternatives: &'a [Alternative],
+    pub(super) views: TiVec<ViewIx, Arc<PoolView>>,
+    pub(super) devices: TiVec<DeviceIx, Place>,
+    pub(super) alternatives: &'a TiSlice<AlternativeIx, Alternative>,
     /// How many devices each alternative takes.
-    pub(super) counts: Cow<'a, [i64]>,
+    pub(super) counts: Cow<'a, TiSlice<AlternativeIx, i64>>,
     /// In mode All, the devices; empty if no alternative is.
-    pub(super) all: Vec<Box<[u32]>>,
-    verdicts: Vec<Known<Verdict>>,
+    pub(super) all: TiVec<AlternativeIx, Box<[DeviceIx]>>,
+    /// What is fixed about a device for an alternative, whatever else is taken.
+    verdicts: Vec<Known<Result<(), RuledOut>>>,
     /// What candidates that allow several allocations have to give, by alternative and device; empty until there is one.
     shares: Vec<Option<Share>>,
     pub(super) values: Values,
     /// The number of the value, by source and device; none where no constraint can be met with it.
-    attributes: Vec<Known<Option<u32>>>,
+    attributes: Vec<Known<Option<ValueIx>>>,
 }
 
 /// Requests and attributes of constraints, times devices of a node: what is found out of a device for one of them is kept. A claim
@@ -106,9 +154,11 @@ impl<'a> Problem<'a> {
         if let Some(error) = &demand.error {
             return Err(error.clone().into());
         }
-        let mut devices = Vec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
-        for (place, view) in (0..).zip(&views) {
-            devices.extend((0..view.devices.len() as u32).map(|device| Place { view: place, device }));
+        let views = TiVec::from(views);
+        let mut devices = TiVec::with_capacity(views.iter().map(|view| view.devices.len()).sum());
+        for (place, view) in views.iter_enumerated() {
+            let places = view.devices.keys();
+            devices.extend(places.map(|device| Place { view: place, device }));
         }
         let columns = demand.alternatives.len() + demand.sources.len();
         if demand.is_too_large || columns.saturating_mul(devices.len()) > MOST_ANSWERS {
@@ -124,42 +174,45 @@ impl<'a> Problem<'a> {
             devices,
             alternatives: &demand.alternatives,
             counts: Cow::Borrowed(&demand.counts),
-            all: Vec::new(),
+            all: TiVec::new(),
             verdicts,
             shares: Vec::new(),
             values: Values::new(features.list_type_attributes),
             attributes,
         };
         if demand.takes_all {
-            problem.all = vec![Box::default(); demand.alternatives.len()];
+            problem.all = vec![Box::default(); demand.alternatives.len()].into();
             demand.check(|number, alternative| problem.count(number, alternative))?;
         }
         Ok(problem)
     }
 
     /// How many devices the alternative takes.
-    fn count(&mut self, number: u32, alternative: &Alternative) -> Result<i64, Stop> {
-        let place = number as usize;
+    fn count(&mut self, number: AlternativeIx, alternative: &Alternative) -> Result<i64, Stop> {
         if alternative.amount == Amount::All {
             let all = self.all_devices(number)?;
-            self.counts.to_mut()[place] = all.len() as i64;
-            self.all[place] = all.into();
+            self.counts.to_mut()[number] = all.len() as i64;
+            self.all[number] = all.into();
         }
-        Ok(self.counts[place])
+        Ok(self.counts[number])
     }
 
-    fn all_devices(&mut self, alternative: u32) -> Result<Vec<u32>, Stop> {
+    fn all_devices(&mut self, alternative: AlternativeIx) -> Result<Vec<DeviceIx>, Stop> {
         let mut all = Vec::new();
-        let mut next = 0;
+        let mut next = DeviceIx(0);
         for view in self.views.clone() {
             let state = match &view.status {
                 PoolStatus::Usable => {
-                    for device in next..next + view.devices.len() as u32 {
-                        if self.verdict(alternative, device)? != Verdict::Unselected {
-                            all.push(device);
+                    for device in stretch(next, view.devices.len()) {
+                        match self.verdict(alternative, device) {
+                            Err(Unfit::RuledOut(why)) if !why.is_selected() => {}
+                            Ok(()) | Err(Unfit::RuledOut(_)) => all.push(device),
+                            Err(Unfit::Trouble(trouble)) => {
+                                return Err(self.stop(alternative, device, trouble));
+                            }
                         }
                     }
-                    next += view.devices.len() as u32;
+                    next = DeviceIx::from(usize::from(next) + view.devices.len());
                     continue;
                 }
                 PoolStatus::Incomplete => "being updated",
@@ -175,50 +228,42 @@ impl<'a> Problem<'a> {
         Ok(all)
     }
 
-    /// The first of the alternatives of a request, and their number.
-    pub(super) fn alternatives_of(&self, claim: usize, request: usize) -> (u32, u32) {
-        let Range { start, end } = self.demand.claims[claim].requests[request].alternatives;
-        (start, end - start)
+    #[inline]
+    pub(super) fn alternative(&self, number: AlternativeIx) -> &'a Alternative {
+        &self.alternatives[number]
+    }
+
+    fn claim_of(&self, alternative: AlternativeIx) -> &'a ClaimDemand {
+        &self.demand.claims[self.alternatives[alternative].claim]
     }
 
     #[inline]
-    pub(super) fn alternative(&self, number: u32) -> &'a Alternative {
-        &self.alternatives[number as usize]
-    }
-
-    fn claim_of(&self, alternative: u32) -> &'a ClaimDemand {
-        &self.demand.claims[self.alternatives[alternative as usize].claim as usize]
+    pub(super) fn view(&self, device: DeviceIx) -> &Arc<PoolView> {
+        &self.views[self.devices[device].view]
     }
 
     #[inline]
-    pub(super) fn view(&self, device: u32) -> &Arc<PoolView> {
-        &self.views[self.devices[device as usize].view as usize]
+    pub(super) fn pool_device(&self, device: DeviceIx) -> &PoolDevice {
+        &self.view(device).devices[self.devices[device].device]
     }
 
     #[inline]
-    pub(super) fn pool_device(&self, device: u32) -> &PoolDevice {
-        &self.view(device).devices[self.devices[device as usize].device as usize]
-    }
-
-    #[inline]
-    pub(super) fn device(&self, device: u32) -> &Device {
+    pub(super) fn device(&self, device: DeviceIx) -> &Device {
         self.view(device).device(self.pool_device(device))
     }
 
     #[inline]
-    pub(super) fn slice(&self, device: u32) -> &Slice {
+    pub(super) fn slice(&self, device: DeviceIx) -> &Slice {
         self.view(device).slice(self.pool_device(device))
     }
 
     /// What the device takes of the counters of its pool, if it draws from any.
     #[inline]
-    pub(super) fn usage(&self, device: u32) -> Option<Usage<'_>> {
-        self.view(device)
-            .counters
-            .usage(self.devices[device as usize].device)
+    pub(super) fn usage(&self, device: DeviceIx) -> Option<Usage<'_>> {
+        self.view(device).counters.usage(self.devices[device].device)
     }
 
-    pub(super) fn device_id(&self, device: u32) -> DeviceId {
+    pub(super) fn device_id(&self, device: DeviceIx) -> DeviceId {
         let id = &self.view(device).id;
         DeviceId {
             driver: id.driver.clone(),
@@ -228,7 +273,7 @@ impl<'a> Problem<'a> {
     }
 
     /// `claim namespace/name, request name`, as errors begin.
-    pub(super) fn shown_request(&self, alternative: u32) -> String {
+    pub(super) fn shown_request(&self, alternative: AlternativeIx) -> String {
         format!(
             "claim {}, request {}",
             shown(&self.claim_of(alternative).claim.key()),
@@ -236,63 +281,61 @@ impl<'a> Problem<'a> {
         )
     }
 
-    /// What is fixed about `device` for `alternative`.
+    /// What is fixed about `device` for `alternative`: nothing keeps it from being taken, unless something does in the course of the
+    /// search, or what rules it out first.
     ///
     /// # Errors
-    /// What ends the attempt.
+    /// What rules it out, or ends the attempt.
     #[inline]
-    pub(super) fn verdict(&mut self, alternative: u32, device: u32) -> Result<Verdict, Stop> {
+    pub(super) fn verdict(&mut self, alternative: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let place = self.place(alternative, device);
         match self.verdicts[place] {
-            Known::Is(verdict) => return Ok(verdict),
-            Known::NotTried => return Err(Stop::NotTried),
+            Known::Is(verdict) => return verdict.map_err(Unfit::RuledOut),
+            Known::NotTried => return Err(Trouble::NotTried.into()),
             Known::NotYet => {}
         }
         let verdict = self.judge(alternative, device);
-        self.verdicts[place] = Known::of(&verdict);
+        self.verdicts[place] = match &verdict {
+            Ok(()) => Known::Is(Ok(())),
+            Err(Unfit::RuledOut(why)) => Known::Is(Err(*why)),
+            Err(Unfit::Trouble(Trouble::NotTried)) => Known::NotTried,
+            // An error ends the attempt, so it needs no place.
+            Err(Unfit::Trouble(_)) => Known::NotYet,
+        };
         verdict
     }
 
-    fn judge(&mut self, number: u32, device: u32) -> Result<Verdict, Stop> {
+    /// The checks of one device that do not depend on other devices, in upstream's order.
+    fn judge(&mut self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let alternative = self.alternative(number);
         let spec = alternative.spec(&self.claim_of(number).claim);
-        if !self.is_selected(number, device)? {
-            return Ok(Verdict::Unselected);
-        }
+        self.select(number, device)?;
         let mut exhausted = false;
         let found = self.device(device);
         let pool_device = self.pool_device(device);
-        let takes_all = !pool_device.multiple && pool_device.consumed().is_empty() && takes_all(spec, found);
+        let takes_all = !pool_device.multiple && pool_device.consumed.is_empty() && takes_all(spec, found);
         if self.features.consumable_capacity && !takes_all {
-            let amounts = need(spec, found, self.features.fractional_capacity_range).map_err(|error| {
-                let device: &dyn std::fmt::Display = match alternative.amount {
-                    Amount::All => &found.name,
-                    Amount::Exactly(_) => &self.device_id(device),
-                };
-                format!(
-                    "{}: checking capacity for device {device}: {}",
-                    self.shown_request(number),
-                    error.0
-                )
-            })?;
-            let Need::Amounts(amounts) = amounts else {
-                return Ok(Verdict::Unselected);
+            let need = need(spec, found, self.features.fractional_capacity_range)
+                .map_err(|error| Trouble::Capacity(error.0))?;
+            let amounts = match need {
+                Need::Amounts(amounts) => amounts,
+                Need::NoSuchCapacity(_) => return Err(RuledOut::NoSuchCapacity.into()),
+                Need::AgainstPolicy(_) => return Err(RuledOut::CapacityPolicy.into()),
             };
             let share = Share {
                 units: amounts.iter().map(units).collect(),
                 amounts,
             };
             let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
-            let taken = |place: usize| pool_device.consumed().get(place).copied().unwrap_or(0);
-            let mut fits_when_free = true;
+            let taken = |place: usize| pool_device.consumed.get(place).copied().unwrap_or(0);
             for (place, (amount, value)) in share.units.iter().zip(values).enumerate() {
-                fits_when_free &= *amount <= value;
+                if *amount > value {
+                    return Err(RuledOut::CapacityTooSmall.into());
+                }
                 exhausted |= amount.saturating_add(taken(place)) > value;
             }
-            match alternative.amount {
-                Amount::All if !fits_when_free => return Ok(Verdict::Unselected),
-                Amount::Exactly(_) if exhausted => return Ok(Verdict::Unselected),
-                _ => {}
+            if exhausted && alternative.amount != Amount::All {
+                return Err(RuledOut::CapacityExhausted.into());
             }
             if pool_device.multiple {
                 let place = self.place(number, device);
@@ -302,139 +345,160 @@ impl<'a> Problem<'a> {
                 self.shares[place] = Some(share);
             }
         }
-        Ok(if self.is_blocked(&spec.tolerations, device) {
-            Verdict::Blocked
-        } else if exhausted {
-            Verdict::Exhausted
-        } else {
-            Verdict::Candidate
-        })
+        let found = self.device(device);
+        if let Some(why) = not_allocatable(self.features, self.slice(device), found, Some(self.node)) {
+            return Err(why.into());
+        }
+        if self.is_tainted(&spec.tolerations, device) {
+            return Err(RuledOut::Tainted.into());
+        }
+        // What is left counts last where all devices are asked for: a constraint may end the attempt before.
+        if exhausted {
+            return Err(RuledOut::CapacityExhausted.into());
+        }
+        Ok(())
     }
 
     /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1.
-    fn is_selected(&self, number: u32, device: u32) -> Result<bool, Stop> {
+    fn select(&self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let found = self.device(device);
-        if self.features.hides_binding_conditions(found) {
-            return Ok(false);
+        if let Some(why) = not_selectable(self.features, found) {
+            return Err(why.into());
         }
-        let alternative = self.alternative(number);
-        let view = self.view(device);
-        let numbered = view.numbered(self.pool_device(device));
-        for selector in &alternative.selectors {
-            let matches = self
-                .demand
-                .expressions
-                .matches(selector.expression, numbered)
-                .map_err(|error| {
-                    let of = match &alternative.class {
-                        Some(class) if selector.of_class => format!("class {}", class.metadata.name),
-                        _ => format!("claim {}", shown(&self.claim_of(number).claim.key())),
-                    };
-                    let place = selector.place;
-                    match error {
-                        SelectorError::NotTried => Stop::NotTried,
-                        SelectorError::Compile(why) => {
-                            Stop::Error(format!("{of}: selector #{place}: CEL compile error: {why}"))
-                        }
-                        SelectorError::Runtime(why) => Stop::Error(format!(
-                            "{of}: selector #{place} on device {}: CEL runtime error: {why}{}",
-                            self.device_id(device),
-                            advice(&why)
-                        )),
-                    }
-                })?;
-            if !matches {
-                return Ok(false);
+        let numbered = self.view(device).numbered(self.pool_device(device));
+        for (place, selector) in self.alternative(number).selectors.iter().enumerate() {
+            match self.demand.expressions.matches(selector.expression, numbered) {
+                Ok(true) => {}
+                Ok(false) if selector.of_class => return Err(RuledOut::ClassSelector.into()),
+                Ok(false) => return Err(RuledOut::RequestSelector.into()),
+                Err(SelectorError::NotTried) => return Err(Trouble::NotTried.into()),
+                Err(SelectorError::Compile(why)) => return Err(Trouble::SelectorCompile(place, why).into()),
+                Err(SelectorError::Runtime(why)) => return Err(Trouble::SelectorRuntime(place, why).into()),
             }
         }
         let slice = self.slice(device);
         if slice.spec.per_device_node_selection {
             let nodes = Nodes::of_device(slice, found);
             self.demand.expressions.meter().look(nodes.looks());
-            return Ok(nodes.include(&self.node.metadata)?);
-        }
-        Ok(true)
-    }
-
-    fn is_blocked(&self, tolerations: &[Toleration], device: u32) -> bool {
-        let experimental = self.features.implementation() == Implementation::Experimental;
-        if experimental && !self.slice(device).spec.skip_node_operations.is_empty() {
-            let declared = &self.node.status.declared_features;
-            let supported = declared
-                .iter()
-                .any(|feature| *feature == "DRAOptionalNodeOperations");
-            if !self.features.optional_node_operations || !supported {
-                return true;
+            if !nodes
+                .include(&self.node.metadata)
+                .map_err(Trouble::NodeSelector)?
+            {
+                return Err(RuledOut::OtherNode.into());
             }
         }
-        let found = self.device(device);
-        if self.features.hides_counters(found) {
-            return true;
-        }
-        let mut taints = 0;
-        let is_blocked = self.view(device).taints(found).any(|taint| {
-            taints += 1;
-            !is_tolerated(tolerations, taint)
-        });
+        Ok(())
+    }
+
+    /// The words of kube-scheduler for what ends the attempt at `device`.
+    pub(super) fn stop(&self, number: AlternativeIx, device: DeviceIx, trouble: Trouble) -> Stop {
+        let alternative = self.alternative(number);
+        let whose = |place: usize| {
+            let selector = alternative.selectors.get(place);
+            let of = match &alternative.class {
+                Some(class) if selector.is_some_and(|selector| selector.of_class) => {
+                    format!("class {}", class.metadata.name)
+                }
+                _ => format!("claim {}", shown(&self.claim_of(number).claim.key())),
+            };
+            format!(
+                "{of}: selector #{}",
+                selector.map_or(0, |selector| selector.place)
+            )
+        };
+        Stop::Error(match trouble {
+            Trouble::NotTried => return Stop::NotTried,
+            Trouble::SelectorCompile(place, why) => format!("{}: CEL compile error: {why}", whose(place)),
+            Trouble::SelectorRuntime(place, why) => format!(
+                "{} on device {}: CEL runtime error: {why}{}",
+                whose(place),
+                self.device_id(device),
+                advice(&why)
+            ),
+            Trouble::NodeSelector(why) => why,
+            Trouble::Capacity(why) => {
+                let device: &dyn std::fmt::Display = match alternative.amount {
+                    Amount::All => &self.device(device).name,
+                    Amount::Exactly(_) => &self.device_id(device),
+                };
+                format!(
+                    "{}: checking capacity for device {device}: {why}",
+                    self.shown_request(number),
+                )
+            }
+            Trouble::AttributeCompile(name, why) => format!("compile derived attribute {name} failed: {why}"),
+            Trouble::AttributeRuntime(name, why) => format!(
+                "evaluate derived attribute {name} on device {} failed: {why}",
+                self.device_id(device)
+            ),
+        })
+    }
+
+    fn is_tainted(&self, tolerations: &[Toleration], device: DeviceIx) -> bool {
+        let (first, taints) = self.view(device).untolerated(self.device(device), tolerations);
         if taints > 0 {
             let compared = taints * (1 + tolerations.len());
             self.demand.expressions.meter().look(compared / LOOKS_PER_OBJECT);
         }
-        is_blocked
+        first.is_some()
     }
 
     /// What a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.
-    pub(super) fn share(&self, alternative: u32, device: u32) -> Option<&Share> {
+    pub(super) fn share(&self, alternative: AlternativeIx, device: DeviceIx) -> Option<&Share> {
         self.shares.get(self.place(alternative, device))?.as_ref()
     }
 
     /// The same in the units of the search; nothing for other devices.
     #[inline]
-    pub(super) fn share_units(&self, alternative: u32, device: u32) -> &[i128] {
+    pub(super) fn share_units(&self, alternative: AlternativeIx, device: DeviceIx) -> &[i128] {
         self.share(alternative, device).map_or(&[], |share| &share.units)
     }
 
-    fn place(&self, alternative: u32, device: u32) -> usize {
-        alternative as usize * self.devices.len() + device as usize
+    fn place(&self, alternative: AlternativeIx, device: DeviceIx) -> usize {
+        usize::from(alternative) * self.devices.len() + usize::from(device)
     }
 
     /// The number of the device's value of an attribute; none where no constraint can be met with the device.
     ///
     /// # Errors
     /// What ends the attempt, be it an error of a derived attribute.
-    pub(super) fn attribute(&mut self, source: u32, device: u32) -> Result<Option<u32>, Stop> {
-        let place = source as usize * self.devices.len() + device as usize;
+    pub(super) fn attribute(
+        &mut self,
+        source: SourceIx,
+        device: DeviceIx,
+    ) -> Result<Option<ValueIx>, Trouble> {
+        let place = usize::from(source) * self.devices.len() + usize::from(device);
         match self.attributes[place] {
             Known::Is(value) => return Ok(value),
-            Known::NotTried => return Err(Stop::NotTried),
+            Known::NotTried => return Err(Trouble::NotTried),
             Known::NotYet => {}
         }
         let value = self.value_of(source, device);
-        self.attributes[place] = Known::of(&value);
+        self.attributes[place] = match &value {
+            Ok(value) => Known::Is(*value),
+            Err(Trouble::NotTried) => Known::NotTried,
+            Err(_) => Known::NotYet,
+        };
         value
     }
 
-    fn value_of(&mut self, source: u32, device: u32) -> Result<Option<u32>, Stop> {
+    fn value_of(&mut self, source: SourceIx, device: DeviceIx) -> Result<Option<ValueIx>, Trouble> {
         let view = Arc::clone(self.view(device));
-        let pool_device = &view.devices[self.devices[device as usize].device as usize];
-        Ok(match &self.demand.sources[source as usize] {
+        let pool_device = &view.devices[self.devices[device].device];
+        Ok(match &self.demand.sources[source] {
             AttributeSource::Published(name) => attribute_of(view.device(pool_device), &view.id.driver, name)
                 .and_then(|value| self.values.number(value)),
             AttributeSource::Derived(name, expression) => {
-                let value = self
-                    .demand
-                    .expressions
-                    .derive(*expression, view.numbered(pool_device))
-                    .map_err(|error| match error {
-                        SelectorError::NotTried => Stop::NotTried,
-                        SelectorError::Compile(why) => {
-                            Stop::Error(format!("compile derived attribute {name} failed: {why}"))
-                        }
-                        SelectorError::Runtime(why) => Stop::Error(format!(
-                            "evaluate derived attribute {name} on device {} failed: {why}",
-                            self.device_id(device)
-                        )),
-                    })?;
+                let numbered = view.numbered(pool_device);
+                let value =
+                    self.demand
+                        .expressions
+                        .derive(*expression, numbered)
+                        .map_err(|error| match error {
+                            SelectorError::NotTried => Trouble::NotTried,
+                            SelectorError::Compile(why) => Trouble::AttributeCompile(name.clone(), why),
+                            SelectorError::Runtime(why) => Trouble::AttributeRuntime(name.clone(), why),
+                        })?;
                 self.values.number(&value)
             }
         })

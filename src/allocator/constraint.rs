@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use foldhash::fast::RandomState;
+use typed_index_collections::TiVec;
 
+use super::index::{ElementIx, ValueIx};
 use crate::model::{AttributeValue, Device, Str, lookup};
 
 /// What a constraint demands of the devices it covers.
@@ -66,12 +68,12 @@ enum Element {
 /// A number for each value of an attribute and each set that values have in common.
 #[derive(Default)]
 pub(super) struct Values {
-    elements: Vec<Element>,
+    elements: TiVec<ElementIx, Element>,
     /// Numbers of the elements, once they are more than [`FEW`].
-    element_numbers: HashMap<Element, u32, RandomState>,
-    sets: Vec<Box<[u32]>>,
+    element_numbers: HashMap<Element, ElementIx, RandomState>,
+    sets: TiVec<ValueIx, Box<[ElementIx]>>,
     /// Numbers of the sets, once they are more than [`FEW`].
-    set_numbers: HashMap<Box<[u32]>, u32, RandomState>,
+    set_numbers: HashMap<Box<[ElementIx]>, ValueIx, RandomState>,
     /// Whether lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
     lists: bool,
 }
@@ -80,18 +82,22 @@ pub(super) struct Values {
 const FEW: usize = 16;
 
 /// The number of `item` among `items`, to which it is added if need be.
-fn number_of<T: Clone + Eq + Hash>(
-    items: &mut Vec<T>,
-    numbers: &mut HashMap<T, u32, RandomState>,
+fn number_of<I: From<usize> + Copy + PartialEq, T: Clone + Eq + Hash>(
+    items: &mut TiVec<I, T>,
+    numbers: &mut HashMap<T, I, RandomState>,
     item: T,
-) -> u32 {
-    let next = items.len() as u32;
+) -> I {
+    let next = items.next_key();
     if items.len() <= FEW {
         if let Some(place) = items.iter().position(|known| *known == item) {
-            return place as u32;
+            return place.into();
         }
         if items.len() == FEW {
-            numbers.extend(items.iter().cloned().zip(0..));
+            numbers.extend(
+                items
+                    .iter_enumerated()
+                    .map(|(number, item)| (item.clone(), number)),
+            );
             numbers.insert(item.clone(), next);
         }
     } else {
@@ -113,8 +119,8 @@ impl Values {
     }
 
     /// The number of `value`; none where no constraint can be met with it.
-    pub(super) fn number(&mut self, value: &AttributeValue) -> Option<u32> {
-        let mut elements: Vec<u32> = Vec::new();
+    pub(super) fn number(&mut self, value: &AttributeValue) -> Option<ValueIx> {
+        let mut elements: Vec<ElementIx> = Vec::new();
         let mut add = |element| {
             elements.push(number_of(&mut self.elements, &mut self.element_numbers, element));
         };
@@ -139,17 +145,30 @@ impl Values {
         Some(self.intern(elements.into()))
     }
 
-    fn intern(&mut self, set: Box<[u32]>) -> u32 {
+    fn intern(&mut self, set: Box<[ElementIx]>) -> ValueIx {
         number_of(&mut self.sets, &mut self.set_numbers, set)
     }
 
     /// The elements of a value.
-    pub(super) fn elements(&self, value: u32) -> &[u32] {
-        &self.sets[value as usize]
+    pub(super) fn elements(&self, value: ValueIx) -> &[ElementIx] {
+        &self.sets[value]
+    }
+
+    /// A value for readers.
+    pub(super) fn text(&self, value: ValueIx) -> String {
+        let elements = self.elements(value).iter();
+        let texts: Vec<String> = elements
+            .map(|element| match &self.elements[*element] {
+                Element::Bool(value) => value.to_string(),
+                Element::Int(value) => value.to_string(),
+                Element::String(value) | Element::Version(value) => value.to_string(),
+            })
+            .collect();
+        texts.join(", ")
     }
 
     /// What two values have in common, if anything.
-    pub(super) fn common(&mut self, a: u32, b: u32) -> Option<u32> {
+    pub(super) fn common(&mut self, a: ValueIx, b: ValueIx) -> Option<ValueIx> {
         let (left, right) = (self.elements(a), self.elements(b));
         if a == b {
             return (!left.is_empty()).then_some(a);
@@ -157,7 +176,7 @@ impl Values {
         if left.len() == 1 && right.len() == 1 {
             return None;
         }
-        let common: Box<[u32]> = left
+        let common: Box<[ElementIx]> = left
             .iter()
             .copied()
             .filter(|element| right.contains(element))
@@ -167,7 +186,7 @@ impl Values {
 
     /// Whether a device with value `new` may stand beside one with value `known` under a distinct constraint. Without lists an
     /// odd value may only come first.
-    fn distinct(&self, new: u32, known: u32) -> bool {
+    fn distinct(&self, new: ValueIx, known: ValueIx) -> bool {
         let (new, known) = (self.elements(new), self.elements(known));
         !new.is_empty() && !new.iter().any(|element| known.contains(element))
     }
@@ -178,7 +197,7 @@ impl Values {
 pub(super) struct ConstraintState {
     rule: Rule,
     /// `Match`: what all devices so far have in common, after each of them. `Distinct`: the value of each.
-    pub(super) values: Vec<u32>,
+    pub(super) values: Vec<ValueIx>,
 }
 
 impl ConstraintState {
@@ -190,7 +209,7 @@ impl ConstraintState {
     }
 
     /// Adds a device with that value. Returns whether the constraint allows it; the state is unchanged if not.
-    pub(super) fn add(&mut self, value: u32, values: &mut Values) -> bool {
+    pub(super) fn add(&mut self, value: ValueIx, values: &mut Values) -> bool {
         let added = match (self.rule, self.values.last()) {
             (_, None) => Some(value),
             (Rule::Match, Some(common)) => values.common(*common, value),

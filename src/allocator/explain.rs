@@ -1,23 +1,38 @@
-//! Why a request does not get a device: for each device of the node the first thing that rules it out.
+//! Why claims do not get their devices on a node: for each device the check of the search that rules it out, and for requests that
+//! have enough devices each, what keeps them from being served together.
 //!
-//! The order of the checks is that of the search. What one device cannot show, because it takes several requests or devices
-//! together (a constraint without a common value, too few devices), is the search's answer, not that of this module.
+//! Nothing is judged a second time here. A device by itself is placed as the search places its first one, and what stops several
+//! requests is taken from the search where it came furthest, and then shown by a search without that limit.
 
-use crate::model::{DeviceId, DeviceRequest, Key, Node, PoolId, Str, Taint, lookup};
+use std::sync::Arc;
 
-use super::candidates::Problem;
+use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Quantity, Str, Taint, lookup};
+
+use super::candidates::{Problem, Trouble, Unfit};
 use super::constraint::Rule;
-use super::request::AttributeSource;
-use super::{Demand, Inputs, Stop};
-use crate::devices::{
-    Implementation, Lack, Need, Nodes, PoolStatus, SelectorError, is_tolerated, need, units,
-};
+use super::deepest::{Clash, ClashingValues, Deepest};
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, stretch};
+use super::request::Alternative;
+use super::search::{Flow, Search, State};
+use super::{Demand, Inputs, LOOKS_PER_STEP, Limits, Outcome, Stop};
+use crate::devices::{CounterIx, Lack, Need, PoolStatus, RuledOut, need, units};
+
+/// What a node has for claims that it does not get, device by device.
+pub struct Explanation<'a> {
+    inputs: &'a Inputs,
+    node: &'a Node,
+    problem: Problem<'a>,
+    /// The requests of all claims, in the order of the search.
+    pub requests: Vec<RequestExplanation>,
+}
 
 /// What a node has for one request.
 #[derive(Clone, Debug)]
 pub struct RequestExplanation {
-    /// Pools of the node that cannot be used, in their order.
-    pub unusable_pools: Vec<(PoolId, PoolStatus)>,
+    /// Its claim, by its place in the demand.
+    pub claim: usize,
+    /// Its name.
+    pub name: Str,
     /// The request, or each of its subrequests.
     pub alternatives: Vec<AlternativeExplanation>,
 }
@@ -25,288 +40,452 @@ pub struct RequestExplanation {
 /// What a node has for one request without alternatives, or for one subrequest.
 #[derive(Clone, Debug)]
 pub struct AlternativeExplanation {
+    number: AlternativeIx,
     /// `request` or `request/subrequest`.
     pub name: Str,
     /// How many devices it takes; in mode All that many are selected.
     pub wanted: i64,
-    /// Every device of the node's usable pools, in the order of the search.
-    pub devices: Vec<(DeviceId, Fitness)>,
+    /// For every device of the node's usable pools, in the order of the search, whether it could be taken as the first one.
+    pub devices: Vec<Result<(), Unfit>>,
 }
 
 impl AlternativeExplanation {
     /// How many devices could be taken, each by itself.
     pub fn free(&self) -> usize {
-        self.count(&Fitness::Free)
+        self.devices.iter().filter(|device| device.is_ok()).count()
     }
 
     /// How many devices could be taken at most: those that could, and those of which it is unknown.
     pub fn most(&self) -> usize {
-        self.free() + self.count(&Fitness::NotTried)
+        let is_unknown = |device: &&Result<(), Unfit>| **device == Err(Trouble::NotTried.into());
+        self.free() + self.devices.iter().filter(is_unknown).count()
     }
 
-    fn count(&self, wanted: &Fitness) -> usize {
-        let is_so = |(_, fitness): &&(DeviceId, Fitness)| fitness == wanted;
-        self.devices.iter().filter(is_so).count()
+    /// Whether so many devices are as many as it takes.
+    pub fn reaches(&self, devices: usize) -> bool {
+        self.wanted > 0 && i64::try_from(devices).unwrap_or(i64::MAX) >= self.wanted
     }
 }
 
-/// Whether a device can be taken by itself, or what rules it out first.
+/// A limited amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fitness {
-    /// Nothing rules the device out, as long as no other device is taken.
-    Free,
-    /// Claims hold it.
-    InUse {
-        /// Who holds it; none if the allocated state has it from elsewhere.
-        claims: Vec<Key>,
-    },
-    /// The device wants binding conditions, whose gate is off.
-    BindingConditionsOff,
-    /// A selector of the class does not select it.
-    ClassSelector {
-        /// Its place in the class.
-        place: usize,
-        /// The expression.
-        expression: Str,
-    },
-    /// A selector of the request does not select it.
-    RequestSelector {
-        /// Its place in the request.
-        place: usize,
-        /// The expression.
-        expression: Str,
-    },
-    /// A selector fails on it. If the search gets there, this ends the attempt.
-    SelectorError(String),
-    /// An expression was not tried on it, since the command's work on expressions was used up: whether the device can be taken is
-    /// unknown.
-    NotTried,
-    /// The device itself is not for this node.
-    OtherNode,
-    /// It does not have a capacity that the request names.
-    NoSuchCapacity(Str),
-    /// Its policy does not allow the amounts.
-    CapacityPolicy,
-    /// The amounts cannot be worked out. If the search gets there, this ends the attempt.
-    CapacityError(String),
-    /// Not enough is left of a capacity.
-    CapacityExhausted {
-        /// The capacity.
-        name: Str,
-        /// Claims that hold shares.
-        claims: Vec<Key>,
-    },
-    /// It skips node operations, which the scheduler or the node's kubelet does not support.
-    NodeOperations,
-    /// It draws from shared counters, whose gate is off.
-    PartitionableDevicesOff,
-    /// Other devices of the pool leave too little of a counter.
-    CounterExhausted {
-        /// The counter set.
-        set: Str,
-        /// The counter.
-        counter: Str,
-    },
-    /// Devices in use belong to other compatibility groups.
-    Incompatible,
-    /// The taint is not tolerated.
-    Tainted(Taint),
-    /// It lacks an attribute that a constraint compares.
-    ConstraintAttribute {
-        /// Fully qualified name.
-        attribute: Str,
-        /// Whether all values have to be the same rather than different.
-        same: bool,
-    },
+pub struct Shortage {
+    /// The counter set; none for a capacity of the device.
+    pub set: Option<Str>,
+    /// The counter or capacity.
+    pub name: Str,
+    /// What the device would take of it.
+    pub wanted: Quantity,
+    /// What is left of it; negative where claims took more than there is.
+    pub left: Quantity,
+    /// What there is in all.
+    pub total: Quantity,
 }
+
+/// A constraint of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstraintName {
+    /// The claim.
+    pub claim: Key,
+    /// Its place in the claim.
+    pub place: usize,
+    /// Fully qualified name of the attribute.
+    pub attribute: Str,
+    /// Whether all values have to be the same rather than different.
+    pub same: bool,
+}
+
+/// What keeps requests from being served together that each have enough devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Without these constraints the node could serve the claims; with all but one of them it could not.
+    Constraints(Vec<ConstraintName>, Option<ClashingValues>),
+    /// Without limits of shared counters the node could serve the claims. The shortage is the one met furthest in the search.
+    Counters(PoolId, Shortage),
+    /// The devices do not suffice for these requests together.
+    Requests {
+        /// The requests, with the places of their claims.
+        requests: Vec<(usize, Str)>,
+        /// Whether it was shown that the devices suffice where any one of them is left out.
+        is_smallest: bool,
+    },
+    /// What the search met furthest, where it was not shown that it is the reason.
+    NotShown(RuledOut),
+}
+
+/// Steps of a search that shows what a limit is worth, and of the one that says where the limits are met.
+const STEPS: u64 = 20_000;
+
+/// Requests of which the smallest set is looked for that cannot be served together.
+const MOST_REQUESTS: usize = 64;
 
 impl Inputs {
-    /// Says for each device of `node` what rules it out for a request of a claim of `demand`; nothing if there is no such request.
+    /// Says for each request of `demand` and each device of `node` whether the device could be taken for it, or what rules it out.
     ///
     /// # Errors
     /// What ends an attempt before any device is tried.
-    pub fn explain(
-        &self,
-        node: &Node,
-        demand: &Demand,
-        claim: usize,
-        request: usize,
-    ) -> Result<Option<RequestExplanation>, Stop> {
+    pub fn explain<'a>(&'a self, node: &'a Node, demand: &'a Demand) -> Result<Explanation<'a>, Stop> {
         let mut problem = self.problem(node, demand)?;
-        self.facts.selectors.meter().look(problem.devices.len());
-        if demand
-            .claims
-            .get(claim)
-            .and_then(|claim| claim.requests.get(request))
-            .is_none()
-        {
-            return Ok(None);
+        let mut state = State::new(&problem);
+        let mut requests = Vec::new();
+        for (claim, of_claim) in demand.claims.iter().enumerate() {
+            for request in &of_claim.requests {
+                self.facts.selectors.meter().look(problem.devices.len());
+                let alternatives = request.alternatives().map(|number| AlternativeExplanation {
+                    number,
+                    name: problem.alternative(number).name.clone(),
+                    wanted: problem.counts[number],
+                    devices: stretch(DeviceIx(0), problem.devices.len())
+                        .map(|device| state.try_alone(&mut problem, number, device))
+                        .collect(),
+                });
+                requests.push(RequestExplanation {
+                    claim,
+                    name: request.name.clone(),
+                    alternatives: alternatives.collect(),
+                });
+            }
         }
-        let (first, count) = problem.alternatives_of(claim, request);
-        let unusable_pools = problem
-            .views
-            .iter()
+        Ok(Explanation {
+            inputs: self,
+            node,
+            problem,
+            requests,
+        })
+    }
+}
+
+impl Explanation<'_> {
+    /// The key of the claim at that place.
+    pub fn claim(&self, place: usize) -> Key {
+        self.demanded(place).key()
+    }
+
+    fn demanded(&self, place: usize) -> &Arc<Claim> {
+        &self.problem.demand.claims[ClaimIx::from(place)].claim
+    }
+
+    /// Pools of the node that cannot be used, in their order.
+    pub fn unusable_pools(&self) -> impl Iterator<Item = (&PoolId, &PoolStatus)> {
+        let views = self.problem.views.iter();
+        views
             .filter(|view| view.status != PoolStatus::Usable)
-            .map(|view| (view.id.clone(), view.status.clone()))
-            .collect();
-        let alternatives = (first..first + count)
-            .map(|number| AlternativeExplanation {
-                name: problem.alternative(number).name.clone(),
-                wanted: problem.counts[number as usize],
-                devices: (0..problem.devices.len() as u32)
-                    .map(|device| {
-                        (
-                            problem.device_id(device),
-                            self.fitness(&mut problem, claim, number, device),
-                        )
-                    })
-                    .collect(),
-            })
-            .collect();
-        Ok(Some(RequestExplanation {
-            unusable_pools,
-            alternatives,
-        }))
+            .map(|view| (&view.id, &view.status))
     }
 
-    fn fitness(&self, problem: &mut Problem<'_>, claim: usize, number: u32, device: u32) -> Fitness {
-        let alternative = problem.alternative(number);
-        let demand = problem.demand;
-        let spec = alternative.spec(&demand.claims[claim].claim);
-        if !alternative.admin_access && problem.pool_device(device).dedicated {
-            return Fitness::InUse {
-                claims: self.holders(problem, device),
-            };
+    /// The device at that place in the lists of the alternatives.
+    pub fn device_id(&self, device: usize) -> DeviceId {
+        self.problem.device_id(device.into())
+    }
+
+    /// Whether several claims may hold shares of the device.
+    pub fn is_shareable(&self, device: usize) -> bool {
+        self.problem.device(device.into()).allow_multiple_allocations
+    }
+
+    /// The claims that hold the device; none where only the allocated state knows of them.
+    pub fn holders(&self, device: usize) -> Vec<Key> {
+        let device = self.device_id(device);
+        self.inputs
+            .facts
+            .takers(&device)
+            .map(|claim| claim.key())
+            .collect()
+    }
+
+    fn alternative(&self, one: &AlternativeExplanation) -> &Alternative {
+        self.problem.alternative(one.number)
+    }
+
+    fn spec(&self, one: &AlternativeExplanation) -> &DeviceRequest {
+        let alternative = self.alternative(one);
+        alternative.spec(self.demanded(alternative.claim.into()))
+    }
+
+    /// The first selector that does not select the device.
+    pub fn selector(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
+        let device = DeviceIx::from(device);
+        let expressions = &self.problem.demand.expressions;
+        let numbered = self
+            .problem
+            .view(device)
+            .numbered(self.problem.pool_device(device));
+        let selectors = &mut self.alternative(one).selectors.iter();
+        let selector =
+            selectors.find(|selector| expressions.matches(selector.expression, numbered) == Ok(false))?;
+        Some(expressions.text(selector.expression))
+    }
+
+    /// The capacity that the device does not have, or whose policy refuses the amount.
+    pub fn refused_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
+        let spec = self.spec(one);
+        let found = self.problem.device(device.into());
+        match need(spec, found, self.problem.features.fractional_capacity_range).ok()? {
+            Need::NoSuchCapacity(place) => Some(&spec.capacity.as_ref()?.requests.get(place)?.0),
+            Need::AgainstPolicy(place) => Some(&found.capacity.get(place)?.0),
+            Need::Amounts(_) => None,
         }
-        unselected(problem, number, device)
-            .or_else(|| self.lacks_capacity(problem, spec, device))
-            .or_else(|| blocked(problem, device))
-            .or_else(|| exhausts_counters(problem, device))
-            .or_else(|| {
-                let mut taints = problem.view(device).taints(problem.device(device));
-                let taint = taints.find(|taint| !is_tolerated(&spec.tolerations, taint));
-                taint.cloned().map(Fitness::Tainted)
+    }
+
+    /// The first capacity of which the device has too little.
+    pub fn short_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<Shortage> {
+        let found = self.problem.device(device.into());
+        let need = need(
+            self.spec(one),
+            found,
+            self.problem.features.fractional_capacity_range,
+        );
+        let Ok(Need::Amounts(amounts)) = need else {
+            return None;
+        };
+        let taken = &self.problem.pool_device(device.into()).consumed;
+        let mut capacities = found.capacity.iter().zip(amounts).enumerate();
+        capacities.find_map(|(place, ((name, capacity), wanted))| {
+            let taken = taken.get(place).copied().unwrap_or(0);
+            let left = units(&capacity.value).saturating_sub(taken);
+            (units(&wanted) > left).then(|| Shortage {
+                set: None,
+                name: name.clone(),
+                wanted,
+                left: Quantity::from_nanos(left, capacity.value.format()),
+                total: capacity.value.clone(),
             })
-            .or_else(|| lacks_attribute(problem, claim, number, device))
-            .unwrap_or(Fitness::Free)
+        })
     }
 
-    fn holders(&self, problem: &Problem<'_>, device: u32) -> Vec<Key> {
-        let device = problem.device_id(device);
-        self.facts.takers(&device).map(|claim| claim.key()).collect()
+    /// The first counter of which claims leave too little for the device.
+    pub fn short_counter(&self, device: usize) -> Option<Shortage> {
+        let place = self.problem.devices[DeviceIx::from(device)];
+        match self.problem.views[place.view].lacks(place.device)? {
+            Lack::Counter(counter) => self.shortage(device.into(), counter, 0),
+            Lack::Group => None,
+        }
     }
 
-    fn lacks_capacity(&self, problem: &Problem<'_>, spec: &DeviceRequest, device: u32) -> Option<Fitness> {
-        if !problem.features.consumable_capacity {
+    /// What the device lacks of a counter of its pool, of which picks have taken so much.
+    fn shortage(&self, device: DeviceIx, counter: CounterIx, picked: i128) -> Option<Shortage> {
+        let view = self.problem.view(device);
+        let (set, name) = view.counters.names.get(counter)?;
+        let cluster = &self.inputs.facts.cluster;
+        let pool = cluster.pool(&view.id)?;
+        let mut sets = pool.slices.iter().flat_map(|slice| &slice.spec.shared_counters);
+        let published = sets.find(|published| published.name == *set)?;
+        let total = lookup(&published.counters, name)?.value.clone();
+        let wanted = self.problem.usage(device).and_then(|usage| usage.of(counter));
+        let left = view.counters.available[counter].saturating_sub(picked);
+        Some(Shortage {
+            set: Some(set.clone()),
+            name: name.clone(),
+            wanted: Quantity::from_nanos(wanted.unwrap_or(0), total.format()),
+            left: Quantity::from_nanos(left, total.format()),
+            total,
+        })
+    }
+
+    /// The first taint that the request does not tolerate.
+    pub fn taint(&self, one: &AlternativeExplanation, device: usize) -> Option<&Taint> {
+        let view = self.problem.view(device.into());
+        view.untolerated(self.problem.device(device.into()), &self.spec(one).tolerations)
+            .0
+    }
+
+    /// The first constraint that compares an attribute which the device does not have.
+    pub fn lacking_attribute(
+        &mut self,
+        one: &AlternativeExplanation,
+        device: usize,
+    ) -> Option<ConstraintName> {
+        let alternative = self.problem.alternative(one.number);
+        let mut sources = alternative.constraints.iter_enumerated();
+        let (place, _) = sources.find(|(_, source)| {
+            source.is_some_and(|source| self.problem.attribute(source, device.into()) == Ok(None))
+        })?;
+        Some(constraint_name(&self.problem, alternative.claim, place))
+    }
+
+    /// What keeps the claims from being served together; nothing where they can be, or where that is not decided.
+    pub fn together(&mut self) -> Option<Together> {
+        let mut search = Search::new(&mut self.problem, STEPS, &());
+        search.deepest = Some(Deepest::default());
+        let flow = search.run();
+        let meter = self.inputs.facts.selectors.meter();
+        meter.look(search.steps.saturating_mul(LOOKS_PER_STEP) as usize);
+        if flow != Flow::Fail {
             return None;
         }
-        let found = problem.device(device);
-        let requested = spec
-            .capacity
-            .as_ref()
-            .map_or(&[][..], |capacity| &capacity.requests);
-        let unknown = requested
-            .iter()
-            .find(|(name, _)| lookup(&found.capacity, name).is_none());
-        if let Some((name, _)) = unknown {
-            return Some(Fitness::NoSuchCapacity(name.clone()));
+        let clashes = search.deepest.take().unwrap_or_default().clashes;
+        self.constraints(&clashes)
+            .or_else(|| self.counters(&clashes))
+            .or_else(|| self.smallest())
+            .or_else(|| Some(Together::NotShown(clashes.first()?.ruled_out())))
+    }
+
+    /// Whether a search for `claims` instead of those of the demand finds devices; nothing where it does not end.
+    fn fits(&self, claims: &[Arc<Claim>], ignores_counters: bool) -> Option<bool> {
+        let mut demand = self.inputs.demand(claims);
+        demand.ignores_counters = ignores_counters;
+        let meter = self.inputs.facts.selectors.meter();
+        if meter.exhausted().is_some() {
+            return None;
         }
-        let amounts = match need(spec, found, problem.features.fractional_capacity_range) {
-            Err(error) => return Some(Fitness::CapacityError(error.0)),
-            Ok(Need::Unsatisfiable) => return Some(Fitness::CapacityPolicy),
-            Ok(Need::Amounts(amounts)) => amounts,
+        let attempt = self
+            .inputs
+            .allocate(self.node, &demand, Limits::steps(STEPS), &());
+        meter.look(attempt.steps.saturating_mul(LOOKS_PER_STEP) as usize);
+        match attempt.outcome {
+            Outcome::Allocated(_) => Some(true),
+            Outcome::DoesNotFit { .. } => Some(false),
+            Outcome::Error(_) | Outcome::GaveUp => None,
+        }
+    }
+
+    fn claims(&self) -> Vec<Arc<Claim>> {
+        self.problem.demand.claims().cloned().collect()
+    }
+
+    /// The constraints without which the claims fit: the one that stopped the search furthest, any other one, or several together.
+    fn constraints(&mut self, clashes: &[Clash]) -> Option<Together> {
+        let claims = self.claims();
+        let met = clashes.iter().filter_map(|clash| match clash {
+            Clash::Constraint { claim, place, .. } => Some((*claim, *place)),
+            _ => None,
+        });
+        let mut all: Vec<(ClaimIx, ConstraintIx)> = met.collect();
+        if all.is_empty() {
+            return None;
+        }
+        for (claim, of) in self.problem.demand.claims.iter_enumerated() {
+            all.extend(of.constraints.keys().map(|place| (claim, place)));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        all.retain(|constraint| seen.insert(*constraint));
+        let fits_without = |left_out: &[(ClaimIx, ConstraintIx)]| {
+            let claims = without_constraints(&claims, left_out);
+            self.fits(&claims, false) == Some(true)
         };
-        let taken = problem.pool_device(device).consumed();
-        for (place, ((name, capacity), amount)) in found.capacity.iter().zip(&amounts).enumerate() {
-            let taken = taken.get(place).copied().unwrap_or(0);
-            if taken.saturating_add(units(amount)) > units(&capacity.value) {
-                return Some(Fitness::CapacityExhausted {
-                    name: name.clone(),
-                    claims: self.holders(problem, device),
-                });
+        let found = match all.iter().find(|one| fits_without(&[**one])) {
+            Some(one) => vec![*one],
+            None if fits_without(&all) => {
+                let mut needed = all.clone();
+                for one in &all {
+                    let fewer: Vec<_> = needed.iter().filter(|other| *other != one).copied().collect();
+                    if fits_without(&fewer) {
+                        needed = fewer;
+                    }
+                }
+                needed
             }
-        }
-        None
-    }
-}
-
-fn unselected(problem: &Problem<'_>, number: u32, device: u32) -> Option<Fitness> {
-    let alternative = problem.alternative(number);
-    let found = problem.device(device);
-    if problem.features.hides_binding_conditions(found) {
-        return Some(Fitness::BindingConditionsOff);
-    }
-    let view = problem.view(device);
-    let expressions = &problem.demand.expressions;
-    for selector in &alternative.selectors {
-        let (place, expression) = (selector.place, expressions.text(selector.expression).clone());
-        let numbered = view.numbered(problem.pool_device(device));
-        match expressions.matches(selector.expression, numbered) {
-            Ok(true) => {}
-            Ok(false) if selector.of_class => return Some(Fitness::ClassSelector { place, expression }),
-            Ok(false) => return Some(Fitness::RequestSelector { place, expression }),
-            Err(SelectorError::NotTried) => return Some(Fitness::NotTried),
-            Err(SelectorError::Compile(why) | SelectorError::Runtime(why)) => {
-                return Some(Fitness::SelectorError(why.to_string()));
-            }
-        }
-    }
-    let slice = problem.slice(device);
-    if slice.spec.per_device_node_selection {
-        match Nodes::of_device(slice, found).include(&problem.node.metadata) {
-            Ok(true) => {}
-            Ok(false) => return Some(Fitness::OtherNode),
-            Err(why) => return Some(Fitness::SelectorError(why)),
-        }
-    }
-    None
-}
-
-fn blocked(problem: &Problem<'_>, device: u32) -> Option<Fitness> {
-    let skips = !problem.slice(device).spec.skip_node_operations.is_empty();
-    if skips && problem.features.implementation() == Implementation::Experimental {
-        let declared = &problem.node.status.declared_features;
-        let supported = declared
+            None => return None,
+        };
+        let values = clashes.iter().find_map(|clash| match clash {
+            Clash::Constraint { claim, place, values } if found.contains(&(*claim, *place)) => values.clone(),
+            _ => None,
+        });
+        let names = found
             .iter()
-            .any(|feature| *feature == "DRAOptionalNodeOperations");
-        if !problem.features.optional_node_operations || !supported {
-            return Some(Fitness::NodeOperations);
-        }
+            .map(|(claim, place)| constraint_name(&self.problem, *claim, *place));
+        Some(Together::Constraints(names.collect(), values))
     }
-    if problem.features.hides_counters(problem.device(device)) {
-        return Some(Fitness::PartitionableDevicesOff);
+
+    fn counters(&mut self, clashes: &[Clash]) -> Option<Together> {
+        let (device, counter, picked) = clashes.iter().find_map(|clash| match clash {
+            Clash::Counter {
+                device,
+                counter,
+                picked,
+            } => Some((*device, *counter, *picked)),
+            _ => None,
+        })?;
+        let shortage = self.shortage(device, counter, picked)?;
+        let pool = self.problem.view(device).id.clone();
+        (self.fits(&self.claims(), true) == Some(true)).then_some(Together::Counters(pool, shortage))
     }
-    None
-}
 
-fn exhausts_counters(problem: &Problem<'_>, device: u32) -> Option<Fitness> {
-    let view = problem.view(device);
-    Some(match view.lacks(problem.devices[device as usize].device)? {
-        Lack::Group => Fitness::Incompatible,
-        Lack::Counter(counter) => {
-            let (set, counter) = view.counters.names[counter as usize].clone();
-            Fitness::CounterExhausted { set, counter }
+    /// The smallest requests that cannot be served together: none of them can be left out.
+    fn smallest(&mut self) -> Option<Together> {
+        let claims = self.claims();
+        let mut kept: Vec<(usize, Str)> = self
+            .requests
+            .iter()
+            .map(|request| (request.claim, request.name.clone()))
+            .collect();
+        if kept.len() > MOST_REQUESTS {
+            return None;
         }
-    })
-}
-
-fn lacks_attribute(problem: &mut Problem<'_>, claim: usize, number: u32, device: u32) -> Option<Fitness> {
-    let constraints = &problem.demand.claims[claim].constraints;
-    for (constraint, source) in constraints.iter().zip(&problem.alternative(number).constraints) {
-        let Some(source) = source else { continue };
-        match problem.attribute(*source, device) {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                return Some(Fitness::ConstraintAttribute {
-                    attribute: match &problem.demand.sources[*source as usize] {
-                        AttributeSource::Published(name) | AttributeSource::Derived(name, _) => name.clone(),
-                    },
-                    same: constraint.rule == Rule::Match,
-                });
+        let without = |kept: &[(usize, Str)], one: &(usize, Str)| -> Vec<(usize, Str)> {
+            kept.iter().filter(|other| *other != one).cloned().collect()
+        };
+        let mut undecided = Vec::new();
+        for one in kept.clone() {
+            let fewer = without(&kept, &one);
+            match self.fits(&with_requests(&claims, &fewer), false) {
+                Some(true) => {}
+                Some(false) => kept = fewer,
+                None => undecided.push(one),
             }
-            Err(Stop::Error(why)) => return Some(Fitness::SelectorError(why)),
-            Err(Stop::NotTried) => return Some(Fitness::NotTried),
         }
+        // Of fewer requests it may be decided.
+        let is_smallest = undecided.iter().filter(|one| kept.contains(one)).all(|one| {
+            let fewer = without(&kept, one);
+            fewer.is_empty() || self.fits(&with_requests(&claims, &fewer), false) == Some(true)
+        });
+        Some(Together::Requests {
+            requests: kept,
+            is_smallest,
+        })
     }
-    None
+}
+
+fn constraint_name(problem: &Problem<'_>, claim: ClaimIx, place: ConstraintIx) -> ConstraintName {
+    let of = &problem.demand.claims[claim];
+    let constraint = &of.constraints[place];
+    ConstraintName {
+        claim: of.claim.key(),
+        place: place.into(),
+        attribute: constraint.attribute.clone(),
+        same: constraint.rule == Rule::Match,
+    }
+}
+
+/// The claims without the constraints at those places.
+fn without_constraints(claims: &[Arc<Claim>], left_out: &[(ClaimIx, ConstraintIx)]) -> Vec<Arc<Claim>> {
+    let without = |(number, claim): (usize, &Arc<Claim>)| {
+        let number = ClaimIx::from(number);
+        if !left_out.iter().any(|(of, _)| *of == number) {
+            return Arc::clone(claim);
+        }
+        let mut claim = Claim::clone(claim);
+        let mut places = stretch(ConstraintIx(0), claim.spec.devices.constraints.len());
+        let mut is_kept = || {
+            places
+                .next()
+                .is_none_or(|place| !left_out.contains(&(number, place)))
+        };
+        claim.spec.devices.constraints.retain(|_| is_kept());
+        Arc::new(claim)
+    };
+    claims.iter().enumerate().map(without).collect()
+}
+
+/// The claims with those requests only. A constraint that covered others only is gone, as it would cover all requests without them.
+fn with_requests(claims: &[Arc<Claim>], kept: &[(usize, Str)]) -> Vec<Arc<Claim>> {
+    let reduce = |(number, claim): (usize, &Arc<Claim>)| {
+        let is_kept = |name: &Str| kept.iter().any(|(of, kept)| *of == number && kept == name);
+        let mut claim = Claim::clone(claim);
+        claim
+            .spec
+            .devices
+            .requests
+            .retain(|request| is_kept(&request.name));
+        claim.spec.devices.constraints.retain_mut(|constraint| {
+            let covered_all = constraint.requests.is_empty();
+            constraint.requests.retain(|name| {
+                let request = name.split('/').next().unwrap_or_default();
+                is_kept(&request.into())
+            });
+            covered_all || !constraint.requests.is_empty()
+        });
+        Arc::new(claim)
+    };
+    claims.iter().enumerate().map(reduce).collect()
 }

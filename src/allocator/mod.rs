@@ -12,7 +12,9 @@ mod bounds;
 mod budget;
 mod candidates;
 mod constraint;
+mod deepest;
 mod explain;
+mod index;
 mod pruned;
 mod request;
 mod result;
@@ -22,16 +24,22 @@ mod structure;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use typed_index_collections::TiVec;
+
 use crate::model::{Allocation, Change, Claim, Class, Cluster, Node, TOO_MUCH_WORK};
 
 use self::candidates::Problem;
 use self::pruned::Pruned;
 use self::request::Preparation;
-use self::search::{Flow, Search, State};
+use self::search::{Flow, LOOKS_PER_STEP, Search, State};
 use crate::devices::{Expressions, Facts, Features, PoolStatus, PoolView};
 
 pub use self::budget::Budget;
-pub use self::explain::{AlternativeExplanation, Fitness, RequestExplanation};
+pub use self::candidates::{Trouble, Unfit};
+pub use self::deepest::ClashingValues;
+pub use self::explain::{
+    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together,
+};
 pub use self::request::Demand;
 
 /// A cluster prepared for allocation, for any number of nodes and claims.
@@ -189,9 +197,9 @@ impl Inputs {
             features: self.facts.features,
             class: &class,
             expressions: Expressions::new(Arc::clone(&self.facts.selectors)),
-            sources: Vec::new(),
+            sources: TiVec::new(),
             places: HashMap::new(),
-            alternatives: Vec::new(),
+            alternatives: TiVec::new(),
             is_too_large: false,
         };
         preparation.demand(claims)
@@ -203,7 +211,8 @@ impl Inputs {
             Ok(views) => views,
             Err(error) => return Attempt::stopped(error.into()),
         };
-        // Of a full cluster that is most nodes.
+        // Every way through the search begins with a device of its own, which no error comes before: none free, none found. In a full
+        // cluster these are most nodes.
         if demand.needs_a_free_device && views.iter().all(|view| !view.has_free_devices) {
             return Attempt {
                 outcome: does_not_fit(&views),
@@ -220,7 +229,7 @@ impl Inputs {
                 Ok(allocations) => Outcome::Allocated(allocations),
                 Err(error) => Outcome::Error(AttemptError(error)),
             },
-            Flow::Fail => does_not_fit(&problem.views),
+            Flow::Fail => does_not_fit(problem.views.as_ref()),
             Flow::Exceeded => Outcome::Error(AttemptError("allocation max size exceeded".to_owned())),
             Flow::Error => Outcome::Error(AttemptError(state.error)),
             Flow::GaveUp => Outcome::GaveUp,

@@ -11,16 +11,22 @@
 
 use std::collections::{HashMap, HashSet};
 
+use typed_index_collections::TiVec;
+
 use super::Observer;
 use super::bounds::Bounds;
 use super::candidates::Problem;
 use super::constraint::Rule;
+use super::index::{AlternativeIx, ClaimIx, ComponentIx, DeviceIx};
 use super::request::Amount;
 use super::search::{Flow, Pick, State};
 use super::structure::{Structure, compatibility_code};
 
 /// Dead states take no more memory than this many words; further ones are not kept.
 const MAX_WORDS: usize = 8 << 20;
+
+/// Parts of a problem that may be surveyed for each step.
+const LOOKS_PER_SURVEY: u64 = 64;
 
 /// Steps after which bounds are asked for every device rather than for every request.
 const BOUND_ALWAYS_AFTER: u64 = 1_000;
@@ -37,6 +43,8 @@ pub(super) struct Pruned<'p, 'a> {
     shares: HashMap<Box<[i128]>, u64>,
     pub(super) steps: u64,
     limit: u64,
+    /// Devices and counters that may still be surveyed. Where they abound, a survey is more work than a step.
+    looks: u64,
     observer: &'p dyn Observer,
 }
 
@@ -44,7 +52,7 @@ pub(super) struct Pruned<'p, 'a> {
 struct Survey {
     key: Box<[u64]>,
     /// State of each component.
-    states: Vec<u32>,
+    states: TiVec<ComponentIx, u32>,
 }
 
 /// Ends what makes up one part of a key.
@@ -54,6 +62,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
     /// The search, unless the problem is one of those that have to be searched as upstream does.
     pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Option<Self> {
         let structure = Structure::new(problem);
+        // What "too many results" skips depends on the order of the devices, so with an error possible none may be swapped.
         if structure.is_hot() && structure.exceedable {
             return None;
         }
@@ -71,12 +80,13 @@ impl<'p, 'a> Pruned<'p, 'a> {
             shares: HashMap::new(),
             steps: 0,
             limit,
+            looks: limit.saturating_mul(LOOKS_PER_SURVEY),
             observer,
         })
     }
 
     pub(super) fn run(&mut self) -> Flow {
-        self.request(0, 0)
+        self.request(ClaimIx(0), 0)
     }
 
     fn step(&mut self) -> bool {
@@ -84,25 +94,25 @@ impl<'p, 'a> Pruned<'p, 'a> {
         self.steps <= self.limit && (!self.steps.is_multiple_of(256) || !self.observer.cancelled())
     }
 
-    fn request(&mut self, claim: usize, request: usize) -> Flow {
+    fn request(&mut self, claim: ClaimIx, request: usize) -> Flow {
         let Some(demand) = self.problem.demand.claims.get(claim) else {
             return Flow::Done;
         };
         if request >= demand.requests.len() {
-            return self.request(claim + 1, 0).of_next_claim();
+            return self.request(ClaimIx(claim.0 + 1), 0).of_next_claim();
         }
-        let (first, count) = self.problem.alternatives_of(claim, request);
-        Flow::of_alternatives((first..first + count).map(|alternative| self.pick(alternative, 0, 0)))
+        let alternatives = demand.requests[request].alternatives();
+        Flow::of_alternatives(alternatives.map(|alternative| self.pick(alternative, 0, DeviceIx(0))))
     }
 
-    fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
+    fn pick(&mut self, alternative: AlternativeIx, index: i64, start: DeviceIx) -> Flow {
         if !self.step() {
             return Flow::GaveUp;
         }
         let demanded = self.problem.alternative(alternative);
-        let place = &self.problem.alternatives[alternative as usize];
-        let (claim, request) = (place.claim as usize, place.request as usize);
-        let count = self.problem.counts[alternative as usize];
+        let place = &self.problem.alternatives[alternative];
+        let (claim, request) = (place.claim, place.request as usize);
+        let count = self.problem.counts[alternative];
         let all = demanded.amount == Amount::All;
         if all && count == 0 {
             return Flow::Fail;
@@ -113,11 +123,14 @@ impl<'p, 'a> Pruned<'p, 'a> {
         if self.state.exceeds(claim, count - index) {
             return Flow::Exceeded;
         }
-        let slot = self.structure.slot[alternative as usize];
-        // They cost more than a step, so easy problems are spared most of them.
+        let slot = self.structure.slot[alternative];
+        // Nothing ahead may be an error, or it would come before the end of this part. A bound then proves that each way from here
+        // fails, as upstream finds out by trying all of them.
+        //
+        // Bounds cost more than a step, so easy problems are spared most of them.
         let ask = index == 0 || self.steps > BOUND_ALWAYS_AFTER;
         if ask
-            && !self.structure.hot_from[slot as usize]
+            && !self.structure.hot_from[slot]
             && self.bounds.exclude(
                 self.problem,
                 &self.structure,
@@ -129,17 +142,22 @@ impl<'p, 'a> Pruned<'p, 'a> {
         {
             return Flow::Fail;
         }
+        let structure = &self.structure;
+        let parts =
+            structure.components.len() + structure.common_counters.len() + structure.common_sets.len();
+        let Some(looks) = self.looks.checked_sub(parts as u64) else {
+            return Flow::GaveUp;
+        };
+        self.looks = looks;
         let survey = self.survey(alternative, index, start);
+        // An earlier point of the search with the same key has failed, without an error, or the search would have ended. Whatever is
+        // possible from here was possible there with interchangeable devices.
         if self.dead.contains(&survey.key) {
             return Flow::Fail;
         }
         let flow = if all {
-            let device = self.problem.all[alternative as usize][index as usize];
-            if self.state.in_use(self.problem, alternative, device) {
-                Flow::Fail
-            } else {
-                self.try_device(alternative, index, device)
-            }
+            let device = self.problem.all[alternative][index as usize];
+            self.try_device(alternative, index, device)
         } else {
             self.scan(alternative, index, start, &survey)
         };
@@ -150,22 +168,24 @@ impl<'p, 'a> Pruned<'p, 'a> {
         flow
     }
 
-    fn scan(&mut self, alternative: u32, index: i64, start: u32, survey: &Survey) -> Flow {
+    fn scan(&mut self, alternative: AlternativeIx, index: i64, start: DeviceIx, survey: &Survey) -> Flow {
         let mut tried: HashSet<(u32, u32, u32, u64)> = HashSet::new();
-        let first = self.structure.candidates[alternative as usize].partition_point(|device| *device < start);
-        for at in first..self.structure.candidates[alternative as usize].len() {
-            let device = self.structure.candidates[alternative as usize][at];
+        let first = self.structure.candidates[alternative].partition_point(|device| *device < start);
+        for at in first..self.structure.candidates[alternative].len() {
+            let device = self.structure.candidates[alternative][at];
             if self.state.in_use(self.problem, alternative, device) {
                 continue;
             }
-            let number = self.structure.component_of[device as usize];
+            let number = self.structure.component_of[device];
             let code = self.code(alternative, device, start);
-            let component = &self.structure.components[number as usize];
+            let component = &self.structure.components[number];
             let twin = component
                 .devices
                 .binary_search(&device)
                 .map_or(0, |at| component.twins[at]);
-            if !tried.insert((component.kind, survey.states[number as usize], twin, code)) {
+            // A device that is interchangeable with this one has failed at this very point. It came first in upstream's order, so the
+            // first solution never has this one in its place, and an error that is met with this one is met with that one before.
+            if !tried.insert((component.kind, survey.states[number], twin, code)) {
                 continue;
             }
             if !self.step() {
@@ -179,12 +199,12 @@ impl<'p, 'a> Pruned<'p, 'a> {
         Flow::Fail
     }
 
-    fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
+    fn try_device(&mut self, alternative: AlternativeIx, index: i64, device: DeviceIx) -> Flow {
         let undo = match self.state.place(self.problem, alternative, device) {
             Ok(undo) => undo,
-            Err(flow) => return flow,
+            Err(unfit) => return self.state.flow(self.problem, alternative, device, unfit),
         };
-        match self.pick(alternative, index + 1, device + 1) {
+        match self.pick(alternative, index + 1, DeviceIx(device.0 + 1)) {
             Flow::Done => Flow::Done,
             flow => {
                 self.state
@@ -195,19 +215,21 @@ impl<'p, 'a> Pruned<'p, 'a> {
     }
 
     /// What matters of a device from here on: zero if nothing does.
-    fn code(&mut self, alternative: u32, device: u32, start: u32) -> u64 {
+    fn code(&mut self, alternative: AlternativeIx, device: DeviceIx, start: DeviceIx) -> u64 {
         let structure = &self.structure;
         let ahead = device >= start && structure.is_candidate(alternative, device);
-        if !ahead && !structure.is_needed_after(structure.slot[alternative as usize], device) {
+        // Neither the rest of this request nor a later one can take it, so what becomes of it changes nothing ahead.
+        if !ahead && !structure.is_needed_after(structure.slot[alternative], device) {
             return 0;
         }
-        let held = self.state.holders[device as usize] > 0;
+        let held = self.state.holders[device] > 0;
+        // Only requests with admin access look at a device that is held.
         if held && !structure.admin_access {
             return 0;
         }
         let mut code = 1 | u64::from(ahead) << 1 | u64::from(held) << 2;
         if held {
-            let claim = self.problem.alternatives[alternative as usize].claim as usize;
+            let claim = self.problem.alternatives[alternative].claim;
             let by_claim = self.state.picks[claim].iter().any(|pick| pick.device == device);
             code |= u64::from(by_claim) << 3;
         }
@@ -222,33 +244,33 @@ impl<'p, 'a> Pruned<'p, 'a> {
         code
     }
 
-    fn survey(&mut self, alternative: u32, index: i64, start: u32) -> Survey {
-        let place = &self.problem.alternatives[alternative as usize];
-        let claim = place.claim as usize;
+    fn survey(&mut self, alternative: AlternativeIx, index: i64, start: DeviceIx) -> Survey {
+        let place = &self.problem.alternatives[alternative];
+        let claim = place.claim;
         let results = if self.structure.exceedable {
             self.state.picks[claim].len() as u64
         } else {
             0
         };
-        let mut key = vec![u64::from(alternative), index as u64, results];
+        let mut key = vec![u64::from(alternative.0), index as u64, results];
         self.constraints_key(claim, &mut key);
         for at in 0..self.structure.common_counters.len() {
             let (view, counter) = self.structure.common_counters[at];
-            let taken = self.state.counters[view as usize][counter as usize];
+            let taken = self.state.drawn[view].amounts[counter];
             key.push(self.amount(taken));
         }
         for at in 0..self.structure.common_sets.len() {
             let (view, set) = self.structure.common_sets[at];
-            if let Some(groups) = self.state.groups_of(view as usize)[set as usize].clone() {
+            if let Some(groups) = self.state.groups_of(view)[set].clone() {
                 for part in compatibility_code(&groups) {
                     key.push(self.amount(part));
                 }
             }
             key.push(END);
         }
-        let mut states = Vec::with_capacity(self.structure.components.len());
+        let mut states = TiVec::with_capacity(self.structure.components.len());
         let mut seen = Vec::with_capacity(self.structure.components.len());
-        for number in 0..self.structure.components.len() {
+        for number in self.structure.components.keys() {
             let state = self.component_state(number, alternative, start, claim);
             states.push(state);
             if state != 0 {
@@ -268,19 +290,19 @@ impl<'p, 'a> Pruned<'p, 'a> {
         }
     }
 
-    fn constraints_key(&self, claim: usize, key: &mut Vec<u64>) {
-        for (place, constraint) in self.problem.demand.claims[claim].constraints.iter().enumerate() {
+    fn constraints_key(&self, claim: ClaimIx, key: &mut Vec<u64>) {
+        for (place, constraint) in self.problem.demand.claims[claim].constraints.iter_enumerated() {
             let values = &self.state.constraints[claim][place].values;
             match constraint.rule {
                 // Only what is common to all devices so far matters.
-                Rule::Match => key.push(values.last().map_or(END, |value| u64::from(*value))),
+                Rule::Match => key.push(values.last().map_or(END, |value| u64::from(value.0))),
                 Rule::Distinct => {
                     key.push(u64::from(!values.is_empty()));
                     if !self.structure.tied[claim][place] {
                         let mut elements: Vec<u64> = values
                             .iter()
                             .flat_map(|value| self.problem.values.elements(*value))
-                            .map(|element| u64::from(*element))
+                            .map(|element| u64::from(element.0))
                             .collect();
                         elements.sort_unstable();
                         key.extend(elements);
@@ -297,7 +319,13 @@ impl<'p, 'a> Pruned<'p, 'a> {
     }
 
     /// The number of the state of a component; zero if none of its devices matters any more.
-    fn component_state(&mut self, number: usize, alternative: u32, start: u32, claim: usize) -> u32 {
+    fn component_state(
+        &mut self,
+        number: ComponentIx,
+        alternative: AlternativeIx,
+        start: DeviceIx,
+        claim: ClaimIx,
+    ) -> u32 {
         let component = &self.structure.components[number];
         let (devices, resources) = (
             component.devices.len(),
@@ -312,7 +340,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             }
         }
         let mut codes: Vec<(u32, u64)> = Vec::with_capacity(devices);
-        let mut relevant: Vec<u32> = Vec::with_capacity(devices);
+        let mut relevant: Vec<DeviceIx> = Vec::with_capacity(devices);
         for at in 0..devices {
             let (device, twin) = {
                 let component = &self.structure.components[number];
@@ -335,27 +363,27 @@ impl<'p, 'a> Pruned<'p, 'a> {
         state.push(-1);
         let component = &self.structure.components[number];
         for (view, counter) in &component.counters {
-            let draws = |device: &u32| {
+            let draws = |device: &DeviceIx| {
                 let usage = self.problem.usage(*device);
-                self.problem.devices[*device as usize].view == *view
+                self.problem.devices[*device].view == *view
                     && usage.is_some_and(|usage| usage.of(*counter).is_some())
             };
             let matters = relevant.iter().any(draws);
             state.push(if matters {
-                self.state.counters[*view as usize][*counter as usize]
+                self.state.drawn[*view].amounts[*counter]
             } else {
                 -1
             });
         }
         for (view, set) in &component.sets {
-            match &self.state.groups_of(*view as usize)[*set as usize] {
+            match &self.state.groups_of(*view)[*set] {
                 Some(groups) => state.extend(compatibility_code(groups)),
                 None => state.push(-9),
             }
         }
         for (of_claim, constraint, element) in &component.elements {
-            let used = *of_claim as usize == claim
-                && self.state.constraints[claim][*constraint as usize]
+            let used = *of_claim == claim
+                && self.state.constraints[claim][*constraint]
                     .values
                     .iter()
                     .any(|value| self.problem.values.elements(*value).contains(element));

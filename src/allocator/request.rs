@@ -5,27 +5,29 @@
 //! `validateDeviceRequest`). These are kept in their place rather than returned, since an error of an earlier request that does
 //! depend on the node comes first.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use std::collections::HashMap;
+
+use typed_index_collections::{TiSlice, TiVec};
 
 use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Selector, Str};
 
 use super::candidates::MAX_RESULTS;
 use super::constraint::{ConstraintDemand, Rule};
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, SourceIx, stretch};
 use crate::devices::{ExpressionId, Expressions, Features, Implementation};
 
 /// Claims that are to be allocated together, in this order, for one pod.
 #[derive(Debug)]
 pub struct Demand {
-    pub(super) claims: Vec<ClaimDemand>,
+    pub(super) claims: TiVec<ClaimIx, ClaimDemand>,
     pub(super) expressions: Expressions,
-    pub(super) sources: Vec<AttributeSource>,
+    pub(super) sources: TiVec<SourceIx, AttributeSource>,
     /// The alternatives of all requests, which are known by their places here.
-    pub(super) alternatives: Vec<Alternative>,
+    pub(super) alternatives: TiVec<AlternativeIx, Alternative>,
     /// How many devices each alternative takes; zero in mode All, where it depends on the node.
-    pub(super) counts: Vec<i64>,
+    pub(super) counts: TiVec<AlternativeIx, i64>,
     /// Some alternative is in mode All.
     pub(super) takes_all: bool,
     /// Without mode All: the error with which every attempt ends.
@@ -35,6 +37,8 @@ pub struct Demand {
     pub(super) needs_a_free_device: bool,
     /// It is more than is prepared, so that no search answers it.
     pub(super) is_too_large: bool,
+    /// Shared counters do not limit it. To show what they are worth; the scheduler knows no such thing.
+    pub(super) ignores_counters: bool,
 }
 
 impl Demand {
@@ -45,7 +49,7 @@ impl Demand {
     /// What ends the attempt before the search.
     pub(super) fn check<E: From<String>>(
         &self,
-        mut count: impl FnMut(u32, &Alternative) -> Result<i64, E>,
+        mut count: impl FnMut(AlternativeIx, &Alternative) -> Result<i64, E>,
     ) -> Result<(), E> {
         for claim in &self.claims {
             let mut total: i64 = 0;
@@ -54,8 +58,8 @@ impl Demand {
                     return Err(error.clone().into());
                 }
                 let mut least = i64::MAX;
-                for number in request.alternatives.clone() {
-                    let alternative = &self.alternatives[number as usize];
+                for number in request.alternatives() {
+                    let alternative = &self.alternatives[number];
                     if let Some(error) = &alternative.error {
                         return Err(error.clone().into());
                     }
@@ -89,7 +93,7 @@ impl Demand {
 pub(super) struct ClaimDemand {
     pub(super) claim: Arc<Claim>,
     pub(super) requests: Vec<RequestDemand>,
-    pub(super) constraints: Vec<ConstraintDemand>,
+    pub(super) constraints: TiVec<ConstraintIx, ConstraintDemand>,
     /// A constraint of a type that is not known.
     pub(super) constraint_error: Option<String>,
 }
@@ -101,8 +105,17 @@ pub(super) struct RequestDemand {
     /// A feature that the request needs is off.
     pub(super) error: Option<String>,
     pub(super) prioritized: bool,
-    /// Where its alternatives are among those of the demand.
-    pub(super) alternatives: Range<u32>,
+    /// The first of its alternatives among those of the demand.
+    pub(super) first: AlternativeIx,
+    /// How many alternatives it has.
+    count: usize,
+}
+
+impl RequestDemand {
+    /// Its alternatives, in their order.
+    pub(super) fn alternatives(&self) -> impl DoubleEndedIterator<Item = AlternativeIx> + Clone + use<> {
+        stretch(self.first, self.count)
+    }
 }
 
 /// How many devices an alternative asks for.
@@ -116,10 +129,10 @@ pub(super) enum Amount {
 #[derive(Debug)]
 pub(super) struct Alternative {
     /// Position of its claim in the demand.
-    pub(super) claim: u32,
+    pub(super) claim: ClaimIx,
     /// Position of its request in the claim's spec.
     pub(super) request: u32,
-    subrequest: Option<usize>,
+    pub(super) subrequest: Option<usize>,
     /// `request` or `request/subrequest`.
     pub(super) name: Str,
     pub(super) class: Option<Arc<Class>>,
@@ -130,7 +143,7 @@ pub(super) struct Alternative {
     /// Selectors of the class, then those of the request.
     pub(super) selectors: Vec<SelectorUse>,
     /// For each constraint of the claim: where the attribute comes from, if the constraint covers the alternative.
-    pub(super) constraints: Vec<Option<u32>>,
+    pub(super) constraints: TiVec<ConstraintIx, Option<SourceIx>>,
 }
 
 /// A selector of a class or request.
@@ -190,10 +203,10 @@ pub(super) struct Preparation<'a> {
     pub(super) features: Features,
     pub(super) class: &'a dyn Fn(&str) -> Option<Arc<Class>>,
     pub(super) expressions: Expressions,
-    pub(super) sources: Vec<AttributeSource>,
+    pub(super) sources: TiVec<SourceIx, AttributeSource>,
     /// The places of `sources`.
-    pub(super) places: HashMap<AttributeSource, u32>,
-    pub(super) alternatives: Vec<Alternative>,
+    pub(super) places: HashMap<AttributeSource, SourceIx>,
+    pub(super) alternatives: TiVec<AlternativeIx, Alternative>,
     /// A claim has more requests and constraints than are prepared.
     pub(super) is_too_large: bool,
 }
@@ -203,9 +216,10 @@ const MOST_PAIRS: usize = 1_000_000;
 
 impl Preparation<'_> {
     pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
-        let claims = (0..)
-            .zip(claims)
-            .map(|(place, claim)| self.claim(place, claim))
+        let claims = claims
+            .iter()
+            .enumerate()
+            .map(|(place, claim)| self.claim(place.into(), claim))
             .collect();
         let wanted = self.alternatives.iter().map(|alternative| alternative.amount);
         let mut demand = Demand {
@@ -224,12 +238,11 @@ impl Preparation<'_> {
             error: None,
             needs_a_free_device: false,
             is_too_large: self.is_too_large,
+            ignores_counters: false,
         };
         if !demand.takes_all {
             let counts = &demand.counts;
-            demand.error = demand
-                .check(|number, _| Ok::<_, String>(counts[number as usize]))
-                .err();
+            demand.error = demand.check(|number, _| Ok::<_, String>(counts[number])).err();
         }
         let takes_its_own = |alternative: &Alternative| {
             !alternative.admin_access && matches!(alternative.amount, Amount::Exactly(1..))
@@ -243,9 +256,9 @@ impl Preparation<'_> {
         demand
     }
 
-    fn claim(&mut self, place: u32, claim: &Arc<Claim>) -> ClaimDemand {
+    fn claim(&mut self, place: ClaimIx, claim: &Arc<Claim>) -> ClaimDemand {
         let shown = shown(&claim.key());
-        let mut constraints = Vec::new();
+        let mut constraints = TiVec::new();
         let mut constraint_error = None;
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
             let stable = self.features.implementation() == Implementation::Stable;
@@ -289,12 +302,12 @@ impl Preparation<'_> {
     fn request(
         &mut self,
         claim: &str,
-        place: (u32, u32),
+        place: (ClaimIx, u32),
         request: &Request,
-        constraints: &[ConstraintDemand],
+        constraints: &TiSlice<ConstraintIx, ConstraintDemand>,
     ) -> RequestDemand {
         let prioritized = !request.first_available.is_empty();
-        let first = self.alternatives.len() as u32;
+        let first = self.alternatives.next_key();
         let none = DeviceRequest::default();
         let exactly = (!prioritized).then(|| request.exactly.as_ref().unwrap_or(&none));
         let ways = (0..)
@@ -315,7 +328,8 @@ impl Preparation<'_> {
             name: request.name.clone(),
             error: self.gate_error(claim, request),
             prioritized,
-            alternatives: first..self.alternatives.len() as u32,
+            first,
+            count: self.alternatives.len() - usize::from(first),
         }
     }
 
@@ -354,10 +368,24 @@ impl Preparation<'_> {
         request: &Str,
         name: Str,
         spec: &DeviceRequest,
-        constraints: &[ConstraintDemand],
+        constraints: &TiSlice<ConstraintIx, ConstraintDemand>,
     ) -> Alternative {
-        let own_name = if spec.name.is_empty() { request } else { &spec.name };
-        let class = (self.class)(&spec.device_class_name);
+        // Each field is named with the place that reads it: a new one does not compile before somebody has thought of it.
+        let DeviceRequest {
+            name: spec_name,
+            device_class_name,
+            selectors: own_selectors,
+            allocation_mode,
+            count,
+            admin_access,
+            // `Problem::judge`, for each device.
+            tolerations: _,
+            capacity: _,
+            // `source`, where a constraint compares it.
+            derived_attributes: _,
+        } = spec;
+        let own_name = if spec_name.is_empty() { request } else { spec_name };
+        let class = (self.class)(device_class_name);
         let error = self.spec_error(
             &format!("claim {claim}, request {own_name}"),
             spec,
@@ -367,7 +395,7 @@ impl Preparation<'_> {
         if error.is_none() {
             let of_class = class.as_ref().map_or(&[][..], |class| &class.spec.selectors);
             self.add_selectors(&mut selectors, true, of_class);
-            self.add_selectors(&mut selectors, false, &spec.selectors);
+            self.add_selectors(&mut selectors, false, own_selectors);
         }
         let constraints = constraints
             .iter()
@@ -378,24 +406,24 @@ impl Preparation<'_> {
             })
             .collect();
         Alternative {
-            claim: 0,
+            claim: ClaimIx(0),
             request: 0,
             subrequest: None,
             name,
             class,
             error,
-            amount: match spec.allocation_mode {
+            amount: match allocation_mode {
                 AllocationMode::All => Amount::All,
-                _ => Amount::Exactly(spec.count),
+                _ => Amount::Exactly(*count),
             },
             // Subrequests have no admin access.
-            admin_access: spec.name.is_empty() && spec.admin_access == Some(true),
+            admin_access: spec_name.is_empty() && *admin_access == Some(true),
             selectors,
             constraints,
         }
     }
 
-    fn source(&mut self, spec: &DeviceRequest, attribute: &Str) -> u32 {
+    fn source(&mut self, spec: &DeviceRequest, attribute: &Str) -> SourceIx {
         // Of two derived attributes with the same name the last one counts, as in a Go map.
         let derived = spec
             .derived_attributes
@@ -408,7 +436,7 @@ impl Preparation<'_> {
             ),
             None => AttributeSource::Published(attribute.clone()),
         };
-        let next = self.sources.len() as u32;
+        let next = self.sources.next_key();
         *self.places.entry(source).or_insert_with_key(|source| {
             self.sources.push(source.clone());
             next

@@ -4,12 +4,15 @@
 
 use std::sync::OnceLock;
 
+use typed_index_collections::TiSlice;
+
 use crate::model::{
     AllocatedConfig, AllocatedDevice, Allocation, Claim, DeviceAllocation, NodeRequirement, NodeSelector,
     NodeSelectorTerm, Str,
 };
 
 use super::candidates::Problem;
+use super::index::ClaimIx;
 use super::request::RequestDemand;
 use super::search::Pick;
 use crate::devices::Implementation;
@@ -18,17 +21,20 @@ use crate::devices::Implementation;
 ///
 /// # Errors
 /// The text of an error that ends the attempt.
-pub(super) fn allocations(problem: &Problem<'_>, picks: &[Vec<Pick>]) -> Result<Vec<Allocation>, String> {
+pub(super) fn allocations(
+    problem: &Problem<'_>,
+    picks: &TiSlice<ClaimIx, Vec<Pick>>,
+) -> Result<Vec<Allocation>, String> {
     let mut shares = 0;
-    (0..)
-        .zip(picks)
+    picks
+        .iter_enumerated()
         .map(|(claim, picks)| allocation(problem, claim, picks, &mut shares))
         .collect()
 }
 
 fn allocation(
     problem: &Problem<'_>,
-    place: usize,
+    place: ClaimIx,
     picks: &[Pick],
     shares: &mut u32,
 ) -> Result<Allocation, String> {
@@ -97,10 +103,10 @@ fn share_id(number: u32) -> Str {
 }
 
 /// Configuration of the classes of the chosen alternatives, each class once, then of the claim.
-fn config(problem: &Problem<'_>, place: usize, picks: &[Pick]) -> Vec<AllocatedConfig> {
+fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<AllocatedConfig> {
     let demand = &problem.demand.claims[place];
     let of_class = |requested: &RequestDemand| {
-        requested.alternatives.clone().any(|number| {
+        requested.alternatives().any(|number| {
             let class = problem.alternative(number).class.as_ref();
             class.is_some_and(|class| !class.spec.config.is_empty())
         })
@@ -115,10 +121,10 @@ fn config(problem: &Problem<'_>, place: usize, picks: &[Pick]) -> Vec<AllocatedC
         .map(|(request, requested)| {
             let pick = picks
                 .iter()
-                .find(|pick| problem.alternatives[pick.alternative as usize].request == request);
+                .find(|pick| problem.alternatives[pick.alternative].request == request);
             match pick {
                 Some(pick) => problem.alternative(pick.alternative),
-                None => problem.alternative(requested.alternatives.start),
+                None => problem.alternative(requested.first),
             }
         })
         .collect();

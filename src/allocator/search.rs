@@ -5,11 +5,15 @@
 
 use std::sync::Arc;
 
-use super::candidates::{MAX_RESULTS, Problem, Verdict};
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::candidates::{MAX_RESULTS, Problem, Trouble, Unfit};
 use super::constraint::ConstraintState;
+use super::deepest::Deepest;
+use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
 use super::request::{Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
-use crate::devices::{Compatibility, PoolView, units};
+use crate::devices::{Compatibility, CounterIx, PoolView, RuledOut, SetIx, units};
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,26 +58,50 @@ impl Flow {
 /// A device chosen for an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pick {
-    pub(super) alternative: u32,
-    pub(super) device: u32,
+    pub(super) alternative: AlternativeIx,
+    pub(super) device: DeviceIx,
 }
 
 /// What the picks so far have changed.
 pub(super) struct State {
     /// Picks of each claim, in order.
-    pub(super) picks: Vec<Vec<Pick>>,
+    pub(super) picks: TiVec<ClaimIx, Vec<Pick>>,
     /// How many picks hold each device that allows one allocation only.
-    pub(super) holders: Vec<u16>,
+    pub(super) holders: TiVec<DeviceIx, u16>,
     /// What picks share of each device that allows several; empty until one does.
-    sharing: Vec<Sharing>,
+    sharing: TiVec<DeviceIx, Sharing>,
     /// What the picks take of the counters of each view; empty if no view has any.
-    pub(super) counters: Vec<Box<[i128]>>,
+    pub(super) drawn: TiVec<ViewIx, Drawn>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
-    groups: Vec<Box<[Option<Compatibility>]>>,
+    groups: TiVec<ViewIx, TiVec<SetIx, Option<Compatibility>>>,
     /// By claim and constraint; empty if no claim has any.
-    pub(super) constraints: Vec<Vec<ConstraintState>>,
+    pub(super) constraints: TiVec<ClaimIx, TiVec<ConstraintIx, ConstraintState>>,
     /// With which [`Flow::Error`] ends the attempt.
     pub(super) error: String,
+}
+
+/// What picks take of the counters of a view.
+pub(super) struct Drawn {
+    /// By counter.
+    pub(super) amounts: TiVec<CounterIx, i128>,
+    /// Of how many counters more is taken than there is, claims and picks together.
+    overdrawn: usize,
+}
+
+impl Drawn {
+    /// Adds what a device takes, or takes it back with a factor of -1.
+    fn add(&mut self, usage: &[(CounterIx, i128)], factor: i128, available: &TiSlice<CounterIx, i128>) {
+        for (counter, amount) in usage {
+            let (taken, left) = (&mut self.amounts[*counter], available[*counter]);
+            let was_overdrawn = *taken > left;
+            *taken = taken.saturating_add(factor * amount);
+            match (was_overdrawn, *taken > left) {
+                (false, true) => self.overdrawn += 1,
+                (true, false) => self.overdrawn -= 1,
+                _ => {}
+            }
+        }
+    }
 }
 
 /// What picks share of a device.
@@ -89,7 +117,7 @@ struct Sharing {
 #[derive(Default)]
 pub(super) struct Undo {
     counters: bool,
-    groups: Vec<(u32, Option<Compatibility>)>,
+    groups: Vec<(SetIx, Option<Compatibility>)>,
 }
 
 impl State {
@@ -98,24 +126,27 @@ impl State {
         let claims = &problem.demand.claims;
         let with_counters = |view: &Arc<PoolView>| !view.counters.groups.is_empty();
         let views = if problem.views.iter().any(with_counters) {
-            problem.views.as_slice()
+            &problem.views
         } else {
-            &[]
+            TiSlice::from_ref(&[])
         };
         Self {
-            picks: vec![Vec::new(); claims.len()],
-            holders: vec![0; devices],
-            sharing: Vec::new(),
-            counters: views
+            picks: vec![Vec::new(); claims.len()].into(),
+            holders: vec![0; devices].into(),
+            sharing: TiVec::new(),
+            drawn: views
                 .iter()
-                .map(|view| vec![0; view.counters.available.len()].into())
+                .map(|view| Drawn {
+                    amounts: vec![0; view.counters.available.len()].into(),
+                    overdrawn: view.counters.overdrawn.len(),
+                })
                 .collect(),
             groups: views
                 .iter()
                 .map(|view| vec![None; view.counters.groups.len()].into())
                 .collect(),
             constraints: if claims.iter().all(|claim| claim.constraints.is_empty()) {
-                Vec::new()
+                TiVec::new()
             } else {
                 claims.iter().map(constraint_states).collect()
             },
@@ -125,30 +156,30 @@ impl State {
 
     /// Whether so many more devices make the claim's result too large, whatever devices they are.
     #[inline]
-    pub(super) fn exceeds(&self, claim: usize, more: i64) -> bool {
+    pub(super) fn exceeds(&self, claim: ClaimIx, more: i64) -> bool {
         more > MAX_RESULTS - self.picks[claim].len() as i64
     }
 
     /// Whether a request may not even look at the device.
     #[inline]
-    pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
+    pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) -> bool {
         if problem.alternative(alternative).admin_access {
             // Admin access ignores who holds the device, except the same claim.
-            return self.holders[device as usize] > 0
-                && self.picks[problem.alternatives[alternative as usize].claim as usize]
+            return self.holders[device] > 0
+                && self.picks[problem.alternatives[alternative].claim]
                     .iter()
                     .any(|pick| pick.device == device);
         }
-        self.holders[device as usize] > 0 || problem.pool_device(device).dedicated
+        self.holders[device] > 0 || problem.pool_device(device).dedicated
     }
 
     /// What picks take of a device that they share, in the order of its capacities.
-    pub(super) fn shares_of(&self, device: u32) -> Option<&[i128]> {
-        let sharing = self.sharing.get(device as usize)?;
+    pub(super) fn shares_of(&self, device: DeviceIx) -> Option<&[i128]> {
+        let sharing = self.sharing.get(device)?;
         (sharing.picks > 0).then_some(&*sharing.taken)
     }
 
-    fn share_fits(&self, problem: &Problem<'_>, alternative: u32, device: u32) -> bool {
+    fn share_fits(&self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) -> bool {
         let pool_device = problem.pool_device(device);
         let picked = self.shares_of(device).unwrap_or_default();
         let capacity = &problem.device(device).capacity;
@@ -158,75 +189,108 @@ impl State {
             .zip(capacity)
             .enumerate()
             .all(|(place, (amount, (_, capacity)))| {
-                let allocated = pool_device.consumed().get(place).copied().unwrap_or(0);
+                let allocated = pool_device.consumed.get(place).copied().unwrap_or(0);
                 let picked = picked.get(place).copied().unwrap_or(0);
                 allocated.saturating_add(picked).saturating_add(*amount) <= units(&capacity.value)
             })
     }
 
-    /// Takes the device if nothing forbids it. `Flow::Fail` leaves everything as it was.
+    /// Takes the device if no check rules it out.
+    ///
+    /// # Errors
+    /// The first check that rules it out, or what ends the attempt. Everything is then as it was.
     pub(super) fn place(
         &mut self,
         problem: &mut Problem<'_>,
-        alternative: u32,
-        device: u32,
-    ) -> Result<Undo, Flow> {
-        let verdict = match problem.verdict(alternative, device) {
-            Ok(Verdict::Unselected | Verdict::Blocked) => return Err(Flow::Fail),
-            Ok(verdict) => verdict,
-            Err(stop) => return Err(self.stop(stop)),
-        };
-        let must = problem.alternative(alternative).amount == Amount::All;
+        alternative: AlternativeIx,
+        device: DeviceIx,
+    ) -> Result<Undo, Unfit> {
+        if self.in_use(problem, alternative, device) {
+            return Err(RuledOut::InUse.into());
+        }
+        let all = problem.alternative(alternative).amount == Amount::All;
+        // Where all devices are asked for, what is left of a capacity counts after the constraints, which may end the attempt.
+        let mut is_exhausted = false;
+        match problem.verdict(alternative, device) {
+            Ok(()) => {}
+            Err(Unfit::RuledOut(RuledOut::CapacityExhausted)) if all => is_exhausted = true,
+            Err(unfit) => return Err(unfit),
+        }
         let multiple = problem.pool_device(device).multiple;
-        if multiple && !must && !self.share_fits(problem, alternative, device) {
-            return Err(Flow::Fail);
+        if multiple && !all && !self.share_fits(problem, alternative, device) {
+            return Err(RuledOut::CapacityExhausted.into());
         }
         let mut undo = Undo::default();
-        if !self.reserve(problem, device, multiple, &mut undo) {
-            return Err(Flow::Fail);
-        }
-        let place = &problem.alternatives[alternative as usize];
-        let claim = place.claim as usize;
+        self.reserve(problem, device, multiple, &mut undo)?;
+        let place = &problem.alternatives[alternative];
+        let claim = place.claim;
         let sources = &problem.alternative(alternative).constraints;
-        for (added, source) in sources.iter().enumerate() {
+        for (added, source) in sources.iter_enumerated() {
             let Some(source) = source else { continue };
-            let allowed = match problem.attribute(*source, device) {
-                Ok(Some(value)) => self.constraints[claim][added].add(value, &mut problem.values),
-                Ok(None) => false,
-                Err(stop) => {
-                    self.unwind(problem, alternative, device, added, &undo);
-                    return Err(self.stop(stop));
+            let unfit = match problem.attribute(*source, device) {
+                Ok(Some(value)) => {
+                    if self.constraints[claim][added].add(value, &mut problem.values) {
+                        continue;
+                    }
+                    RuledOut::Constraint.into()
                 }
+                Ok(None) => RuledOut::ConstraintAttribute.into(),
+                Err(trouble) => trouble.into(),
             };
-            if !allowed {
-                self.unwind(problem, alternative, device, added, &undo);
-                if !must {
-                    return Err(Flow::Fail);
-                }
-                self.error = format!(
-                    "{}: cannot add device {} because a claim constraint would not be satisfied",
-                    problem.shown_request(alternative),
-                    problem.device_id(device)
-                );
-                return Err(Flow::Error);
-            }
+            self.unwind(problem, alternative, device, added, &undo);
+            return Err(unfit);
         }
-        if must
-            && (verdict == Verdict::Exhausted || (multiple && !self.share_fits(problem, alternative, device)))
-        {
-            self.unwind(problem, alternative, device, sources.len(), &undo);
-            return Err(Flow::Fail);
+        if all && (is_exhausted || (multiple && !self.share_fits(problem, alternative, device))) {
+            self.unwind(problem, alternative, device, sources.next_key(), &undo);
+            return Err(RuledOut::CapacityExhausted.into());
         }
         if multiple {
             self.take_share(problem, alternative, device);
         } else {
-            self.holders[device as usize] += 1;
+            self.holders[device] += 1;
         }
         self.picks[claim].push(Pick { alternative, device });
         Ok(undo)
     }
 
-    fn stop(&mut self, stop: Stop) -> Flow {
+    /// Whether the device can be taken beside the picks so far, which stay as they are.
+    ///
+    /// # Errors
+    /// As those of [`Self::place`].
+    pub(super) fn try_alone(
+        &mut self,
+        problem: &mut Problem<'_>,
+        alternative: AlternativeIx,
+        device: DeviceIx,
+    ) -> Result<(), Unfit> {
+        let undo = self.place(problem, alternative, device)?;
+        self.remove(problem, Pick { alternative, device }, &undo);
+        Ok(())
+    }
+
+    /// How the search goes on from a device that it cannot take.
+    pub(super) fn flow(
+        &mut self,
+        problem: &Problem<'_>,
+        alternative: AlternativeIx,
+        device: DeviceIx,
+        unfit: Unfit,
+    ) -> Flow {
+        let stop = match unfit {
+            // Upstream takes a claim for wrong that asks for all devices and forbids some of them.
+            Unfit::RuledOut(RuledOut::Constraint | RuledOut::ConstraintAttribute)
+                if problem.alternative(alternative).amount == Amount::All =>
+            {
+                Stop::Error(format!(
+                    "{}: cannot add device {} because a claim constraint would not be satisfied",
+                    problem.shown_request(alternative),
+                    problem.device_id(device)
+                ))
+            }
+            Unfit::RuledOut(_) => return Flow::Fail,
+            Unfit::Trouble(Trouble::NotTried) => return Flow::GaveUp,
+            Unfit::Trouble(trouble) => problem.stop(alternative, device, trouble),
+        };
         match stop {
             Stop::Error(error) => {
                 self.error = error;
@@ -239,27 +303,27 @@ impl State {
     /// Takes back the last pick of the alternative's claim.
     pub(super) fn remove(&mut self, problem: &Problem<'_>, pick: Pick, undo: &Undo) {
         let Pick { alternative, device } = pick;
-        let claim = problem.alternatives[alternative as usize].claim as usize;
+        let claim = problem.alternatives[alternative].claim;
         self.picks[claim].pop();
         if problem.pool_device(device).multiple {
-            let sharing = &mut self.sharing[device as usize];
+            let sharing = &mut self.sharing[device];
             sharing.picks -= 1;
             let amounts = problem.share_units(alternative, device);
             for (sum, amount) in sharing.taken.iter_mut().zip(amounts) {
                 *sum -= amount;
             }
         } else {
-            self.holders[device as usize] -= 1;
+            self.holders[device] -= 1;
         }
-        let constraints = problem.alternative(alternative).constraints.len();
+        let constraints = problem.alternative(alternative).constraints.next_key();
         self.unwind(problem, alternative, device, constraints, undo);
     }
 
-    fn take_share(&mut self, problem: &Problem<'_>, alternative: u32, device: u32) {
+    fn take_share(&mut self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) {
         if self.sharing.is_empty() {
             self.sharing.resize_with(problem.devices.len(), Sharing::default);
         }
-        let sharing = &mut self.sharing[device as usize];
+        let sharing = &mut self.sharing[device];
         sharing.picks += 1;
         let amounts = problem.share_units(alternative, device);
         if sharing.taken.len() < amounts.len() {
@@ -273,90 +337,88 @@ impl State {
     fn unwind(
         &mut self,
         problem: &Problem<'_>,
-        alternative: u32,
-        device: u32,
-        constraints: usize,
+        alternative: AlternativeIx,
+        device: DeviceIx,
+        end: ConstraintIx,
         undo: &Undo,
     ) {
-        let claim = problem.alternatives[alternative as usize].claim as usize;
+        let claim = problem.alternatives[alternative].claim;
         let sources = &problem.alternative(alternative).constraints;
-        for (place, source) in sources.iter().enumerate().take(constraints).rev() {
+        for (place, source) in sources[..end].iter_enumerated().rev() {
             if source.is_some() {
                 self.constraints[claim][place].remove();
             }
         }
-        let view = problem.devices[device as usize].view as usize;
+        let view = problem.devices[device].view;
         for (set, before) in undo.groups.iter().rev() {
-            self.groups[view][*set as usize].clone_from(before);
+            self.groups[view][*set].clone_from(before);
         }
         if undo.counters
             && let Some(usage) = problem.usage(device)
         {
-            for (counter, amount) in usage.amounts {
-                self.counters[view][*counter as usize] -= amount;
-            }
+            let available = &problem.views[view].counters.available;
+            self.drawn[view].add(usage.amounts, -1, available);
         }
     }
 
     /// Reserves groups and counters, unless the device is shared already and has reserved them.
-    fn reserve(&mut self, problem: &Problem<'_>, device: u32, multiple: bool, undo: &mut Undo) -> bool {
-        let place = problem.devices[device as usize];
-        let view = &problem.views[place.view as usize];
+    ///
+    /// # Errors
+    /// What picks and claims leave too little of. Everything is then as it was.
+    fn reserve(
+        &mut self,
+        problem: &Problem<'_>,
+        device: DeviceIx,
+        multiple: bool,
+        undo: &mut Undo,
+    ) -> Result<(), RuledOut> {
+        let place = problem.devices[device];
+        let view = &problem.views[place.view];
         let Some(usage) = view.counters.usage(place.device) else {
-            return true;
+            return Ok(());
         };
-        if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
-            return true;
+        if problem.demand.ignores_counters {
+            return Ok(());
         }
-        let groups = &mut self.groups[place.view as usize];
+        if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
+            return Ok(());
+        }
+        let groups = &mut self.groups[place.view];
         for (set, joining) in usage.groups {
-            let slot = &mut groups[*set as usize];
-            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set as usize]);
+            let slot = &mut groups[*set];
+            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set]);
             if !current.admits(joining) {
                 for (set, before) in undo.groups.drain(..).rev() {
-                    groups[set as usize] = before;
+                    groups[set] = before;
                 }
-                return false;
+                return Err(RuledOut::Incompatible);
             }
             let next = current.with(joining);
             undo.groups.push((*set, slot.replace(next)));
         }
-        let taken = &mut self.counters[place.view as usize];
-        for (counter, amount) in usage.amounts {
-            taken[*counter as usize] = taken[*counter as usize].saturating_add(*amount);
-        }
-        undo.counters = true;
         let available = &view.counters.available;
-        let enough = if view.counters.compare_all {
-            taken
-                .iter()
-                .zip(available)
-                .all(|(taken, available)| taken <= available)
-        } else {
-            usage
-                .amounts
-                .iter()
-                .all(|(counter, _)| taken[*counter as usize] <= available[*counter as usize])
-        };
-        if !enough {
-            for (counter, amount) in usage.amounts {
-                taken[*counter as usize] -= amount;
-            }
+        let drawn = &mut self.drawn[place.view];
+        drawn.add(usage.amounts, 1, available);
+        undo.counters = true;
+        // One that the device does not draw from counts too: claims may have overdrawn it.
+        if drawn.overdrawn > 0 {
+            drawn.add(usage.amounts, -1, available);
             for (set, before) in undo.groups.drain(..).rev() {
-                self.groups[place.view as usize][set as usize] = before;
+                self.groups[place.view][set] = before;
             }
             undo.counters = false;
+            return Err(RuledOut::CounterExhausted);
         }
-        enough
+        Ok(())
     }
 
     /// Groups left for the counter sets of a view, as far as picks draw from them.
-    pub(super) fn groups_of(&self, view: usize) -> &[Option<Compatibility>] {
+    pub(super) fn groups_of(&self, view: ViewIx) -> &TiSlice<SetIx, Option<Compatibility>> {
         &self.groups[view]
     }
 }
 
-fn constraint_states(claim: &ClaimDemand) -> Vec<ConstraintState> {
+fn constraint_states(claim: &ClaimDemand) -> TiVec<ConstraintIx, ConstraintState> {
     let states = claim.constraints.iter();
     states
         .map(|constraint| ConstraintState::new(constraint.rule))
@@ -373,10 +435,15 @@ pub(super) struct Search<'p, 'a> {
     /// Devices that may still be looked at. Most steps look at few; where devices abound and none can be taken, looking is the work.
     looks: u64,
     observer: &'p dyn Observer,
+    /// What stops it where it comes furthest, where somebody wants to know.
+    pub(super) deepest: Option<Deepest>,
+    /// What came of each device that was tried, with the number of devices taken before.
+    #[cfg(test)]
+    pub(super) met: Vec<(usize, Pick, Result<(), Unfit>)>,
 }
 
 /// Devices that may be looked at for each step.
-const LOOKS_PER_STEP: u64 = 16;
+pub(super) const LOOKS_PER_STEP: u64 = 16;
 
 impl<'p, 'a> Search<'p, 'a> {
     pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Self {
@@ -393,11 +460,14 @@ impl<'p, 'a> Search<'p, 'a> {
                 u64::MAX
             },
             observer,
+            deepest: None,
+            #[cfg(test)]
+            met: Vec::new(),
         }
     }
 
     pub(super) fn run(&mut self) -> Flow {
-        self.request(0, 0)
+        self.request(ClaimIx(0), 0)
     }
 
     fn step(&mut self) -> bool {
@@ -406,7 +476,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Serves the request `request` of claim `claim` and all after it.
-    fn request(&mut self, claim: usize, request: usize) -> Flow {
+    fn request(&mut self, claim: ClaimIx, request: usize) -> Flow {
         if !self.step() {
             return Flow::GaveUp;
         }
@@ -414,15 +484,18 @@ impl<'p, 'a> Search<'p, 'a> {
             return Flow::Done;
         };
         if request >= demand.requests.len() {
-            return self.request(claim + 1, 0).of_next_claim();
+            return self.request(ClaimIx(claim.0 + 1), 0).of_next_claim();
         }
-        let (first, count) = self.problem.alternatives_of(claim, request);
-        if !demand.requests[request].prioritized {
-            return self.pick(first, 0, 0);
+        let request = &demand.requests[request];
+        if !request.prioritized {
+            return match request.alternatives().next() {
+                Some(only) => self.pick(only, 0, DeviceIx(0)),
+                None => Flow::Fail,
+            };
         }
-        Flow::of_alternatives((first..first + count).map(|alternative| {
+        Flow::of_alternatives(request.alternatives().map(|alternative| {
             if self.step() {
-                self.pick(alternative, 0, 0)
+                self.pick(alternative, 0, DeviceIx(0))
             } else {
                 Flow::GaveUp
             }
@@ -430,11 +503,11 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Finds the device `index` of the alternative, from the device `start` on, and serves all that follows.
-    fn pick(&mut self, alternative: u32, index: i64, start: u32) -> Flow {
+    fn pick(&mut self, alternative: AlternativeIx, index: i64, start: DeviceIx) -> Flow {
         let demanded = self.problem.alternative(alternative);
-        let place = &self.problem.alternatives[alternative as usize];
-        let (claim, request) = (place.claim as usize, place.request as usize);
-        let count = self.problem.counts[alternative as usize];
+        let place = &self.problem.alternatives[alternative];
+        let (claim, request) = (place.claim, place.request as usize);
+        let count = self.problem.counts[alternative];
         if demanded.amount == Amount::All && count == 0 {
             return Flow::Fail;
         }
@@ -445,21 +518,16 @@ impl<'p, 'a> Search<'p, 'a> {
             return Flow::Exceeded;
         }
         if demanded.amount == Amount::All {
-            let device = self.problem.all[alternative as usize][index as usize];
-            if self.state.in_use(self.problem, alternative, device) {
-                return Flow::Fail;
-            }
+            let device = self.problem.all[alternative][index as usize];
             return self.try_device(alternative, index, device);
         }
-        for device in start..self.problem.devices.len() as u32 {
+        let rest = self.problem.devices.len().saturating_sub(usize::from(start));
+        for device in stretch(start, rest) {
             let Some(looks) = self.looks.checked_sub(1) else {
                 self.steps = self.steps.max(self.limit.saturating_add(1));
                 return Flow::GaveUp;
             };
             self.looks = looks;
-            if self.state.in_use(self.problem, alternative, device) {
-                continue;
-            }
             match self.try_device(alternative, index, device) {
                 Flow::Fail => {}
                 flow => return flow,
@@ -468,15 +536,29 @@ impl<'p, 'a> Search<'p, 'a> {
         Flow::Fail
     }
 
-    fn try_device(&mut self, alternative: u32, index: i64, device: u32) -> Flow {
-        let undo = match self.state.place(self.problem, alternative, device) {
+    fn try_device(&mut self, alternative: AlternativeIx, index: i64, device: DeviceIx) -> Flow {
+        #[cfg(test)]
+        let taken = self.state.picks.iter().map(Vec::len).sum();
+        let placed = self.state.place(self.problem, alternative, device);
+        #[cfg(test)]
+        self.met.push((
+            taken,
+            Pick { alternative, device },
+            placed.as_ref().map(|_| ()).map_err(Clone::clone),
+        ));
+        let undo = match placed {
             Ok(undo) => undo,
-            Err(flow) => return flow,
+            Err(unfit) => {
+                if let Some(deepest) = &mut self.deepest {
+                    deepest.note(self.problem, &self.state, alternative, device, &unfit);
+                }
+                return self.state.flow(self.problem, alternative, device, unfit);
+            }
         };
         if !self.step() {
             return Flow::GaveUp;
         }
-        match self.pick(alternative, index + 1, device + 1) {
+        match self.pick(alternative, index + 1, DeviceIx(device.0 + 1)) {
             Flow::Done => Flow::Done,
             flow => {
                 self.state

@@ -11,8 +11,10 @@ use crate::model::{
 pub(crate) enum Need {
     /// The amounts.
     Amounts(Vec<Quantity>),
-    /// The device has not what the request asks for, or its policy refuses the amount.
-    Unsatisfiable,
+    /// The device does not have the capacity that the request names at that place.
+    NoSuchCapacity(usize),
+    /// The policy of the device's capacity at that place refuses the amount.
+    AgainstPolicy(usize),
 }
 
 /// Amounts that end the attempt instead of ruling out the device.
@@ -42,9 +44,9 @@ pub(crate) fn need(
         .capacity
         .as_ref()
         .map_or(&[][..], |capacity| &capacity.requests);
-    let known = |name: &Str| lookup(&device.capacity, name).is_some();
-    if !requested.iter().all(|(name, _)| known(name)) {
-        return Ok(Need::Unsatisfiable);
+    let unknown = |(name, _): &(Str, Quantity)| lookup(&device.capacity, name).is_none();
+    if let Some(place) = requested.iter().position(unknown) {
+        return Ok(Need::NoSuchCapacity(place));
     }
     let mut amounts = Vec::with_capacity(device.capacity.len());
     for (name, capacity) in &device.capacity {
@@ -57,12 +59,17 @@ pub(crate) fn need(
         }
         amounts.push(amount);
     }
-    for ((_, capacity), amount) in device.capacity.iter().zip(&amounts) {
-        if violates_policy(amount, capacity.request_policy.as_ref(), fractional) {
-            return Ok(Need::Unsatisfiable);
-        }
-    }
-    Ok(Need::Amounts(amounts))
+    let refused = device
+        .capacity
+        .iter()
+        .zip(&amounts)
+        .position(|((_, capacity), amount)| {
+            violates_policy(amount, capacity.request_policy.as_ref(), fractional)
+        });
+    Ok(match refused {
+        Some(place) => Need::AgainstPolicy(place),
+        None => Need::Amounts(amounts),
+    })
 }
 
 fn consumed(requested: Option<&Quantity>, capacity: &Capacity, fractional: bool) -> Result<Quantity, String> {

@@ -6,30 +6,40 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use typed_index_collections::TiVec;
 
-use crate::model::{Counter, Device, Slice, Str};
+use crate::model::{Counter, Device, Slice, Str, places};
 
 use super::capacity::units;
+
+places! {
+    /// A shared counter of a pool.
+    CounterIx;
+    /// A counter set of a pool.
+    SetIx;
+    /// A device of a view of a pool.
+    InView;
+}
 
 /// The shared counters of a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     /// What is left after the devices of allocated claims, by counter; negative where claims took more than there is.
-    pub(crate) available: Vec<i128>,
+    pub(crate) available: TiVec<CounterIx, i128>,
     /// Set and name of each counter.
-    pub(crate) names: Vec<(Str, Str)>,
+    pub(crate) names: TiVec<CounterIx, (Str, Str)>,
     /// Groups that devices of allocated claims left for each counter set.
-    pub(crate) groups: Vec<Compatibility>,
+    pub(crate) groups: TiVec<SetIx, Compatibility>,
     /// A device gives counters back.
     pub(crate) gives_back: bool,
-    /// A counter is overdrawn, or a device gives counters back: every counter has to be compared each time.
-    pub(crate) compare_all: bool,
+    /// Counters of which claims took more than there is, in order. They keep back every device that draws from any counter.
+    pub(crate) overdrawn: Vec<CounterIx>,
     /// What each device of the view takes; empty if the pool has no counters.
-    draws: Vec<Draw>,
+    draws: TiVec<InView, Draw>,
     /// Amounts by counter, device after device.
-    amounts: Vec<(u32, i128)>,
+    amounts: Vec<(CounterIx, i128)>,
     /// Groups by counter set, device after device.
-    joined: Vec<(u32, Box<[u32]>)>,
+    joined: Vec<(SetIx, Box<[u32]>)>,
 }
 
 /// Where what one device takes ends in the lists of all devices. It begins where that of the device before ends.
@@ -44,9 +54,9 @@ struct Draw {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage<'a> {
     /// Amounts by counter, each counter once.
-    pub(crate) amounts: &'a [(u32, i128)],
+    pub(crate) amounts: &'a [(CounterIx, i128)],
     /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
-    pub(crate) groups: &'a [(u32, Box<[u32]>)],
+    pub(crate) groups: &'a [(SetIx, Box<[u32]>)],
 }
 
 /// Which groups may still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
@@ -64,12 +74,10 @@ pub(crate) enum Compatibility {
 impl Counters {
     /// What the device of the view takes, if it draws from counters.
     #[inline]
-    pub(crate) fn usage(&self, device: u32) -> Option<Usage<'_>> {
-        let place = device as usize;
-        let end = self.draws.get(place).filter(|draw| draw.consumes)?;
-        let start = place
-            .checked_sub(1)
-            .map_or_else(Draw::default, |before| self.draws[before]);
+    pub(crate) fn usage(&self, device: InView) -> Option<Usage<'_>> {
+        let end = self.draws.get(device).filter(|draw| draw.consumes)?;
+        let before = device.0.checked_sub(1).map(InView);
+        let start = before.map_or_else(Draw::default, |before| self.draws[before]);
         Some(Usage {
             amounts: &self.amounts[start.amounts..end.amounts],
             groups: &self.joined[start.joined..end.joined],
@@ -92,9 +100,17 @@ impl Counters {
     }
 }
 
+impl Counters {
+    /// Whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw which
+    /// others give back to.
+    pub(crate) fn concern_all(&self) -> bool {
+        self.gives_back || !self.overdrawn.is_empty()
+    }
+}
+
 impl Usage<'_> {
     /// What the device takes of the counter, if it draws from it.
-    pub(crate) fn of(&self, counter: u32) -> Option<i128> {
+    pub(crate) fn of(&self, counter: CounterIx) -> Option<i128> {
         let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
         Some(*amount)
     }
@@ -125,9 +141,31 @@ impl Compatibility {
     }
 }
 
+/// How the slices of a pool contradict each other, in upstream's words. Mirrors `pools_experimental.go`, `buildPool`, v1.37.1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PoolFault {
+    /// Two devices that reach the node have this name.
+    #[error("duplicate device name {0}")]
+    DuplicateDevice(String),
+    /// Two counter sets have this name.
+    #[error("duplicate counter set name {0}")]
+    DuplicateCounterSet(String),
+    /// A device draws from a counter set of this name.
+    #[error("counter set {0} not found")]
+    NoCounterSet(String),
+    /// A device draws from a counter that its set does not have.
+    #[error("counter {counter} not found in counter set {set}")]
+    NoCounter {
+        /// The counter.
+        counter: String,
+        /// The set.
+        set: String,
+    },
+}
+
 /// What makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
 /// draws from counters which do not exist.
-pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<String> {
+pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<PoolFault> {
     let slices: Vec<_> = slices.collect();
     let mut index = match CounterIndex::new(&slices, false) {
         Ok(index) => index,
@@ -149,17 +187,17 @@ pub(crate) struct CounterIndex<'a> {
 #[derive(Clone, Copy)]
 struct IndexedSet<'a> {
     name: &'a str,
-    number: u32,
+    number: SetIx,
     /// The number of its first counter, which the others follow.
-    first: u32,
+    first: CounterIx,
     /// By name.
     counters: &'a [(Str, Counter)],
 }
 
 impl IndexedSet<'_> {
-    fn counter(&self, name: &Str) -> Option<u32> {
+    fn counter(&self, name: &Str) -> Option<CounterIx> {
         let place = self.counters.binary_search_by(|(known, _)| known.cmp(name));
-        Some(self.first + place.ok()? as u32)
+        Some(CounterIx(self.first.0 + place.ok()? as u32))
     }
 }
 
@@ -168,7 +206,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// Two sets of one name, which make the pool invalid.
-    pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, String> {
+    pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, PoolFault> {
         let sets = || slices.iter().flat_map(|slice| &slice.spec.shared_counters);
         let counters = sets().map(|set| set.counters.len()).sum();
         let mut index = Self {
@@ -176,16 +214,16 @@ impl<'a> CounterIndex<'a> {
             groups: HashMap::default(),
             with_groups,
             built: Counters {
-                available: Vec::with_capacity(counters),
-                names: Vec::with_capacity(counters),
+                available: TiVec::with_capacity(counters),
+                names: TiVec::with_capacity(counters),
                 ..Counters::default()
             },
         };
         for set in sets() {
             index.sets.push(IndexedSet {
                 name: &set.name,
-                number: index.sets.len() as u32,
-                first: index.built.available.len() as u32,
+                number: SetIx::from(index.sets.len()),
+                first: index.built.available.next_key(),
                 counters: &set.counters,
             });
             for (name, counter) in &set.counters {
@@ -197,9 +235,9 @@ impl<'a> CounterIndex<'a> {
         let repeated = index.sets.windows(2).filter(|pair| pair[0].name == pair[1].name);
         // Upstream meets them in the order of their numbers.
         if let Some(pair) = repeated.min_by_key(|pair| pair[1].number) {
-            return Err(format!("duplicate counter set name {}", pair[1].name));
+            return Err(PoolFault::DuplicateCounterSet(pair[1].name.to_owned()));
         }
-        index.built.groups = vec![Compatibility::Free; index.sets.len()];
+        index.built.groups = vec![Compatibility::Free; index.sets.len()].into();
         Ok(index)
     }
 
@@ -212,7 +250,7 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// What is missing, which makes the pool invalid.
-    pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), String> {
+    pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), PoolFault> {
         slice.spec.devices.iter().try_for_each(|device| {
             let before = self.built.end();
             self.draw(device)?;
@@ -230,7 +268,7 @@ impl<'a> CounterIndex<'a> {
         targeting: impl Iterator<Item = &'a Slice> + Clone,
         others: impl Iterator<Item = &'a Slice>,
         taken: impl Fn(&Device) -> bool,
-    ) -> Result<Counters, String> {
+    ) -> Result<Counters, PoolFault> {
         let devices = targeting.clone().map(|slice| slice.spec.devices.len()).sum();
         // Mostly one counter each.
         self.built.amounts.reserve(devices);
@@ -259,7 +297,12 @@ impl<'a> CounterIndex<'a> {
             return Ok(self.built);
         }
         self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
-        self.built.compare_all = self.built.gives_back || self.built.available.iter().any(|left| *left < 0);
+        let overdrawn = self
+            .built
+            .available
+            .iter_enumerated()
+            .filter(|(_, left)| **left < 0);
+        self.built.overdrawn = overdrawn.map(|(counter, _)| counter).collect();
         Ok(self.built)
     }
 
@@ -267,18 +310,18 @@ impl<'a> CounterIndex<'a> {
     ///
     /// # Errors
     /// A counter that does not exist.
-    fn draw(&mut self, device: &'a Device) -> Result<bool, String> {
+    fn draw(&mut self, device: &'a Device) -> Result<bool, PoolFault> {
         let start = self.built.amounts.len();
         for consumption in &device.consumes_counters {
             let Some(set) = self.set(&consumption.counter_set) else {
-                return Err(format!("counter set {} not found", consumption.counter_set));
+                return Err(PoolFault::NoCounterSet(consumption.counter_set.to_string()));
             };
             for (name, counter) in &consumption.counters {
                 let Some(number) = set.counter(name) else {
-                    return Err(format!(
-                        "counter {name} not found in counter set {}",
-                        consumption.counter_set
-                    ));
+                    return Err(PoolFault::NoCounter {
+                        counter: name.to_string(),
+                        set: consumption.counter_set.to_string(),
+                    });
                 };
                 let amount = units(&counter.value);
                 let known = self.built.amounts[start..]
@@ -307,11 +350,11 @@ impl<'a> CounterIndex<'a> {
     fn take(&mut self, start: Draw) {
         let built = &mut self.built;
         for (counter, amount) in &built.amounts[start.amounts..] {
-            let left = &mut built.available[*counter as usize];
+            let left = &mut built.available[*counter];
             *left = left.saturating_sub(*amount);
         }
         for (set, groups) in &built.joined[start.joined..] {
-            let common = &mut built.groups[*set as usize];
+            let common = &mut built.groups[*set];
             *common = common.with(groups);
         }
     }

@@ -1,7 +1,7 @@
 //! The switches that change how the allocator works, and which of upstream's implementations they select.
 
 use crate::cel;
-use crate::model::{Component, Device, Environment, Gate};
+use crate::model::{Component, Environment, Gate};
 
 /// One switch for each change of control flow. Mirrors `structured.Features`, v1.37.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,22 +35,7 @@ pub enum Implementation {
     Experimental,
 }
 
-/// Whether the device takes a feature that is off.
-pub(super) fn gate_is_off(features: Features, device: &Device) -> bool {
-    features.hides_binding_conditions(device) || features.hides_counters(device)
-}
-
 impl Features {
-    /// Whether the device has binding conditions, whose gate is off. Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1.
-    pub(crate) fn hides_binding_conditions(self, device: &Device) -> bool {
-        !self.device_binding_and_status && !device.binding_conditions.is_empty()
-    }
-
-    /// Whether the device draws from counters, whose gate is off. Mirrors `allocator_incubating.go`, `allocateDevice`, v1.37.1.
-    pub(crate) fn hides_counters(self, device: &Device) -> bool {
-        !self.partitionable_devices && !device.consumes_counters.is_empty()
-    }
-
     /// The features that the gates of the scheduler switch on. Mirrors `dynamicresources.go`, `AllocatorFeatures`.
     pub fn of(environment: &Environment) -> Self {
         let on = |gate| environment.enabled(Component::Scheduler, gate);

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::features::{Features, gate_is_off};
-use super::pools::{Lack, PoolStatus, PoolView};
+use super::features::Features;
+use super::judge::RuledOut;
+use super::pools::{PoolStatus, PoolView};
 use super::reach::Nodes;
 
 use crate::model::{
@@ -73,6 +74,30 @@ pub enum Unavailable {
     SliceIgnored,
     /// It has a taint that a request has to tolerate.
     Tainted,
+}
+
+impl Unavailable {
+    /// The word for what rules a device out whoever asks for it; none for what depends on the request.
+    fn of(ruled_out: RuledOut) -> Option<Self> {
+        match ruled_out {
+            RuledOut::CounterExhausted => Some(Self::CountersExhausted),
+            RuledOut::Incompatible => Some(Self::Incompatible),
+            RuledOut::BindingConditionsOff | RuledOut::NodeOperations | RuledOut::PartitionableDevicesOff => {
+                Some(Self::GateOff)
+            }
+            RuledOut::Tainted => Some(Self::Tainted),
+            RuledOut::InUse
+            | RuledOut::ClassSelector
+            | RuledOut::RequestSelector
+            | RuledOut::OtherNode
+            | RuledOut::NoSuchCapacity
+            | RuledOut::CapacityPolicy
+            | RuledOut::CapacityTooSmall
+            | RuledOut::CapacityExhausted
+            | RuledOut::ConstraintAttribute
+            | RuledOut::Constraint => None,
+        }
+    }
 }
 
 impl fmt::Display for Unavailable {
@@ -232,14 +257,10 @@ impl<'a> Inventory<'a> {
         let Some(number) = view.find(slice, device) else {
             return vec![Unavailable::SliceIgnored];
         };
-        let lack = view.lacks(number).map(|lack| match lack {
-            Lack::Counter(_) => Unavailable::CountersExhausted,
-            Lack::Group => Unavailable::Incompatible,
-        });
         let features = self.facts().features;
-        let is_off = gate_is_off(features, device).then_some(Unavailable::GateOff);
-        let tainted = view.taints(device).next().map(|_| Unavailable::Tainted);
-        lack.into_iter().chain(is_off).chain(tainted).collect()
+        view.rules_out(number, features)
+            .filter_map(Unavailable::of)
+            .collect()
     }
 
     /// What decides about all devices of `pool`.

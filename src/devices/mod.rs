@@ -11,7 +11,8 @@
 //! - `pools`: what a node sees of a pool, and whether it can be used;
 //! - `reach`: which nodes reach a device;
 //! - `selectors`, `classes`: expressions, and the classes that they make;
-//! - `rules`, `taints`: DeviceTaintRules, taints and tolerations.
+//! - `rules`, `taints`: DeviceTaintRules, taints and tolerations;
+//! - `judge`: the checks that rule a device out for a request.
 
 mod allocated;
 mod capacity;
@@ -21,6 +22,7 @@ mod counters;
 mod facts;
 mod features;
 mod inventory;
+mod judge;
 mod overlay;
 mod pools;
 mod reach;
@@ -30,11 +32,13 @@ mod taints;
 
 pub(crate) use capacity::{Need, need, takes_all, units};
 pub use classes::{ClassSelectors, DeviceClasses, Match, input};
-pub use counters::pool_fault;
-pub(crate) use counters::{Compatibility, Usage};
+pub(crate) use counters::{Compatibility, CounterIx, InView, SetIx, Usage};
+pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
 pub use features::{Features, Implementation};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
+pub use judge::RuledOut;
+pub(crate) use judge::{not_allocatable, not_selectable};
 pub use pools::PoolStatus;
 pub(crate) use pools::{LOOKS_PER_OBJECT, Lack, PoolDevice, PoolView};
 pub use reach::DeviceNode;

@@ -1,7 +1,7 @@
 //! `kubectl dra taints`: every taint, with the devices, claims and pods that it is about and who tolerates it.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -216,10 +216,13 @@ fn published<'a>(
                 continue;
             }
             let mut of_slice: Vec<(&Taint, Vec<DeviceId>)> = Vec::new();
+            // Only looked up in, never walked.
+            let mut places: HashMap<&Taint, usize> = HashMap::new();
             for device in &slice.spec.devices {
                 let id = pool.device_id(&device.name);
                 for taint in &device.taints {
-                    match of_slice.iter_mut().find(|(known, _)| *known == taint) {
+                    let place = *places.entry(taint).or_insert(of_slice.len());
+                    match of_slice.get_mut(place) {
                         // A device may have the same taint twice.
                         Some((_, devices)) if devices.last() == Some(&id) => {}
                         Some((_, devices)) => devices.push(id.clone()),

@@ -12,6 +12,7 @@ mod class;
 mod cluster;
 mod decode;
 mod environment;
+mod index;
 mod kind;
 mod labels;
 mod meta;
@@ -43,6 +44,7 @@ pub use class::{
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use decode::{UnknownFields, lookup, with_interner};
 pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, Stage};
+pub(crate) use index::places;
 pub use kind::Kind;
 pub use labels::{LabelSelector, LabelSelectorError};
 pub use meta::{Condition, Key, Meta, OwnerReference};

@@ -82,6 +82,23 @@ impl Quantity {
         Self::from_scaled(value, -3, format)
     }
 
+    /// So many units of 10⁻⁹, written in `format`.
+    pub fn from_nanos(nanos: i128, format: Format) -> Self {
+        let (mut value, mut scale) = (nanos, -9);
+        while scale < 0 && value % 10 == 0 {
+            value /= 10;
+            scale += 1;
+        }
+        match i64::try_from(value) {
+            Ok(value) => Self::from_scaled(value, scale, format),
+            Err(_) => Self {
+                amount: Amount::Decimal(Arc::new(Decimal::from_int(value, -scale))),
+                format,
+                written: Written::No,
+            },
+        }
+    }
+
     const fn from_scaled(value: i64, scale: i32, format: Format) -> Self {
         Self {
             amount: Amount::Int { value, scale },

@@ -243,7 +243,7 @@ pub const NO_SCHEDULE: &str = "NoSchedule";
 pub const NO_EFFECT: &str = "None";
 
 /// A taint on a device. Unknown effects are kept as text: they neither block nor evict.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Taint {
     /// What is wrong.

@@ -14,11 +14,9 @@ use super::extended::{Extended, NodeShare, in_memory_key};
 use super::plain::PlainFilters;
 use super::requests::{Usage, pod_requests};
 use super::verdict::{Granted, Judgment, Obstacle, Refusal, Verdict};
-use crate::allocator::{Demand, Inputs, Limits, Observer, Outcome, RequestExplanation, Stop};
+use crate::allocator::{Demand, Explanation, Inputs, Limits, Observer, Outcome, Stop};
 use crate::devices::{Features, Implementation};
-use crate::model::{
-    Claim, Cluster, Component, DeviceId, Gap, Gate, Key, Kind, Meter, Node, Pod, PoolId, Str, Time, go_quote,
-};
+use crate::model::{Claim, Cluster, Component, Gap, Gate, Key, Kind, Meter, Node, Pod, Str, Time, go_quote};
 use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 
 /// Most entries that `status.reservedFor` can have.
@@ -324,18 +322,6 @@ impl<'a> Cycle<'a> {
         })
     }
 
-    /// Whether several claims may hold shares of the device.
-    pub fn is_shareable(&self, id: &DeviceId) -> bool {
-        let pool = PoolId {
-            driver: id.driver.clone(),
-            pool: id.pool.clone(),
-        };
-        self.scheduler.cluster.pool(&pool).is_some_and(|pool| {
-            let found = pool.device(&id.device);
-            found.is_some_and(|(_, device)| device.allow_multiple_allocations)
-        })
-    }
-
     /// Judges `node`.
     pub fn judge(&self, node: &Node, limits: Limits, observer: &dyn Observer) -> Judgment {
         if self
@@ -400,31 +386,20 @@ impl<'a> Cycle<'a> {
         self.scheduler.cluster().meter()
     }
 
-    /// Says for each device of `node` what rules it out for the requests that are to be allocated: claim, place of the request,
-    /// explanation.
+    /// Reads what `node` has for the claims that are to be allocated, device by device; nothing where there are none.
     ///
     /// # Errors
     /// What ends an attempt on the node before any device is tried.
-    pub fn explain(&self, node: &Node) -> Result<Vec<(Key, Str, RequestExplanation)>, Stop> {
+    pub fn explain<T>(
+        &self,
+        node: &Node,
+        read: impl FnOnce(&mut Explanation<'_>) -> T,
+    ) -> Result<Option<T>, Stop> {
         let Ok(Some(wanted)) = self.wanted(node) else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
-        let mut all = Vec::new();
-        for (place, key) in wanted.keys.iter().enumerate() {
-            let mut request = 0;
-            while let Some(found) = self
-                .scheduler
-                .inputs
-                .explain(node, &wanted.demand, place, request)?
-            {
-                let name = found.alternatives.first().map_or_else(Str::default, |first| {
-                    first.name.split('/').next().unwrap_or_default().into()
-                });
-                all.push((key.clone(), name, found));
-                request += 1;
-            }
-        }
-        Ok(all)
+        let mut explanation = self.scheduler.inputs.explain(node, &wanted.demand)?;
+        Ok(Some(read(&mut explanation)))
     }
 
     /// What the claims got that are allocated already, in their order.

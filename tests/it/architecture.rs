@@ -73,6 +73,7 @@ const EVERYWHERE: &[&str] = &[
     "serde",
     "serde_json",
     "thiserror",
+    "typed_index_collections",
 ];
 
 /// The table, pure core above, shell below. Rows only use rows above them.

@@ -1,13 +1,16 @@
 //! The pruned search gives the answer of the plain one, on made-up problems that mix all features.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{FAILS_IF_BAD, World, all_features};
-use crate::allocator::{Limits, Outcome};
-use crate::devices::Features;
+use crate::allocator::search::{Flow, Search};
+use crate::allocator::{ConstraintName, Inputs, Limits, Outcome, Together, Unfit};
 use crate::devices::testing::Dice;
-use crate::model::Kind;
+use crate::devices::{Features, RuledOut};
+use crate::model::{Claim, Kind};
 
 fn device(dice: &mut Dice, name: String, sets: usize) -> Value {
     let mut device = json!({ "name": name, "attributes": {}, "capacity": {} });
@@ -159,6 +162,83 @@ proptest! {
             prop_assert_eq!(answer(&world, features, Limits::pruned(1_000_000)), Some(plain.clone()));
             prop_assert_eq!(answer(&world, features, Limits::default()), Some(plain));
         }
+    }
+}
+
+/// Holds what is said of each device against what the plain search met, and what is said to keep requests from being served together
+/// against dry runs. Returns whether the search failed.
+fn hold_reasons_against_the_search(world: &World) -> Result<bool, TestCaseError> {
+    let cluster = world.cluster();
+    let inputs = Inputs::new(&cluster, all_features());
+    let claims = world.demanded(&cluster);
+    let demand = inputs.demand(&claims);
+    let node = cluster.node("node").expect("the node is there");
+    let Ok(mut explanation) = inputs.explain(node, &demand) else {
+        return Ok(false);
+    };
+    let Ok(mut problem) = inputs.problem(node, &demand) else {
+        return Ok(false);
+    };
+    let mut search = Search::new(&mut problem, 20_000, &());
+    if search.run() != Flow::Fail {
+        return Ok(false);
+    }
+    let alone: Vec<_> = explanation
+        .requests
+        .iter()
+        .flat_map(|request| &request.alternatives)
+        .map(|alternative| alternative.devices.clone())
+        .collect();
+    for (taken, pick, met) in search.met {
+        let said = &alone[usize::from(pick.alternative)][usize::from(pick.device)];
+        let is_before_others =
+            |why: &Unfit| matches!(why, Unfit::RuledOut(why) if *why < RuledOut::Incompatible);
+        match (said, &met) {
+            // What others take changes nothing for a device that is ruled out by itself.
+            (Ok(()), Err(_)) if taken > 0 => {}
+            (Err(said), Err(_)) if taken > 0 && !is_before_others(said) => {}
+            // The first check is whether another request has taken the device.
+            (Err(_), Err(Unfit::RuledOut(RuledOut::InUse))) if taken > 0 => {}
+            _ => prop_assert_eq!(said, &met, "{:?} after {} devices", pick, taken),
+        }
+    }
+    let fits = |claims: &[Arc<Claim>]| {
+        let demand = inputs.demand(claims);
+        let outcome = inputs.allocate(node, &demand, Limits::plain(20_000), &()).outcome;
+        matches!(outcome, Outcome::Allocated(_))
+    };
+    match explanation.together() {
+        Some(Together::Constraints(constraints, _)) => {
+            let mut without = claims.clone();
+            for (claim, changed) in claims.iter().zip(&mut without) {
+                let mut relaxed = Claim::clone(claim);
+                let mut place = 0;
+                relaxed.spec.devices.constraints.retain(|_| {
+                    place += 1;
+                    let named = |one: &ConstraintName| one.claim == claim.key() && one.place == place - 1;
+                    !constraints.iter().any(named)
+                });
+                *changed = Arc::new(relaxed);
+            }
+            prop_assert!(fits(&without), "{constraints:?}");
+        }
+        Some(Together::Requests {
+            requests,
+            is_smallest,
+        }) => {
+            prop_assert!(!requests.is_empty());
+            prop_assert!(is_smallest || requests.len() > 1);
+        }
+        Some(Together::Counters(..) | Together::NotShown(_)) | None => {}
+    }
+    Ok(true)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn the_reasons_of_a_failed_search_are_what_it_met(bytes in prop::collection::vec(any::<u8>(), 40..300)) {
+        hold_reasons_against_the_search(&world(bytes))?;
     }
 }
 

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::{FAILS_IF_BAD, World, all_features, exactly};
-use crate::allocator::{Fitness, Inputs, Limits, Outcome, RequestExplanation, Stop};
-use crate::model::Meter;
+use crate::allocator::{AlternativeExplanation, Inputs, Limits, Outcome, Stop, Trouble, Unfit};
+use crate::devices::RuledOut;
+use crate::model::{Meter, Str};
+
+/// The names of the devices and what is said of them.
+type Explained = Result<(Vec<Str>, AlternativeExplanation), Stop>;
 
 /// The outcome and the explanation for each number of steps from none to enough, then those without a limit.
-fn by_steps(
-    world: &World,
-    limits: Limits,
-    mut look: impl FnMut(Outcome, Result<Option<RequestExplanation>, Stop>),
-) -> Outcome {
+fn by_steps(world: &World, limits: Limits, mut look: impl FnMut(Outcome, Explained)) -> Outcome {
     let judge = |meter: Meter| {
         let cluster = world.cluster().metered(meter);
         let node = cluster.node("node").unwrap();
@@ -21,7 +21,12 @@ fn by_steps(
             .allocate(node, &inputs.demand(&claims), limits, &())
             .outcome;
         let spent = cluster.meter().spent();
-        let explained = inputs.explain(node, &inputs.demand(&claims), 0, 0);
+        let demand = inputs.demand(&claims);
+        let explained = inputs.explain(node, &demand).map(|explanation| {
+            let one = explanation.requests[0].alternatives[0].clone();
+            let names = (0..one.devices.len()).map(|device| explanation.device_id(device).device);
+            (names.collect(), one)
+        });
         (outcome, spent, explained)
     };
     let (whole, enough, _) = judge(Meter::new(u64::MAX));
@@ -84,14 +89,13 @@ fn a_device_that_was_not_tried_is_neither_free_nor_ruled_out() {
         &world(exactly("r", "x", 4), &[]),
         Limits::default(),
         |_, explained| {
-            let explained = explained.unwrap().unwrap();
-            let one = &explained.alternatives[0];
+            let (names, one) = explained.unwrap();
             assert!(one.free() <= 3 && one.most() >= 3);
-            for (id, fitness) in &one.devices {
-                match fitness {
-                    Fitness::Free => assert_ne!(id.device, "other"),
-                    Fitness::ClassSelector { .. } => assert_eq!(id.device, "other"),
-                    Fitness::NotTried => unknown += 1,
+            for (name, unfit) in names.iter().zip(&one.devices) {
+                match unfit {
+                    Ok(()) => assert_ne!(*name, "other"),
+                    Err(Unfit::RuledOut(RuledOut::ClassSelector)) => assert_eq!(*name, "other"),
+                    Err(Unfit::Trouble(Trouble::NotTried)) => unknown += 1,
                     other => panic!("{other:?}"),
                 }
             }

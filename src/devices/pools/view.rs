@@ -6,11 +6,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use typed_index_collections::TiVec;
 
 use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 
 use super::super::allocated::{PoolState, TakenDevice};
-use super::super::counters::{CounterIndex, Counters};
+use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, SetIx};
 use super::super::rules::{rule_matches_in_pool, rule_matches_pool};
 use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::taints::keeps_off;
@@ -23,8 +24,8 @@ pub enum PoolStatus {
     Usable,
     /// The driver has not published all slices of the generation yet.
     Incomplete,
-    /// The slices contradict each other, in the way that the text says.
-    Invalid(String),
+    /// The slices contradict each other.
+    Invalid(PoolFault),
 }
 
 /// A pool as a node sees it.
@@ -35,7 +36,7 @@ pub(crate) struct PoolView {
     /// Slices with devices that reach the node, by name.
     pub(crate) slices: Vec<Arc<NumberedSlice>>,
     /// The devices of those slices; none unless the pool is usable.
-    pub(crate) devices: Vec<PoolDevice>,
+    pub(crate) devices: TiVec<InView, PoolDevice>,
     /// Some device is not taken as a whole.
     pub(crate) has_free_devices: bool,
     /// Shared counters of the pool.
@@ -52,7 +53,7 @@ pub(crate) struct PoolView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lack {
     /// The counter of that number.
-    Counter(u32),
+    Counter(CounterIx),
     /// A compatibility group that the device could share its counters in.
     Group,
 }
@@ -70,14 +71,8 @@ pub(crate) struct PoolDevice {
     pub(crate) shared: bool,
     /// Several claims may hold shares of it.
     pub(crate) multiple: bool,
-    consumed: Box<[i128]>,
-}
-
-impl PoolDevice {
     /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
-    pub(crate) fn consumed(&self) -> &[i128] {
-        &self.consumed
-    }
+    pub(crate) consumed: Box<[i128]>,
 }
 
 impl PoolView {
@@ -92,7 +87,7 @@ impl PoolView {
     }
 
     /// Which of the view's devices is this one of `slice`; none where the pool is unusable or gates hide the slice.
-    pub(crate) fn find(&self, slice: &Slice, device: &Device) -> Option<u32> {
+    pub(crate) fn find(&self, slice: &Slice, device: &Device) -> Option<InView> {
         let devices = &mut slice.spec.devices.iter();
         let index = devices.position(|known| std::ptr::eq(known, device))?;
         let name = &slice.metadata.name;
@@ -101,33 +96,37 @@ impl PoolView {
             .binary_search_by(|numbered| numbered.slice.metadata.name.cmp(name))
             .ok()?;
         let wanted = (place as u32, index as u32);
-        let found = self
-            .devices
-            .binary_search_by_key(&wanted, |device| (device.slice, device.index));
-        Some(found.ok()? as u32)
+        let devices = self.devices.as_slice();
+        devices
+            .binary_search_by_key(&wanted, |device| (device.slice, device.index))
+            .ok()
     }
 
     /// What the devices in use leave too little of for the device, if there is such a thing and it draws from counters. Mirrors
     /// `allocator_experimental.go`, `checkAvailableCounters` and `checkAndConsumeCompatibilityGroups`, v1.37.1, before any device is
     /// picked.
-    pub(crate) fn lacks(&self, device: u32) -> Option<Lack> {
+    pub(crate) fn lacks(&self, device: InView) -> Option<Lack> {
         let usage = self.counters.usage(device)?;
-        let found = &self.devices[device as usize];
+        let found = &self.devices[device];
         // Who shares it has drawn for all.
         if found.multiple && found.shared {
             return None;
         }
-        let admitted = |(set, groups): &(u32, Box<[u32]>)| self.counters.groups[*set as usize].admits(groups);
+        let admitted = |(set, groups): &(SetIx, Box<[u32]>)| self.counters.groups[*set].admits(groups);
         if !usage.groups.iter().all(admitted) {
             return Some(Lack::Group);
         }
         let available = &self.counters.available;
-        // An overdrawn counter keeps all devices of the pool back that draw from any.
-        let exhausted = (0..available.len() as u32).find(|counter| {
-            let draws = usage.of(*counter);
-            (draws.is_some() || self.counters.compare_all)
-                && draws.unwrap_or(0) > available[*counter as usize]
-        });
+        let exceeding = usage
+            .amounts
+            .iter()
+            .filter(|(counter, amount)| *amount > available[*counter]);
+        // An overdrawn counter keeps all devices of the pool back that draw from any, unless they give enough back to it.
+        let overdrawn = self.counters.overdrawn.iter();
+        let exhausted = exceeding
+            .map(|(counter, _)| *counter)
+            .chain(overdrawn.copied().find(|counter| usage.of(*counter).is_none()))
+            .min();
         exhausted.map(Lack::Counter)
     }
 
@@ -169,7 +168,7 @@ impl Pools {
         if spec.pool.resource_slice_count != 1 || !spec.shared_counters.is_empty() {
             return None;
         }
-        let mut devices = Vec::with_capacity(spec.devices.len());
+        let mut devices = TiVec::with_capacity(spec.devices.len());
         let mut previous = None;
         let mut has_binding_conditions = false;
         let mut next = 0;
@@ -209,7 +208,7 @@ impl Pools {
             id: pool.id.clone(),
             status: PoolStatus::Usable,
             slices: Vec::new(),
-            devices: Vec::new(),
+            devices: TiVec::new(),
             has_free_devices: false,
             counters: Counters::default(),
             has_binding_conditions: false,
@@ -301,13 +300,13 @@ impl Pools {
         of_pool.map(Arc::clone).collect()
     }
 
-    fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> Vec<PoolDevice> {
+    fn devices_of(&self, view: &PoolView, allocated: Option<&PoolState>) -> TiVec<InView, PoolDevice> {
         let total = view
             .slices
             .iter()
             .map(|numbered| numbered.slice.spec.devices.len())
             .sum();
-        let mut devices = Vec::with_capacity(total);
+        let mut devices = TiVec::with_capacity(total);
         let mut next = 0;
         for (place, numbered) in (0..).zip(&view.slices) {
             for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
@@ -341,7 +340,7 @@ impl Pools {
     }
 }
 
-fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), String> {
+fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), PoolFault> {
     // Most drivers publish a few devices in the order of their names.
     if let [numbered] = slices
         && numbered
@@ -356,7 +355,7 @@ fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), String> {
     for numbered in slices {
         for device in &numbered.slice.spec.devices {
             if !names.insert(device.name.as_str()) {
-                return Err(format!("duplicate device name {}", device.name));
+                return Err(PoolFault::DuplicateDevice(device.name.to_string()));
             }
         }
     }

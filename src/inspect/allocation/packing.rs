@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Settings, Units};
-use crate::allocator::RequestExplanation;
+use crate::allocator::Explanation;
 use crate::model::{Change, Claim, Cluster, Key, Node, Object, Pod, Str};
 use crate::scheduling::{
     Cycle, Granted, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict,
@@ -277,15 +277,16 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
         }
         Verdict::Plain(plain) => plain.reasons().join(", "),
         Verdict::Refused(Refusal::CannotAllocate { invalid_pools: false }) => {
-            let short = |(_, request, explanation): &(Key, Str, RequestExplanation)| {
-                let enough = explanation
-                    .alternatives
-                    .iter()
-                    .any(|one| i64::try_from(one.most()).unwrap_or(i64::MAX) >= one.wanted.max(1));
-                (!enough).then(|| format!("devices for request {request}"))
+            let short = |explanation: &mut Explanation<'_>| {
+                let requests = explanation.requests.iter();
+                let short = requests.filter(|request| {
+                    let mut alternatives = request.alternatives.iter();
+                    !alternatives.any(|one| one.reaches(one.most()))
+                });
+                let names = short.map(|request| format!("devices for request {}", request.name));
+                names.collect::<Vec<String>>()
             };
-            let explained = cycle.explain(node).unwrap_or_default();
-            let names: Vec<String> = explained.iter().filter_map(short).collect();
+            let names = cycle.explain(node, short).ok().flatten().unwrap_or_default();
             if names.is_empty() {
                 "devices that fit together".to_owned()
             } else {
@@ -348,17 +349,19 @@ fn most_devices(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Opti
         Verdict::GaveUp => return None,
         _ => return Some(0),
     }
-    let explained = cycle.explain(node).ok()?;
-    let bounds = explained.iter().filter_map(|(_, _, request)| {
-        let [one] = request.alternatives.as_slice() else {
-            return None;
-        };
-        let wanted = u64::try_from(one.wanted).ok().filter(|wanted| *wanted > 0)?;
-        // A device that several claims share does not run out by being taken.
-        let shared = one.devices.iter().any(|(id, _)| cycle.is_shareable(id));
-        (!shared).then(|| one.most() as u64 / wanted)
-    });
-    bounds.min()
+    let most = |explanation: &mut Explanation<'_>| {
+        let bounds = explanation.requests.iter().filter_map(|request| {
+            let [one] = request.alternatives.as_slice() else {
+                return None;
+            };
+            let wanted = u64::try_from(one.wanted).ok().filter(|wanted| *wanted > 0)?;
+            // A device that several claims share does not run out by being taken.
+            let shared = (0..one.devices.len()).any(|device| explanation.is_shareable(device));
+            (!shared).then(|| one.most() as u64 / wanted)
+        });
+        bounds.min()
+    };
+    cycle.explain(node, most).ok()??
 }
 
 fn most_resources(pod: &Pod, node: &Node, usage: &Usage) -> Option<u64> {

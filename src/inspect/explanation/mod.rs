@@ -16,7 +16,9 @@ use crate::scheduling::{
 };
 use crate::script::delete_in;
 
-pub use report::{ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, NodeExplanation, Reason};
+pub use report::{
+    Amounts, ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, NodeExplanation, Reason,
+};
 
 /// The kinds that an explanation reads.
 pub const EXPLAIN_NEEDS: [Kind; 10] = [

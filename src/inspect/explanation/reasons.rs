@@ -3,12 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use super::report::{NodeExplanation, Reason};
-use crate::allocator::{AlternativeExplanation, Fitness, RequestExplanation};
+use super::report::{Amounts, NodeExplanation, Reason};
+use crate::allocator::{
+    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together, Unfit,
+};
 use crate::cel::{DeviceInput, Program};
-use crate::devices::{ClassSelectors, PoolStatus};
+use crate::devices::{ClassSelectors, PoolStatus, RuledOut};
 use crate::inspect::allocation::{Fit, NodeResult};
-use crate::model::{Cluster, DeviceId, Key, Node, PoolId, Str, TOO_MUCH_WORK};
+use crate::model::{Cluster, DeviceId, Format, Key, Node, PoolId, Quantity, Str};
 use crate::scheduling::{ClaimProblem, Cycle, Obstacle, Plain, Refusal, RequestProblem, Verdict};
 
 impl Reason {
@@ -138,13 +140,18 @@ fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> Vec<Reason>
     if let Some(why) = cycle.meter().exhausted() {
         return vec![Reason::plain("NotLookedAt", why.to_owned())];
     }
-    let explained = match cycle.explain(node) {
-        Ok(explained) => explained,
-        Err(error) => return vec![Reason::plain("Error", error.to_string())],
-    };
+    match cycle.explain(node, |explanation| of_explanation(cluster, explanation, words)) {
+        Ok(reasons) => reasons.unwrap_or_default(),
+        Err(error) => vec![Reason::plain("Error", error.to_string())],
+    }
+}
+
+fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, words: &Words<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    for (claim, request, explanation) in &explained {
-        for (pool, status) in &explanation.unusable_pools {
+    let requests = std::mem::take(&mut explanation.requests);
+    for request in &requests {
+        let claim = explanation.claim(request.claim);
+        for (pool, status) in explanation.unusable_pools() {
             let (code, message) = match status {
                 PoolStatus::Usable => continue,
                 PoolStatus::Incomplete => ("PoolIncomplete", incomplete(cluster, pool)),
@@ -152,60 +159,135 @@ fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> Vec<Reason>
             };
             let reason = Reason {
                 claim: Some(claim.to_string()),
-                request: Some(request.clone()),
+                request: Some(request.name.clone()),
                 ..Reason::plain(code, message)
             };
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }
-        for alternative in &explanation.alternatives {
-            of_alternative(cluster, claim, alternative, words, &mut reasons);
+        for alternative in &request.alternatives {
+            of_alternative(cluster, explanation, &claim, alternative, words, &mut reasons);
         }
     }
-    let enough = |(_, _, request): &(Key, Str, RequestExplanation)| request.alternatives.iter().any(suffices);
-    if !explained.is_empty() && explained.iter().all(enough) {
-        reasons.insert(0, together(cycle, &explained));
+    // Every request could be served by itself.
+    let suffices = |request: &RequestExplanation| {
+        let mut alternatives = request.alternatives.iter();
+        alternatives.any(|one| one.reaches(one.free()))
+    };
+    let is_enough = !requests.is_empty() && requests.iter().all(suffices);
+    explanation.requests = requests;
+    if is_enough {
+        reasons.insert(0, together(explanation));
     }
     reasons
 }
 
-/// Whether there are enough devices, each by itself.
-fn suffices(one: &AlternativeExplanation) -> bool {
-    reaches(one.free(), one.wanted)
-}
-
-fn reaches(devices: usize, wanted: i64) -> bool {
-    wanted > 0 && i64::try_from(devices).unwrap_or(i64::MAX) >= wanted
-}
-
-/// Every request could be served by itself.
-fn together(cycle: &Cycle<'_>, explained: &[(Key, Str, RequestExplanation)]) -> Reason {
-    let constrained = cycle
-        .user_claims()
-        .iter()
-        .filter(|claim| claim.status.allocation.is_none());
-    let mut attributes: Vec<&str> = Vec::new();
-    for constraint in constrained.flat_map(|claim| &claim.spec.devices.constraints) {
-        let attribute = constraint
-            .match_attribute
-            .as_ref()
-            .or(constraint.distinct_attribute.as_ref());
-        attributes.extend(attribute.map(Str::as_str));
+/// What keeps requests from being served together that each have enough devices.
+fn together(explanation: &mut Explanation<'_>) -> Reason {
+    match explanation.together() {
+        Some(Together::Constraints(constraints, values)) => {
+            let names: Vec<String> = constraints.iter().map(constraint_name).collect();
+            let clash = values.map_or_else(String::new, |values| {
+                let ((taken, value), (refused, other)) = (values.taken, values.refused);
+                format!(": {taken} has {value}, {refused} has {other}")
+            });
+            let text = format!(
+                "the devices that are left do not meet {}{clash}; without {} they would suffice",
+                names.join(" and "),
+                if names.len() == 1 { "it" } else { "these" },
+            );
+            let claims = constraints.first().map(|constraint| constraint.claim.to_string());
+            Reason {
+                claim: claims,
+                ..Reason::plain("Constraint", text)
+            }
+        }
+        Some(Together::Counters(pool, shortage)) => {
+            let text = format!(
+                "the requests together need more of {} in pool {pool} than is left; without the limit of shared counters the devices would suffice",
+                short(&shortage)
+            );
+            Reason {
+                amounts: Some(amounts(shortage)),
+                ..Reason::plain("CounterExhausted", text)
+            }
+        }
+        Some(Together::Requests { requests, is_smallest }) => {
+            let several_claims = requests.iter().any(|(claim, _)| Some(claim) != requests.first().map(|(first, _)| first));
+            let names: Vec<String> = requests
+                .iter()
+                .map(|(claim, request)| {
+                    if several_claims {
+                        format!("{request} of claim/{}", explanation.claim(*claim))
+                    } else {
+                        request.to_string()
+                    }
+                })
+                .collect();
+            let text = match names.as_slice() {
+                [one] => format!("the devices that are left do not suffice for request {one}, although there are enough that could be taken first"),
+                _ if is_smallest => format!(
+                    "the devices that are left do not suffice for requests {} together; without any one of these they would",
+                    names.join(", ")
+                ),
+                _ => format!(
+                    "the devices that are left do not suffice for requests {} together; whether fewer of these would fit was not found out",
+                    names.join(", ")
+                ),
+            };
+            Reason::plain("NotTogether", text)
+        }
+        Some(Together::NotShown(ruled_out)) => Reason::plain(
+            "NotTogether",
+            format!(
+                "the devices that are left do not suffice for the requests together; the search came furthest before {}, but that this is the reason was not shown",
+                ruled_out.code()
+            ),
+        ),
+        None => Reason::plain(
+            "NotTogether",
+            "the devices that are left do not suffice for the requests together; which limit is the reason was not found out".to_owned(),
+        ),
     }
-    if attributes.is_empty() {
-        let requests: Vec<&str> = explained.iter().map(|(_, request, _)| request.as_str()).collect();
-        let text = format!(
-            "the devices that are left do not suffice for {} together",
-            requests.join(", ")
-        );
-        Reason::plain("NotTogether", text)
+}
+
+fn constraint_name(constraint: &ConstraintName) -> String {
+    format!(
+        "constraint #{} of claim/{} ({} {})",
+        constraint.place,
+        constraint.claim,
+        rule(constraint),
+        constraint.attribute
+    )
+}
+
+fn rule(constraint: &ConstraintName) -> &'static str {
+    if constraint.same {
+        "matchAttribute"
     } else {
-        let text = format!(
-            "no devices that are left meet the constraints on {} together",
-            attributes.join(", ")
-        );
-        Reason::plain("Constraint", text)
+        "distinctAttribute"
+    }
+}
+
+/// A limited amount with its numbers.
+fn short(shortage: &Shortage) -> String {
+    let Shortage {
+        set,
+        name,
+        wanted,
+        left,
+        total,
+    } = shortage;
+    let of_set = set.as_ref().map_or_else(String::new, |set| format!(" in {set}"));
+    format!("{name}{of_set} (wants {wanted}, {left} of {total} left)")
+}
+
+fn amounts(shortage: Shortage) -> Amounts {
+    Amounts {
+        wanted: shortage.wanted,
+        left: shortage.left,
+        total: shortage.total,
     }
 }
 
@@ -223,29 +305,26 @@ fn incomplete(cluster: &Cluster, id: &PoolId) -> String {
 
 fn of_alternative(
     cluster: &Cluster,
+    explanation: &mut Explanation<'_>,
     claim: &Key,
     alternative: &AlternativeExplanation,
     words: &Words<'_>,
     reasons: &mut Vec<Reason>,
 ) {
-    let reason = |code, message, device: Option<&DeviceId>| Reason {
+    let of = |reason: Reason, device: Option<&DeviceId>| Reason {
         claim: Some(claim.to_string()),
         request: Some(alternative.name.clone()),
         device: device.map(ToString::to_string),
-        code,
-        message,
+        ..reason
     };
     if alternative.devices.is_empty() {
-        reasons.push(reason(
-            "NoDevices",
-            "the node reaches no devices that can be used".to_owned(),
-            None,
-        ));
+        let text = "the node reaches no devices that can be used".to_owned();
+        reasons.push(of(Reason::plain("NoDevices", text), None));
         return;
     }
     let (free, most) = (alternative.free(), alternative.most());
     // Devices that were not tried may suffice.
-    if !reaches(most, alternative.wanted) {
+    if !alternative.reaches(most) {
         let total = alternative.devices.len();
         let some = if most == free {
             most.to_string()
@@ -256,29 +335,48 @@ fn of_alternative(
             wanted if wanted > 0 => format!("wants {wanted}, and {some} of {total} devices could be taken"),
             _ => format!("wants all devices that match, and {some} of {total} could be taken"),
         };
-        reasons.push(reason("TooFewDevices", text, None));
+        let count = |devices: usize| Quantity::new(devices as i64, Format::DecimalSi);
+        let amounts = (alternative.wanted > 0 && most == free).then(|| Amounts {
+            wanted: Quantity::new(alternative.wanted, Format::DecimalSi),
+            left: count(free),
+            total: count(total),
+        });
+        let reason = Reason {
+            amounts,
+            ..Reason::plain("TooFewDevices", text)
+        };
+        reasons.push(of(reason, None));
     }
     let mut not_listed = 0;
-    for (id, fitness) in &alternative.devices {
+    for (device, unfit) in alternative.devices.iter().enumerate() {
+        let Err(unfit) = unfit else { continue };
         if words.reasons.get() == 0 {
-            not_listed += usize::from(*fitness != Fitness::Free);
-        } else if let Some((code, message)) = of_device(cluster, id, fitness, words) {
-            words.reasons.set(words.reasons.get() - 1);
-            reasons.push(reason(code, message, Some(id)));
+            not_listed += 1;
+            continue;
         }
+        words.reasons.set(words.reasons.get() - 1);
+        let id = explanation.device_id(device);
+        let reason = match unfit {
+            Unfit::RuledOut(why) => of_device(cluster, explanation, alternative, (device, &id), *why, words),
+            Unfit::Trouble(trouble) => Reason::plain(trouble.code(), trouble.to_string()),
+        };
+        reasons.push(of(reason, Some(&id)));
     }
     if not_listed > 0 {
         let text = format!("{not_listed} more devices are ruled out, for reasons that are not listed");
-        reasons.push(reason("NotListed", text, None));
+        reasons.push(of(Reason::plain("NotListed", text), None));
     }
 }
 
+/// The words for what rules a device out, with what the check looked at.
 fn of_device(
     cluster: &Cluster,
-    id: &DeviceId,
-    fitness: &Fitness,
+    explanation: &mut Explanation<'_>,
+    alternative: &AlternativeExplanation,
+    (device, id): (usize, &DeviceId),
+    ruled_out: RuledOut,
     words: &Words<'_>,
-) -> Option<(&'static str, String)> {
+) -> Reason {
     let held = |claims: &[Key]| {
         let names: Vec<String> = claims.iter().map(|claim| format!("claim/{claim}")).collect();
         if names.is_empty() {
@@ -287,63 +385,84 @@ fn of_device(
             names.join(", ")
         }
     };
-    Some(match fitness {
-        Fitness::Free => return None,
-        Fitness::InUse { claims } => ("InUse", format!("in use by {}", held(claims))),
-        Fitness::BindingConditionsOff => (
-            "BindingConditionsOff",
-            "has binding conditions, whose feature is off".to_owned(),
-        ),
-        Fitness::ClassSelector { expression, .. } => (
-            "ClassSelector",
-            not_selected(cluster, id, expression, "of the class", words),
-        ),
-        Fitness::RequestSelector { expression, .. } => (
-            "RequestSelector",
-            not_selected(cluster, id, expression, "of the request", words),
-        ),
-        Fitness::SelectorError(why) => ("SelectorError", why.clone()),
-        Fitness::NotTried => ("SelectorError", TOO_MUCH_WORK.to_owned()),
-        Fitness::OtherNode => ("OtherNode", "is for other nodes".to_owned()),
-        Fitness::NoSuchCapacity(name) => ("NoSuchCapacity", format!("has no capacity {name}")),
-        Fitness::CapacityPolicy => (
-            "CapacityPolicy",
-            "its policy does not allow the amounts".to_owned(),
-        ),
-        Fitness::CapacityError(why) => ("CapacityError", why.clone()),
-        Fitness::CapacityExhausted { name, claims } => (
-            "CapacityExhausted",
-            format!("too little is left of {name}, used by {}", held(claims)),
-        ),
-        Fitness::NodeOperations => (
-            "NodeOperations",
-            "skips node operations, which node or scheduler do not support".to_owned(),
-        ),
-        Fitness::PartitionableDevicesOff => (
-            "PartitionableDevicesOff",
-            "draws from shared counters, whose feature is off".to_owned(),
-        ),
-        Fitness::CounterExhausted { set, counter } => (
-            "CounterExhausted",
-            format!("other devices leave too little of counter {counter} in {set}"),
-        ),
-        Fitness::Incompatible => (
-            "Incompatible",
-            "devices in use belong to other compatibility groups".to_owned(),
-        ),
-        Fitness::Tainted(taint) => ("Tainted", format!("untolerated taint {taint}")),
-        Fitness::ConstraintAttribute { attribute, same } => {
-            let rule = if *same {
-                "matchAttribute"
+    let name = |name: Option<&Str>| name.cloned().unwrap_or_default();
+    let mut numbers = None;
+    let message = match ruled_out {
+        RuledOut::InUse => format!("in use by {}", held(&explanation.holders(device))),
+        RuledOut::BindingConditionsOff => "has binding conditions, whose feature is off".to_owned(),
+        RuledOut::ClassSelector | RuledOut::RequestSelector => {
+            let whose = if ruled_out == RuledOut::ClassSelector {
+                "of the class"
             } else {
-                "distinctAttribute"
+                "of the request"
             };
-            (
-                "ConstraintAttribute",
-                format!("has no attribute {attribute}, which {rule} compares"),
+            let expression = name(explanation.selector(alternative, device));
+            not_selected(cluster, id, &expression, whose, words)
+        }
+        RuledOut::OtherNode => "is for other nodes".to_owned(),
+        RuledOut::NoSuchCapacity => {
+            format!(
+                "has no capacity {}",
+                name(explanation.refused_capacity(alternative, device))
             )
         }
-    })
+        RuledOut::CapacityPolicy => format!(
+            "the policy of capacity {} does not allow the amount",
+            name(explanation.refused_capacity(alternative, device))
+        ),
+        RuledOut::CapacityTooSmall => match explanation.short_capacity(alternative, device) {
+            Some(shortage) => {
+                let Shortage {
+                    name, wanted, total, ..
+                } = &shortage;
+                let text = format!("has {total} of {name}, and the request takes {wanted}");
+                numbers = Some(amounts(shortage));
+                text
+            }
+            None => "has too little of a capacity".to_owned(),
+        },
+        RuledOut::CapacityExhausted => {
+            let claims = held(&explanation.holders(device));
+            match explanation.short_capacity(alternative, device) {
+                Some(shortage) => {
+                    let text = format!("too little is left of {}, used by {claims}", short(&shortage));
+                    numbers = Some(amounts(shortage));
+                    text
+                }
+                None => format!("too little is left of a capacity, used by {claims}"),
+            }
+        }
+        RuledOut::NodeOperations => {
+            "skips node operations, which node or scheduler do not support".to_owned()
+        }
+        RuledOut::PartitionableDevicesOff => "draws from shared counters, whose feature is off".to_owned(),
+        RuledOut::CounterExhausted => match explanation.short_counter(device) {
+            Some(shortage) => {
+                let text = format!("other devices leave too little of counter {}", short(&shortage));
+                numbers = Some(amounts(shortage));
+                text
+            }
+            None => "other devices leave too little of a counter".to_owned(),
+        },
+        RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
+        RuledOut::Tainted => match explanation.taint(alternative, device) {
+            Some(taint) => format!("untolerated taint {taint}"),
+            None => "untolerated taint".to_owned(),
+        },
+        RuledOut::ConstraintAttribute => match explanation.lacking_attribute(alternative, device) {
+            Some(constraint) => format!(
+                "has no attribute {}, which {} compares",
+                constraint.attribute,
+                rule(&constraint)
+            ),
+            None => "lacks an attribute that a constraint compares".to_owned(),
+        },
+        RuledOut::Constraint => "does not meet a constraint".to_owned(),
+    };
+    Reason {
+        amounts: numbers,
+        ..Reason::plain(ruled_out.code(), message)
+    }
 }
 
 /// Finds the words for selectors that do not match. The terms are looked at for so many devices; with thousands of nodes the rest is

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::inspect::allocation::Target;
 use crate::inspect::warnings::missing;
-use crate::model::{Gap, Str};
+use crate::model::{Gap, Quantity, Str};
 use crate::script::{NoCommand, Script};
 
 /// The report.
@@ -110,8 +110,22 @@ pub struct Reason {
     pub device: Option<String>,
     /// What kind of reason, in one word that stays.
     pub code: &'static str,
+    /// The numbers of a limit, where the reason is one.
+    #[serde(flatten)]
+    pub amounts: Option<Amounts>,
     /// For people.
     pub message: String,
+}
+
+/// What is wanted of something and what is left of how much.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Amounts {
+    /// What the request takes.
+    pub wanted: Quantity,
+    /// What is left of it; negative where claims took more than there is.
+    pub left: Quantity,
+    /// What there is in all.
+    pub total: Quantity,
 }
 
 /// Changes that would help together.

@@ -92,7 +92,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     let duplicates = pool.duplicate_devices();
     if !duplicates.is_empty() {
         let message = format!(
-            "has more than one device of the name {}: the scheduler allocates none of its devices",
+            "has more than one device of the name {}: where a node reaches several of one name, the scheduler allocates no device of the pool",
             some(duplicates)
         );
         look.add(Finding::new(Code::DeviceDuplicate, about(), message).fix(describe()));

@@ -21,7 +21,8 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    pub(super) fn from_int(value: i64, scale: i32) -> Self {
+    pub(super) fn from_int(value: impl Into<i128>, scale: i32) -> Self {
+        let value = value.into();
         let mut rest = value.unsigned_abs();
         let mut digits = Vec::new();
         while rest > 0 {

@@ -15,6 +15,11 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "a request says what it wants, and the candidates for it what they can give",
     ),
     (
+        "allocator",
+        &["deepest", "search"],
+        "a search notes where it came furthest, which is a state of it",
+    ),
+    (
         "cel",
         &["check", "cost", "eval", "library", "plan", "value"],
         "a function of the library has type, cost and implementation in one table, and values call functions",
