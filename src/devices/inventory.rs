@@ -13,7 +13,7 @@ use super::pools::{PoolStatus, PoolView};
 use super::reach::Nodes;
 
 use crate::model::{
-    AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Node, Pool, Quantity, Slice, Str,
+    AllocatedDevice, Claim, Cluster, Device, DeviceId, Gap, Kind, Node, Pool, Quantity, Slice, Str, lookup,
 };
 
 /// A claim that has a device, with the part of its allocation that says so.
@@ -186,6 +186,19 @@ impl<'a> Inventory<'a> {
         } else {
             DeviceState::Shared
         }
+    }
+
+    /// What is left of `total`, which the device has of the capacity `name`. A holder without a share takes all of it.
+    pub fn capacity_left(&self, device: &DeviceId, name: &Str, total: &Quantity) -> Quantity {
+        let mut left = total.clone();
+        for holder in self.holders(device).iter().filter(|holder| holder.takes()) {
+            if holder.result.takes_all(self.consumable_capacity) {
+                left.sub(total);
+            } else if let Some(amount) = lookup(&holder.result.consumed_capacity, name) {
+                left.sub(amount);
+            }
+        }
+        left
     }
 
     /// Devices that claims hold and no slice of the newest generation publishes, in order.

@@ -373,25 +373,12 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// The capacities of the device with what its shares leave. Somebody who holds all of it leaves nothing.
+    /// The capacities of the device with what its shares leave.
     fn capacity(&self, item: &DeviceItem, device: &Device) -> Vec<(Str, CapacityItem)> {
-        let holders = self.inventory.holders(&item.id());
+        let id = item.id();
         let left = |name: &Str, total: &Quantity| {
-            if !device.allow_multiple_allocations {
-                return None;
-            }
-            let mut left = total.clone();
-            for holder in holders.iter().filter(|holder| holder.takes()) {
-                if holder.result.share_id.is_none() {
-                    left.sub(total);
-                    continue;
-                }
-                let consumed = &holder.result.consumed_capacity;
-                if let Some((_, amount)) = consumed.iter().find(|(known, _)| known == name) {
-                    left.sub(amount);
-                }
-            }
-            Some(left)
+            let may_be_shared = device.allow_multiple_allocations;
+            may_be_shared.then(|| self.inventory.capacity_left(&id, name, total))
         };
         device
             .capacity

@@ -97,7 +97,7 @@ fn reasons(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict, words: &Words<'_>)
             Refusal::NoSuchResource(name) => {
                 vec![Reason::plain(
                     "NoSuchResource",
-                    format!("the node has no {name}, and no class stands behind it"),
+                    format!("the node has no {name}, and no DeviceClass provides it"),
                 )]
             }
             Refusal::CannotAllocate { .. } => of_requests(cycle, node, words),
@@ -193,7 +193,7 @@ fn together(explanation: &mut Explanation<'_>) -> Reason {
                 format!(": {taken} has {value}, {refused} has {other}")
             });
             let text = format!(
-                "the devices that are left do not meet {}{clash}; without {} they would suffice",
+                "the devices that are left do not meet {}{clash}; without {} the claims fit",
                 names.join(" and "),
                 if names.len() == 1 { "it" } else { "these" },
             );
@@ -205,7 +205,7 @@ fn together(explanation: &mut Explanation<'_>) -> Reason {
         }
         Some(Together::Counters(pool, shortage)) => {
             let text = format!(
-                "the requests together need more of {} in pool {pool} than is left; without the limit of shared counters the devices would suffice",
+                "the devices that are taken first leave too little of counter {} in pool {pool} for the next; without the limits of shared counters the claims fit",
                 short(&shortage)
             );
             Reason {
@@ -228,7 +228,7 @@ fn together(explanation: &mut Explanation<'_>) -> Reason {
             let text = match names.as_slice() {
                 [one] => format!("the devices that are left do not suffice for request {one}, although there are enough that could be taken first"),
                 _ if is_smallest => format!(
-                    "the devices that are left do not suffice for requests {} together; without any one of these they would",
+                    "the devices that are left do not suffice for requests {} together; without any one of these the others fit",
                     names.join(", ")
                 ),
                 _ => format!(

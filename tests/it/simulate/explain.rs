@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Manifest, NOW, on};
 use crate::support::cluster::Recorded;
 use crate::support::command::{dra, dra_snapshot};
+use crate::support::process::Run;
 use crate::support::schema::assert_valid;
 
 fn explained(pod: &str, snapshot: &str, gates: &[&str]) -> Value {
@@ -562,6 +563,93 @@ fn alike(there: usize, wanted: usize) -> Manifest {
     Manifest::new(&serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string())
 }
 
+/// What a command says of the claim `wanted` of a whole cluster.
+fn about_wanted(command: &[&str], cluster: &Manifest) -> Run {
+    let from = cluster.path().display().to_string();
+    let more = [
+        "claim/default/wanted",
+        "--from",
+        &from,
+        "--now",
+        NOW,
+        "--kubernetes-version",
+        "1.37",
+        "--complete",
+        "-o",
+        "json",
+    ];
+    dra(&[command, &more].concat()).run()
+}
+
+/// What keeps a claim with such requests and constraints from the devices of a node, without those that name a device.
+fn limits(devices: &Value, spec: &Value) -> Vec<String> {
+    let items = serde_json::json!([
+        { "apiVersion": "v1", "kind": "Node", "metadata": { "name": "node-1" } },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "slice" },
+            "spec": { "driver": "d.example.com", "nodeName": "node-1", "devices": devices,
+                "pool": { "name": "node-1", "generation": 1, "resourceSliceCount": 2 } } },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "counters" },
+            "spec": { "driver": "d.example.com", "nodeName": "node-1",
+                "sharedCounters": [{ "name": "memory", "counters": { "slices": { "value": "3" } } }],
+                "pool": { "name": "node-1", "generation": 1, "resourceSliceCount": 2 } } },
+        { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "wanted", "namespace": "default" },
+            "spec": { "devices": spec } },
+    ]);
+    let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
+    let cluster = Manifest::new(&list.to_string());
+    let report = assert_valid(&about_wanted(&["explain"], &cluster).exits(1).stdout);
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let reasons = report["nodes"][0]["reasons"].as_array().expect("reasons").iter();
+    reasons
+        .filter(|reason| reason.get("device").is_none())
+        .map(|reason| {
+            let numbers = ["wanted", "left", "total"].map(|name| text(&reason[name]));
+            format!(
+                "{} [{}] {}",
+                text(&reason["code"]),
+                numbers.join(" "),
+                text(&reason["message"])
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn what_keeps_requests_from_being_served_together_is_what_the_search_met() {
+    let device = |name: &str, model: &str, slices: &str| {
+        serde_json::json!({ "name": name, "attributes": { "model": { "string": model } },
+            "consumesCounters": [{ "counterSet": "memory", "counters": { "slices": { "value": slices } } }] })
+    };
+    let wants = |requests: &[(&str, usize)], constraints: Value| {
+        let requests: Vec<Value> = requests
+            .iter()
+            .map(|(name, count)| {
+                serde_json::json!({ "name": name, "exactly": {
+                "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": count } })
+            })
+            .collect();
+        serde_json::json!({ "requests": requests, "constraints": constraints })
+    };
+    let model = |requests: &[&str]| serde_json::json!([{ "requests": requests, "matchAttribute": "d.example.com/model" }]);
+    let one = serde_json::json!([device("g0", "A", "1")]);
+    let two = serde_json::json!([device("g0", "A", "1"), device("g1", "B", "1")]);
+    let large = serde_json::json!([device("g0", "A", "2"), device("g1", "A", "2")]);
+    let told = [
+        // A constraint on a alone has nothing to do with it.
+        limits(&one, &wants(&[("a", 1), ("b", 1)], model(&["a"]))),
+        limits(&two, &wants(&[("a", 1), ("b", 1)], model(&["a", "b"]))),
+        limits(&large, &wants(&[("a", 2)], model(&["a"]))),
+        limits(&two, &wants(&[("a", 3)], model(&["a"]))),
+    ];
+    insta::assert_snapshot!(told.concat().join("\n"), @r"
+    NotTogether [- - -] the devices that are left do not suffice for requests a, b together; without any one of these the others fit
+    Constraint [- - -] the devices that are left do not meet constraint #0 of claim/default/wanted (matchAttribute d.example.com/model): d.example.com/node-1/g0 has A, d.example.com/node-1/g1 has B; without it the claims fit
+    CounterExhausted [2 1 3] the devices that are taken first leave too little of counter slices in memory (wants 2, 1 of 3 left) in pool d.example.com/node-1 for the next; without the limits of shared counters the claims fit
+    TooFewDevices [3 2 2] wants 3, and 2 of 2 devices could be taken
+    ");
+}
+
 /// Upstream tries each subset of n-1 devices before it says that there are not n: 2^15 for the first, 2^29 at a microsecond each
 /// for the second.
 #[test]
@@ -569,21 +657,8 @@ fn a_search_for_which_the_scheduler_times_out_is_told_so() {
     let times_out = "kube-scheduler itself gives a node up after 10 s";
     for (wanted, expected) in [(16, false), (30, true)] {
         let cluster = alike(wanted - 1, wanted);
-        let from = cluster.path().display().to_string();
-        let more = [
-            "claim/default/wanted",
-            "--from",
-            &from,
-            "--now",
-            NOW,
-            "--kubernetes-version",
-            "1.37",
-            "--complete",
-            "-o",
-            "json",
-        ];
         for command in [&["simulate", "allocation"][..], &["explain"]] {
-            let report = dra(&[command, &more].concat()).run().exits(1).stdout;
+            let report = about_wanted(command, &cluster).exits(1).stdout;
             let report = assert_valid(&report);
             let notes = report["notes"].to_string();
             assert_eq!(
