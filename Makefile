@@ -36,6 +36,12 @@ RELEASES ?= 1.36,1.35
 downgrade: ## Replace a real control plane by older ones with pods running, RELEASES=list
 	KUBECTL_DRA_DOWNGRADE=$(RELEASES) cargo test --locked --test it live::convert::downgrade -- --ignored --nocapture
 
+.PHONY: unused
+unused: ## List what the library offers and the program does not use, as the compiler sees it; some of it is for tests and benchmarks
+	rm -rf target/unused && mkdir -p target/unused && git archive HEAD | tar -x -C target/unused
+	sed -i 's/^pub mod/mod/' target/unused/src/lib.rs
+	cd target/unused && CARGO_TARGET_DIR=$(CURDIR)/target cargo check --locked --lib 2>&1 | grep -A1 '\(is\|are\) never' || true
+
 # Go knows what has changed.
 .PHONY: target/oracle
 target/oracle:

@@ -66,7 +66,7 @@ fn objects() -> Objects {
         );
     }
     for index in 0..RULES {
-        // Most are about devices that nobody has any more, some about pools, some do nothing yet but count.
+        // Most are about devices that no pool has any more, some about pools, some do nothing yet but count.
         let selector = if index % 100 == 0 {
             json!({"driver": "gpu.example.com", "pool": format!("node-{index}")})
         } else {

@@ -16,10 +16,8 @@ use tokio::sync::watch;
 
 use crate::model::{Cluster, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
-use crate::sources::live::Live;
-
-pub(crate) use crate::sources::live::{Connection, Impersonation, check_proxy, no_path_segment};
-pub(crate) use crate::sources::{GateSetting, MinorVersion, VersionSettings};
+use crate::sources::VersionSettings;
+use crate::sources::live::{Connection, Live};
 
 /// Everything the global flags say.
 #[derive(Debug, Clone, Default)]

@@ -1,21 +1,8 @@
 //! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
 //!
-//! The code in reading order. The pure core knows nothing of clusters, files, clocks or terminals:
-//!
-//! - [`model`]: the cluster as data, and the small languages it is written in;
-//! - [`cel`]: the language of device selectors;
-//! - [`script`]: commands that reports print.
-//!
-//! The shell around it is what the `cli` feature adds:
-//!
-//! - `cli`: the command line, which becomes settings and a command;
-//! - `context` and `error`: what a command works with, and how a run ends;
-//! - `commands`: one file per subcommand;
-//! - `output`: reports, tables and everything else that is printed;
-//! - [`sources`]: where clusters are read from, and what is known of them;
-//! - [`conversion`]: the writes of `convert`.
-//!
-//! [`main`] ties them together: every way in which the process can end is in it.
+//! `docs/architecture.md` has the map: what each folder is, in reading order, and which rules hold between them. In short, the
+//! pure core is public and knows nothing of clusters, files, clocks or terminals; the feature `cli` adds the shell around it. `main`
+//! ties them together: every way in which the process can end is in it.
 
 pub mod allocator;
 #[expect(
@@ -44,11 +31,6 @@ mod context;
 #[cfg(feature = "cli")]
 mod error;
 #[cfg(feature = "cli")]
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "the commands that use all of it are still to come"
-)]
 mod output;
 
 #[cfg(feature = "cli")]

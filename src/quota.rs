@@ -127,8 +127,8 @@ impl<'a> Quotas<'a> {
 
     /// The template of the first claim that the claim controller cannot create for the pod, and why.
     ///
-    /// Mirrors `resourceclaim/controller.go`, `syncPod` and `handleClaim`, v1.37.1: the claims of a pod are created in the order of its
-    /// entries, up to the first that fails. Nothing where objects are hidden that tell which claims exist.
+    /// The controller (`controllers::resource_claim`) creates the claims of a pod in the order of its entries, up to the first that
+    /// fails. Nothing where objects are hidden that tell which claims exist.
     pub fn refused_of_pod(&self, pod: &Pod) -> Option<(&'a Arc<ClaimTemplate>, Refusal<'a>)> {
         let namespace = &pod.metadata.namespace;
         let groups = PodGroups::of(self.cluster.environment(), Component::ControllerManager);

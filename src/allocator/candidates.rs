@@ -137,7 +137,7 @@ pub(super) struct Problem<'a> {
 /// that the API server accepts has some 300 of them at most.
 const MOST_ANSWERS: usize = 40_000_000;
 
-/// Upper bound of devices in one claim's allocation. Mirrors `AllocationResultsMaxSize`.
+/// Upper bound of devices in one claim's allocation. Mirrors `resource/types.go`, `AllocationResultsMaxSize`, v1.37.1.
 pub(super) const MAX_RESULTS: i64 = 32;
 
 impl<'a> Problem<'a> {
@@ -359,7 +359,7 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// Mirrors `isSelectable`.
+    /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1.
     fn select(&self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let found = self.device(device);
         if let Some(why) = not_selectable(self.features, found) {

@@ -1,6 +1,6 @@
 //! A device as selectors see it.
 //!
-//! It is prepared once and then evaluated by any number of programs. Mirrors what `compile.go`, `DeviceMatches`
+//! It is prepared once and then evaluated by any number of programs. It is what `compile.go`, `DeviceMatches`
 //! (dynamic-resource-allocation v0.37.1) builds for each evaluation: maps from domain to identifier to value, where names
 //! without a domain are in that of the driver.
 

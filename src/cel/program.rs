@@ -117,24 +117,11 @@ impl Environment {
     /// # Errors
     /// Why it does not.
     pub fn admit(&self, expression: &str) -> Result<u64, Refusal> {
-        self.admit_for(Purpose::Selector, expression)
-    }
-
-    /// The most that an expression that computes an attribute can cost, if the API server takes it in an object that is being
-    /// written.
-    ///
-    /// # Errors
-    /// Why it does not.
-    pub fn admit_attribute(&self, expression: &str) -> Result<u64, Refusal> {
-        self.admit_for(Purpose::DerivedAttribute, expression)
-    }
-
-    fn admit_for(&self, purpose: Purpose, expression: &str) -> Result<u64, Refusal> {
         if expression.len() > MAX_LENGTH {
             return Err(Refusal::TooLong);
         }
         let program = self
-            .compile_for(purpose, expression, Mode::New)
+            .compile_for(Purpose::Selector, expression, Mode::New)
             .map_err(|error| Refusal::Compile {
                 expression: expression.to_owned(),
                 error,
@@ -267,11 +254,6 @@ impl From<Fault> for EvalError {
 }
 
 impl Program {
-    /// The source text.
-    pub fn expression(&self) -> &str {
-        &self.expression
-    }
-
     /// The most that an evaluation can cost as the API server estimates it.
     pub fn max_cost(&self) -> u64 {
         self.max_cost

@@ -152,7 +152,7 @@ impl Type {
         }
     }
 
-    /// The text used in the checker's messages. Mirrors `FormatCELType`.
+    /// The text used in the checker's messages. Mirrors `checker/format.go`, `FormatCELType`.
     pub(crate) fn checker_text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, true);

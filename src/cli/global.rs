@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
-use crate::context::{
-    Connection, GateSetting, Impersonation, MinorVersion, Scope, Settings, SourceSetting, VersionSettings,
-};
+use crate::context::{Scope, Settings, SourceSetting};
 use crate::model::Time;
 use crate::output::{Color, Format, Options, SortBy};
+use crate::sources::live::{Connection, Impersonation};
+use crate::sources::{GateSetting, MinorVersion, VersionSettings};
 
 use super::values;
 

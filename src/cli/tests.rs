@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use crate::context::{Connection, GateSetting, MinorVersion, Scope, SourceSetting};
+use crate::context::{Scope, SourceSetting};
 use crate::error::Failure;
 use crate::output::{Color, Format};
+use crate::sources::live::{Connection, Impersonation};
+use crate::sources::{GateSetting, MinorVersion};
 
 use super::*;
 
@@ -226,7 +228,7 @@ fn connection_flags_mean_what_they_mean_to_kubectl() {
             token: some("to").map(Into::into),
             username: some("un"),
             password: some("pw").map(Into::into),
-            impersonate: crate::context::Impersonation {
+            impersonate: Impersonation {
                 user: some("iu"),
                 uid: some("ii"),
                 groups: vec!["g1".to_owned(), "g2".to_owned()],

@@ -8,9 +8,10 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
-use crate::context::{GateSetting, MinorVersion, check_proxy, no_path_segment};
 use crate::model::{LabelSelector, LabelSelectorError, Time};
 use crate::output::{Color, Format};
+use crate::sources::live::{check_proxy, no_path_segment};
+use crate::sources::{GateSetting, MinorVersion};
 
 impl ValueEnum for Format {
     fn value_variants<'a>() -> &'a [Self] {

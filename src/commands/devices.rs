@@ -192,7 +192,7 @@ impl fmt::Display for State<'_> {
     }
 }
 
-/// `namespace/name`, with `(admin)` behind a claim that only looks on.
+/// `namespace/name`, with `(admin)` behind a claim with admin access.
 struct Holder<'a>(&'a inspect::HolderItem);
 
 impl fmt::Display for Holder<'_> {

@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands, one file each: arguments, then look up, compute, print.
 //!
 //! A command's file has its `Args`, whose doc comment is the command's help, what it `ACCEPTS` of the global flags about
 //! output, the `COLUMNS` of its table, and `run`. A new command is that file, its `mod` line, and its line in `commands!` below.

@@ -143,8 +143,8 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
         );
         say(
             devices.unavailable,
-            "device that no claim holds cannot be given out",
-            "devices that no claim holds cannot be given out",
+            "device that no claim holds cannot be allocated",
+            "devices that no claim holds cannot be allocated",
         );
         say(
             devices.unpublished.unwrap_or_default(),

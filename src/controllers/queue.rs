@@ -140,12 +140,14 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     }
 
     /// Number of items that wait, due or not.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
         self.ready.len() + self.delayed.len()
     }
 
     /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }

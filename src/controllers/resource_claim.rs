@@ -1,4 +1,5 @@
-//! The resource claim controller: makes claims from templates, reserves them for pods that run already, and takes back what ended.
+//! The resource claim controller: makes claims from templates, reserves them for pods that run already, and deallocates those whose
+//! consumers ended.
 //!
 //! Mirrors `pkg/controller/resourceclaim/controller.go`, v1.37.1. An item of the queue becomes a [`Plan`]: writes in their order,
 //! of which none is tried once one has failed.

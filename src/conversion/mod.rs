@@ -155,7 +155,7 @@ pub enum Outcome {
     Converted,
     /// Written, but not as planned first: the claim or its pods had changed.
     Replanned,
-    /// Its devices were taken back.
+    /// Its devices were deallocated.
     Released,
     /// Somebody else did it, or the claim is gone.
     AlreadyDone,
@@ -169,7 +169,7 @@ pub enum Outcome {
     NotTried,
     /// Without `--dry-run` it would be converted.
     WouldConvert,
-    /// Without `--dry-run` its devices would be taken back.
+    /// Without `--dry-run` its devices would be deallocated.
     WouldRelease,
 }
 

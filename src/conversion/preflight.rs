@@ -8,7 +8,7 @@ use super::task::Task;
 use crate::model::{Component, Environment, Evidence, Gate};
 use crate::sources::live::{Error, Live, Right};
 
-/// The first release that asks for `resourceclaims/binding`. Mirrors `resourceclaim/strategy.go`, `ValidateUpdate`, v1.36.
+/// The first release that asks for `resourceclaims/binding`.
 const BINDING_SINCE: u32 = 36;
 
 /// Claims that are tried until one is not in the middle of a change.

@@ -25,7 +25,7 @@ pub struct Old {
     pub before: Vec<ConsumerReference>,
     /// The list of each write that may have happened, in order; the old one where none did.
     pub after: Vec<Vec<ConsumerReference>>,
-    /// Its devices may have been taken back last, and then the list means nothing any more.
+    /// Its devices may have been deallocated last, and then the list means nothing any more.
     pub released: bool,
     /// Why it is not certain what the list was, unless the claim shows that nothing is to be done.
     pub doubt: Option<Doubt>,
@@ -195,7 +195,7 @@ impl Noted {
     }
 
     /// Whether the first write that happened, or one before it that did not, was to `list`: the backup is made between the reading and
-    /// the first write, and others write meanwhile. What is there after devices were taken back is another story.
+    /// the first write, and others write meanwhile. What is there after devices were deallocated is another story.
     fn begin_with(writes: &[Self], list: &[ConsumerReference]) -> bool {
         let mut first = writes.len();
         for (at, write) in writes.iter().enumerate() {
@@ -240,7 +240,7 @@ impl Old {
             .filter(happened)
             .map(|(_, write)| write)
             .collect();
-        // What was there before the devices were taken back means nothing any more.
+        // What was there before the devices were deallocated means nothing any more.
         let release = happened.iter().rposition(|write| write.releases);
         let released = release.is_some_and(|at| at + 1 == happened.len());
         happened.drain(..release.map_or(0, |at| if released { at } else { at + 1 }));
@@ -350,7 +350,7 @@ pub async fn restore(
             continue;
         }
         if old.is_void(claim) {
-            let message = "its devices were taken back; the scheduler allocates it again when a pod needs it";
+            let message = "it was deallocated; the scheduler allocates it again when a pod needs it";
             result(Outcome::Refused, Some(message.to_owned()));
             continue;
         }

@@ -180,7 +180,7 @@ mod tests {
         };
         let options = Options::default();
         let (convert, restore) = (Purpose::Convert(&options), Purpose::Restore(&saved));
-        // A pod that comes before its devices are taken back turns a release into a conversion.
+        // A pod that comes before its devices are deallocated turns a release into a conversion.
         let list = ClaimPatch::list(&claim, Vec::new(), Vec::new(), false);
         assert_eq!(convert.action(&ClaimPatch::release(&claim)), WriteAction::Release);
         assert_eq!(convert.action(&list), WriteAction::Convert);

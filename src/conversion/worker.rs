@@ -285,7 +285,7 @@ impl Shared<'_> {
         Ok((cluster, existing))
     }
 
-    /// Drops the finalizer of a claim whose devices were taken back. Where it stays it does no harm until the claim is deleted. `held` is
+    /// Drops the finalizer of a claim whose devices were deallocated. Where it stays it does no harm until the claim is deleted. `held` is
     /// the turn that the claim has already.
     pub(super) async fn drop_finalizer<'s>(
         &'s self,

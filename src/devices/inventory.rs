@@ -32,7 +32,7 @@ impl Holder<'_> {
     }
 }
 
-/// Whether a device can still be given out, as far as claims decide it.
+/// Whether a device can still be allocated, as far as claims decide it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum DeviceState {
     /// No claim holds it, apart from admin access.
@@ -488,7 +488,7 @@ mod tests {
                 }),
             )
             .claim("a", &json!({}), &holding(held, &[]))
-            // Looking on takes nothing.
+            // Admin access takes nothing.
             .claim(
                 "b",
                 &json!({}),

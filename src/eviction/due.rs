@@ -55,7 +55,7 @@ pub struct Eviction {
 }
 
 impl Eviction {
-    /// Both together: the earlier instant, for the reasons of both. Mirrors `device_taint_eviction.go`, `podEvictionTime`, v1.37.1.
+    /// Both together: the earlier instant, for the reasons of both.
     #[must_use]
     pub fn joined(mut self, other: Self) -> Self {
         self.at = self.at.min(other.at);

@@ -33,7 +33,7 @@ pub struct DeviceItem {
     pub class_errors: Vec<ClassError>,
     /// Whether claims hold it.
     pub state: DeviceState,
-    /// Why it is not given out although no claim holds it.
+    /// Why it is not allocated although no claim holds it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
     /// False for a device that is held, but that no slice of the newest generation publishes; absent when unknown.
@@ -87,7 +87,7 @@ pub struct HolderItem {
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
-    /// It only looks on.
+    /// It has admin access.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// Pods for which the claim holds it, by name; absent when unknown.
@@ -224,10 +224,5 @@ impl DeviceItem {
     /// Whether there may be classes beyond [`Self::classes`] that it belongs to.
     pub fn classes_unknown(&self) -> bool {
         self.classes.is_none() || !self.class_errors.is_empty()
-    }
-
-    /// Whether the scheduler could give it out: no claim holds it and nothing keeps it back. Taints are for each claim to tolerate.
-    pub fn is_free(&self) -> bool {
-        self.state == DeviceState::Free && self.unavailable.is_empty()
     }
 }

@@ -32,7 +32,7 @@ pub struct DeviceFilter {
     pub pool: Option<PoolId>,
     /// Of this class.
     pub class: Option<Str>,
-    /// That can be given out.
+    /// That can be allocated.
     pub free: bool,
     /// With a taint.
     pub tainted: bool,
@@ -296,7 +296,7 @@ impl<'a> Listing<'a> {
             .node
             .as_ref()
             .is_some_and(|wanted| node.as_ref() != Some(wanted.name()));
-        // Somebody may hold it without taking it, but what is not published is not given out.
+        // Somebody may hold it without taking it, but what is not published is not allocated.
         if !self.is_named(&id) || elsewhere || self.filter.free {
             return None;
         }

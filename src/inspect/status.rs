@@ -68,9 +68,9 @@ pub struct DeviceCounts {
     pub allocated: usize,
     /// Claims hold shares of it.
     pub shared: usize,
-    /// No claim holds it, and it can be given out.
+    /// No claim holds it, and it can be allocated.
     pub free: usize,
-    /// No claim holds it, but it cannot be given out: counters are used up, or its pool is incomplete or invalid.
+    /// No claim holds it, but it cannot be allocated: counters are used up, or its pool is incomplete or invalid.
     pub unavailable: usize,
     /// Whether anybody holds it is unknown.
     pub unknown: usize,

@@ -32,7 +32,8 @@ impl Warnings {
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

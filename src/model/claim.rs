@@ -297,8 +297,8 @@ impl AllocatedDevice {
         !self.admin_access
     }
 
-    /// Whether it takes all of the device rather than a share. Mirrors `allocateddevices.go`, `foreachAllocatedDevice`, and
-    /// `dra_manager.go`, `GatherAllocatedState`, v1.37.1: without the gate `DRAConsumableCapacity` a share takes all, too.
+    /// Whether it takes all of the device rather than a share. Mirrors `dra_manager.go`, `GatherAllocatedState`,
+    /// v1.37.1: without the gate `DRAConsumableCapacity` a share takes all, too.
     pub fn takes_all(&self, consumable_capacity: bool) -> bool {
         self.takes() && (!consumable_capacity || self.share_id.is_none())
     }
@@ -353,7 +353,7 @@ impl ConsumerReference {
         self.api_group.is_empty() && self.resource == "pods"
     }
 
-    /// Whether the entry names a PodGroup. Mirrors `resourceclaim.go`, `IsReservedForPod`.
+    /// Whether the entry names a PodGroup.
     pub fn is_pod_group(&self) -> bool {
         self.api_group == "scheduling.k8s.io" && self.resource == "podgroups"
     }

@@ -8,7 +8,7 @@ use super::decode::{interned, interned_option, list, or_default};
 use super::{Condition, Meta, Str, Taint};
 
 /// What stands before the name of a class in the extended resource that every class has without naming one. Mirrors
-/// `ResourceDeviceClassPrefix`.
+/// `api/resource/v1/types.go`, `ResourceDeviceClassPrefix`.
 pub const CLASS_RESOURCE: &str = "deviceclass.resource.kubernetes.io/";
 
 /// `resource.k8s.io` DeviceClass.

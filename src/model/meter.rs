@@ -56,8 +56,9 @@ impl Meter {
     }
 
     /// The same, with so many objects to look at.
+    #[cfg(test)]
     #[must_use]
-    pub fn with_looks(self, most_looks: u64) -> Self {
+    pub(crate) fn with_looks(self, most_looks: u64) -> Self {
         Self { most_looks, ..self }
     }
 
@@ -98,7 +99,8 @@ impl Meter {
     }
 
     /// Steps that were taken.
-    pub fn spent(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn spent(&self) -> u64 {
         self.limit.saturating_sub(self.left.load(Ordering::Relaxed))
     }
 

@@ -28,7 +28,7 @@ pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
 pub(crate) use table::{Cell, Column, Detail, Table, Widths};
-pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, none_found};
+pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none};
 
 /// `text` as a terminal gets it.
 #[cfg(any(test, fuzzing))]

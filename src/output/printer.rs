@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::envelope::{Document, Envelope};
 use super::gate::Gate;
 use super::progress::{Lines, Progress};
-use super::prompt::Question;
+use super::prompt::{Question, can_ask};
 use super::report::{Format, Report, View};
 use super::sanitize::{self, Notation};
 use super::sort::{SortBy, SortError};
@@ -45,7 +45,7 @@ pub(crate) struct Printer {
     out: Stream,
     err: Stream,
     lines: Lines,
-    pub(super) question: Question,
+    question: Question,
 }
 
 struct Stream {
@@ -246,6 +246,25 @@ impl Printer {
         self.stderr(None, text.trim_end());
     }
 
+    /// Whoever is cut off while somebody is asked leaves the terminal as it was.
+    pub(crate) fn ask_no_more(&self) {
+        self.question.give_up();
+    }
+
+    /// Whether somebody sits there who can be asked.
+    #[expect(clippy::unused_self, reason = "who prints is who asks")]
+    pub(crate) fn can_ask(&self) -> bool {
+        can_ask()
+    }
+
+    /// Asks a question that `n` answers unless the user says otherwise. Nothing where no user can be asked.
+    ///
+    /// # Errors
+    /// When the terminal fails, or the user presses Ctrl-C instead of answering.
+    pub(crate) fn confirm(&self, question: &str) -> io::Result<Option<bool>> {
+        self.question.ask(question)
+    }
+
     /// Ends a line that Ctrl-C left open on a terminal.
     pub(crate) fn interrupted(&self) {
         if self.err.terminal {
@@ -289,7 +308,6 @@ mod tests {
 
     use super::super::sort::SortBy;
     use super::super::table::Column;
-    use super::super::words::none_found;
     use super::super::{GateState, Source};
     use super::*;
 
@@ -363,7 +381,7 @@ mod tests {
         }
 
         fn nothing(&self) -> Option<String> {
-            Some(none_found("boxes", Some("attic")))
+            Some("No boxes found in namespace `attic`".to_owned())
         }
     }
 

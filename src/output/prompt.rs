@@ -7,7 +7,6 @@ use dialoguer::Confirm;
 use dialoguer::console::Term;
 use dialoguer::theme::SimpleTheme;
 
-use super::printer::Printer;
 use super::sanitize;
 
 /// How the terminal was before a question that is not answered yet: keys come one by one meanwhile, and there is no cursor.
@@ -34,7 +33,7 @@ impl Question {
     }
 
     /// Makes the terminal what it was before a question that will not be answered any more.
-    fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         let modes = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(modes) = modes {
             // Nothing better can be done about a terminal that does not listen.
@@ -45,42 +44,34 @@ impl Question {
             let _ = Term::stderr().show_cursor();
         }
     }
-}
-
-impl Printer {
-    /// Whoever is cut off while somebody is asked leaves the terminal as it was.
-    pub(crate) fn ask_no_more(&self) {
-        self.question.give_up();
-    }
-
-    /// Whether somebody sits there who can be asked.
-    #[expect(clippy::unused_self, reason = "who prints is who asks")]
-    pub(crate) fn can_ask(&self) -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
-    }
 
     /// Asks a question that `n` answers unless the user says otherwise. Nothing where no user can be asked.
     ///
     /// # Errors
     /// When the terminal fails, or the user presses Ctrl-C instead of answering.
-    pub(crate) fn confirm(&self, question: &str) -> io::Result<Option<bool>> {
-        if !self.can_ask() {
+    pub(super) fn ask(&self, question: &str) -> io::Result<Option<bool>> {
+        if !can_ask() {
             return Ok(None);
         }
-        self.question.begin();
+        self.begin();
         let answer = Confirm::with_theme(&SimpleTheme)
             .with_prompt(sanitize::for_terminal(question))
             .default(false)
             .interact_opt();
         match answer {
             Ok(answer) => {
-                self.question.end();
+                self.end();
                 Ok(Some(answer.unwrap_or(false)))
             }
             Err(dialoguer::Error::IO(error)) => {
-                self.question.give_up();
+                self.give_up();
                 Err(error)
             }
         }
     }
+}
+
+/// Whether somebody sits there who can be asked.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -25,7 +25,7 @@ pub(crate) trait Report: Serialize {
         Err(SortError::NotSortable(Self::KIND))
     }
 
-    /// What stderr says when the table has no row, as [`none_found`](super::none_found) words it.
+    /// What stderr says when the table has no row.
     fn nothing(&self) -> Option<String> {
         None
     }

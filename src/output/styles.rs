@@ -47,8 +47,6 @@ pub(crate) enum Tone {
     Notice,
     /// Broken.
     Bad,
-    /// Of little interest.
-    Faint,
     /// Headers and the words a line is about.
     Strong,
 }
@@ -60,6 +58,7 @@ pub(crate) struct Styles {
 }
 
 impl Styles {
+    #[cfg(test)]
     pub(crate) const PLAIN: Self = Self { enabled: false };
 
     /// Decides for one stream. The flag wins, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether anybody would see it.
@@ -91,7 +90,6 @@ impl Styles {
             Tone::Good => text.green(),
             Tone::Notice => text.yellow(),
             Tone::Bad => text.red(),
-            Tone::Faint => text.dimmed(),
             Tone::Strong => text.bold(),
         };
         Cow::Owned(painted.to_string())

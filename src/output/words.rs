@@ -79,14 +79,6 @@ pub(crate) fn list_or_none<T: fmt::Display>(items: impl IntoIterator<Item = T>) 
     if list.is_empty() { NONE.to_owned() } else { list }
 }
 
-/// What stderr says when a list is empty; `namespace` is the one that was looked at, if it was one.
-pub(crate) fn none_found(what: &str, namespace: Option<&str>) -> String {
-    match namespace {
-        Some(namespace) => format!("No {what} found in namespace `{namespace}`"),
-        None => format!("No {what} found"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,9 +142,5 @@ mod tests {
         assert_eq!(list_or_none::<&str>([]), "<none>");
         assert_eq!(list_or_none(["a", "b"]), "a,b");
         assert_eq!(age(Time::from_unix_seconds(0), None), "<unknown>");
-        assert_eq!(
-            none_found("claims", Some("x")),
-            "No claims found in namespace `x`"
-        );
     }
 }

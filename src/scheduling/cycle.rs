@@ -201,7 +201,7 @@ impl Scheduler {
         }))
     }
 
-    /// Mirrors `schedulinggates`, `PreEnqueue`, and `gangscheduling`, `preEnqueueHierarchiesDisabled`.
+    /// Mirrors `scheduling_gates.go`, `PreEnqueue`, and `gangscheduling.go`, `preEnqueueHierarchiesDisabled`, v1.37.1.
     fn not_queued(&self, pod: &Pod) -> Option<Obstacle> {
         if !pod.spec.scheduling_gates.is_empty() {
             let names = pod.spec.scheduling_gates.iter().map(|gate| gate.name.clone());

@@ -1,7 +1,7 @@
 //! Extended resources that device classes stand behind: the claim that the scheduler makes up for them.
 //!
 //! Mirrors `extendeddynamicresources.go` and `extendedresourcecache.go`, v1.37.1. A container asks for `example.com/gpu: 2`; where
-//! the node has no such resource of its own, the scheduler allocates two devices of the class that stands behind the name.
+//! the node has no such resource of its own, the scheduler allocates two devices of the class that provides it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub const IN_MEMORY_CLAIM: &str = "<extended-resources>";
 /// Marks the claims that the scheduler made for extended resources.
 const ANNOTATION: &str = "resource.kubernetes.io/extended-resource-claim";
 
-/// The class that stands behind a resource. Of several with that name the newest counts, and of equally old ones the first by
+/// The class that provides a resource. Of several with that name the newest counts, and of equally old ones the first by
 /// name.
 pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a Arc<Class>> {
     if let Some(class) = resource.strip_prefix(CLASS_RESOURCE) {
@@ -40,7 +40,7 @@ pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a A
     })
 }
 
-/// Whether a resource may have a class behind it. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
+/// Whether a DeviceClass may provide a resource. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
 fn is_extended(name: &str) -> bool {
     name.starts_with(CLASS_RESOURCE)
         || (name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests."))

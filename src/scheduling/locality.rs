@@ -45,13 +45,6 @@ impl Localities {
         localities
     }
 
-    /// Whether what happens on one node cannot matter for another.
-    pub fn are_separate(&self) -> bool {
-        let all = self.of_node.values().map(BTreeSet::len).sum::<usize>();
-        let distinct: BTreeSet<&PoolId> = self.of_node.values().flatten().collect();
-        self.shared.is_empty() && distinct.len() == all
-    }
-
     /// The pools that may reach `node`.
     pub fn pools(&self, node: &Str) -> impl Iterator<Item = &PoolId> {
         let own = self.of_node.get(node).into_iter().flatten();

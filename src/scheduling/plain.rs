@@ -129,8 +129,7 @@ impl<'a> PlainFilters<'a> {
         (!insufficient.is_empty()).then_some(Plain::NodeResourcesFit(insufficient))
     }
 
-    /// Mirrors `component-helpers/scheduling/corev1/nodeaffinity`, `RequiredNodeAffinity.Match`; what can't be evaluated does not
-    /// match.
+    /// Mirrors `nodeaffinity.go`, `RequiredNodeAffinity.Match`, v1.37.1; what can't be evaluated does not match.
     fn matches_affinity(&self, node: &Node) -> bool {
         let labels = self.pod.spec.node_selector.iter();
         if !labels
@@ -189,7 +188,7 @@ pub(super) fn untolerated<'n>(pod: &Pod, node: &'n Node) -> impl Iterator<Item =
     taints.filter(|taint| !tolerated(&pod.spec.tolerations, taint))
 }
 
-/// Requested resources that some device class stands behind.
+/// Requested resources that some device class provides.
 fn delegated(cluster: &Cluster, requests: &Amounts) -> Vec<Str> {
     let served = requests.keys().filter(|name| class_of(cluster, name).is_some());
     served.cloned().collect()

@@ -155,14 +155,6 @@ pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     files
 }
 
-/// Whether reading all of `names`, arguments of `--from`, neither waits for somebody nor goes on for ever. Whoever must not keep the
-/// user waiting, such as completion, asks this first.
-pub fn ends_by_itself(names: &[String]) -> bool {
-    names
-        .iter()
-        .all(|name| source(name).is_ok_and(|source| files::ends_by_itself(&source)))
-}
-
 fn source(name: &str) -> Result<Source, LoadError> {
     let Some(example) = name.strip_prefix("example:") else {
         return Ok(Source::from_argument(OsStr::new(name)));

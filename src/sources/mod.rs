@@ -1,4 +1,4 @@
-//! Where clusters come from: files and, elsewhere in this directory, live API servers.
+//! Where objects come from: files, examples and the API server; snapshots, and the files that the user names to be written.
 //!
 //! Sources hand over objects as they were written, one by one; what is in them is decoded into the model by `model`.
 
@@ -18,6 +18,6 @@ pub mod rewrite;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Request, ends_by_itself, files_read, load, text_of};
+pub use load::{LoadError, Request, files_read, load, text_of};
 pub use manifests::{Manifests, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

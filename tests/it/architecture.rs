@@ -2,11 +2,18 @@
 //!
 //! A workspace would have the compiler check them; one package needs this test. Each directory of `src` may use the ones
 //! its row names and the outside crates it brings, and the pure core may not touch the world at all. Code that is only
-//! compiled for tests is free.
+//! compiled for tests is free. What is checked besides has files of its own.
 
-use std::path::{Path, PathBuf};
+mod circles;
+mod map;
+mod mirrors;
+mod unused;
 
-use crate::support::rust_source::{paths, without_comments_and_texts, without_tests};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::support::rust_crate::{Crate, File, Named};
+use crate::support::rust_source::{find_word, without_tests};
 
 /// What a directory or a file at the top of `src` may use.
 struct Row {
@@ -23,8 +30,6 @@ enum Kind {
     /// Takes state, time and gates as arguments and returns values.
     Pure,
     Shell,
-    /// The shell's part that may print.
-    Printing,
 }
 
 impl Row {
@@ -68,19 +73,16 @@ const EVERYWHERE: &[&str] = &[
     "serde",
     "serde_json",
     "thiserror",
+    "typed_index_collections",
 ];
 
 /// The table, pure core above, shell below. Rows only use rows above them.
 const TABLE: &[Row] = &[
     pure("model", &[], &[]),
     pure("script", &["model"], &[]),
-    pure(
-        "cel",
-        &["model"],
-        &["cel", "regex", "regex_automata", "regex_syntax"],
-    ),
+    pure("cel", &["model"], &["regex_automata", "regex_syntax"]),
     pure("devices", &["model", "cel"], &[]),
-    pure("allocator", &["model", "cel", "devices"], &[]),
+    pure("allocator", &["model", "devices"], &[]),
     pure("reservation", &["model"], &[]),
     pure("quota", &["model", "reservation"], &[]),
     pure("eviction", &["model", "devices", "reservation"], &[]),
@@ -98,7 +100,6 @@ const TABLE: &[Row] = &[
         "simulation",
         &[
             "model",
-            "cel",
             "devices",
             "allocator",
             "reservation",
@@ -127,7 +128,6 @@ const TABLE: &[Row] = &[
         "sources",
         &["model"],
         &[
-            "anyhow",
             "base64",
             "bytes",
             "flate2",
@@ -135,7 +135,6 @@ const TABLE: &[Row] = &[
             "granit_parser",
             "http",
             "http_body_util",
-            "k8s_openapi",
             "kube",
             "ring",
             "rustix",
@@ -151,51 +150,30 @@ const TABLE: &[Row] = &[
     shell(
         "conversion",
         &["model", "reservation", "sources"],
-        &["futures", "tempfile", "tokio"],
+        &["futures", "tokio"],
     ),
+    // It needs the model for the order of quantities and for ages; it knows nothing of what a report says.
     shell(
-        "runtime",
-        &["model", "controllers", "sources"],
-        &["anyhow", "futures", "http", "k8s_openapi", "kube", "tokio"],
-    ),
-    Row {
-        name: "output",
-        // For the order of quantities and for ages; of what a report says it knows nothing.
-        uses: &["model"],
-        crates: &[
+        "output",
+        &["model"],
+        &[
             "colored",
             "comfy_table",
             "dialoguer",
             "indicatif",
             "regex_syntax",
+            "rustix",
             "serde_saphyr",
             "serde_transcode",
             "terminal_size",
             "unicode_width",
         ],
-        kind: Kind::Printing,
-    },
-    shell(
-        "error",
-        &[
-            "model",
-            "cel",
-            "devices",
-            "allocator",
-            "reservation",
-            "eviction",
-            "scheduling",
-            "inspect",
-            "sources",
-            "conversion",
-            "output",
-        ],
-        &["anyhow", "clap"],
     ),
+    shell("error", &["sources", "conversion", "output"], &["anyhow", "clap"]),
     shell(
         "context",
-        &["model", "sources", "output", "error"],
-        &["anyhow", "clap", "kube", "tokio"],
+        &["model", "sources", "output"],
+        &["anyhow", "clap", "tokio"],
     ),
     shell(
         "commands",
@@ -205,14 +183,11 @@ const TABLE: &[Row] = &[
             "devices",
             "allocator",
             "reservation",
-            "eviction",
             "scheduling",
-            "controllers",
             "simulation",
             "inspect",
             "sources",
             "conversion",
-            "runtime",
             "output",
             "error",
             "context",
@@ -221,7 +196,7 @@ const TABLE: &[Row] = &[
     ),
     shell(
         "cli",
-        &["model", "output", "error", "context", "commands"],
+        &["model", "sources", "output", "context", "commands"],
         &["anyhow", "clap"],
     ),
     // In tests and under the fuzzer only.
@@ -258,70 +233,179 @@ const TABLE: &[Row] = &[
     shell("main", &[], &["kubectl_dra", "mimalloc"]),
 ];
 
-/// What the pure core must not name.
-const WORLD: &[&str] = &[
-    "std::env",
-    "std::fs",
-    "std::io",
+/// What the pure core must not name, and why.
+const WORLD: &[(&str, &str)] = &[
+    ("std::env", "settings are arguments"),
+    ("std::fs", "files are read in `sources`"),
+    (
+        "std::path",
+        "files are read in `sources`, and a path can ask the disk",
+    ),
+    ("std::io", "the core neither reads nor prints"),
+    ("std::os", "the core is the same on every system"),
     // Addresses are data, connections are not.
-    "std::net::TcpListener",
-    "std::net::TcpStream",
-    "std::net::ToSocketAddrs",
-    "std::net::UdpSocket",
-    "std::process",
-    "std::time::Instant",
-    "std::time::SystemTime",
-    "Timestamp::now",
-    "Zoned::now",
+    ("std::net::TcpListener", "connections are made in `sources`"),
+    ("std::net::TcpStream", "connections are made in `sources`"),
+    ("std::net::ToSocketAddrs", "connections are made in `sources`"),
+    ("std::net::UdpSocket", "connections are made in `sources`"),
+    (
+        "std::process",
+        "programs are run in `sources`, and only `main` exits",
+    ),
+    ("std::time::Instant", "the time is an argument"),
+    ("std::time::SystemTime", "the time is an argument"),
+    ("Timestamp::now", "the time is an argument"),
+    ("Zoned::now", "the time is an argument"),
+    (
+        "TimeZone::system",
+        "the time zone of this machine is no part of a cluster",
+    ),
+    ("std::thread", "threads belong to the caller"),
+    ("std::sync::mpsc", "threads belong to the caller"),
+    ("std::sync::Condvar", "threads belong to the caller"),
+    ("std::sync::Barrier", "threads belong to the caller"),
+    ("std::hash::RandomState", "the same input gives the same bytes"),
+    (
+        "std::collections::hash_map::RandomState",
+        "the same input gives the same bytes",
+    ),
 ];
 
+/// What the pure core must not say, since it neither waits nor runs beside itself.
+const WAITING: &[&str] = &["async", "await"];
+
+/// Ways to bring code that no guard reads, or names that no guard follows.
+const UNSEEN: &[&str] = &["include!", "extern crate", "#[path", "macro_use"];
+
+/// Ways past the printer.
 const PRINTING: &[&str] = &["print!", "println!", "eprint!", "eprintln!", "dbg!"];
+
+/// Ways to end the process.
+const EXITS: &[&str] = &[
+    "std::process::exit",
+    "std::process::abort",
+    "std::process::ExitCode::exit_process",
+];
+
+/// The process's streams.
+const STREAMS: &[&str] = &[
+    "std::io::stdout",
+    "std::io::stderr",
+    "std::io::Stdout",
+    "std::io::Stderr",
+    "tokio::io::stdout",
+    "tokio::io::stderr",
+    "rustix::stdio",
+    "ProgressDrawTarget::stdout",
+    "ProgressDrawTarget::stderr",
+];
+
+/// Who may name the process's streams, and for what.
+const STREAM_USERS: &[(&str, &str)] = &[
+    ("context.rs", "whether they are terminals"),
+    ("output/printer.rs", "the one way out"),
+    (
+        "output/progress.rs",
+        "what a library draws of text that was escaped",
+    ),
+    (
+        "output/prompt.rs",
+        "what a library asks with text that was escaped",
+    ),
+    (
+        "sources/destination/identity.rs",
+        "which file they are redirected to",
+    ),
+];
 
 #[test]
 fn every_file_keeps_to_its_directorys_row() {
-    let mut violations = Vec::new();
-    let crates = dependencies();
-    for file in sources() {
-        violations.extend(violations_in(&file.name, &file.text, &crates));
-    }
-    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
+    let found = violations(Crate::ours(), &dependencies());
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// Who may name the process's streams, and for what.
-const STREAMS: &[&str] = &[
-    // Whether they are terminals.
-    "context.rs",
-    // The one way out, and what a library draws or asks past it, of text that was escaped.
-    "output/printer.rs",
-    "output/progress.rs",
-    "output/prompt.rs",
-    // Which file they are redirected to.
-    "sources/destination/identity.rs",
-];
+#[test]
+fn every_permit_is_used() {
+    let found = unused_permits(TABLE, &uses_of(Crate::ours(), &dependencies()));
+    assert!(
+        found.is_empty(),
+        "take these permits out of the table of tests/it/architecture.rs:\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn permits_that_are_not_used_are_found() {
+    let krate = made_up(&[
+        ("b/mod.rs", "use crate::a::X; use kube::Client;"),
+        ("b/c.rs", "use tower::Service;"),
+    ]);
+    let crates = ["kube", "tower", "zstd"].map(str::to_owned);
+    let table = [
+        shell("a", &[], &["zstd"]),
+        shell("b", &["a", "model"], &["kube", "tower"]),
+    ];
+    assert_eq!(
+        unused_permits(&table, &uses_of(&krate, &crates)),
+        ["`a` does not use the crate `zstd`", "`b` does not use `model`"]
+    );
+}
 
 #[test]
 fn nothing_is_printed_past_the_gate() {
-    let mut found = Vec::new();
-    for file in sources() {
-        if is_test(&file.name) || STREAMS.contains(&file.name.as_str()) {
-            continue;
-        }
-        let code = without_tests(&without_comments_and_texts(&file.text));
-        for stream in ["io::stdout", "io::stderr", "Target::stdout", "Target::stderr"] {
-            if code.contains(stream) {
-                found.push(format!("{}: {stream}", file.name));
+    let found = streams_named(Crate::ours());
+    let past: Vec<_> = found
+        .iter()
+        .filter(|(file, _)| STREAM_USERS.iter().all(|(user, _)| user != file))
+        .map(|(file, what)| format!("{file}:{what}: hand the text to the `Printer` of `output`"))
+        .collect();
+    assert!(past.is_empty(), "{}", past.join("\n"));
+    for (user, _) in STREAM_USERS {
+        assert!(
+            found.iter().any(|(file, _)| file == user),
+            "{user} names no stream; take it out of `STREAM_USERS`"
+        );
+    }
+}
+
+#[test]
+fn what_names_the_streams_is_found() {
+    for (text, expected) in [
+        ("use std::io; fn f() { io::stdout().write_all(b) }", 1),
+        ("use std as s; fn f() { s::io::stderr() }", 1),
+        ("use std::io::{self, Write, stderr};", 1),
+        ("indicatif::ProgressDrawTarget::stderr()", 1),
+        ("fn stdout() {} mod io { fn f() { super::stdout() } }", 0),
+    ] {
+        let found = streams_named(&made_up(&[("commands/a.rs", text)]));
+        assert_eq!(found.len(), expected, "{text}: {found:?}");
+    }
+}
+
+/// The file, and the line with the stream that it names.
+fn streams_named(krate: &Crate) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for (file, named) in all_named(krate) {
+        for meaning in krate.meanings(&file.module_at(named.at), &named.path) {
+            let path = meaning.path.join("::");
+            if let Some(stream) = STREAMS.iter().find(|stream| is_inside(&path, stream)) {
+                found.insert((
+                    file.name.clone(),
+                    format!("{}: names `{stream}`", file.line(named.at)),
+                ));
             }
         }
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    found
 }
 
 #[test]
 fn every_file_opens_with_what_it_is_for() {
-    let silent: Vec<_> = sources()
-        .into_iter()
-        .filter(|file| !is_test(&file.name) && !file.text.starts_with("//! "))
-        .map(|file| file.name)
+    let silent: Vec<_> = Crate::ours()
+        .files
+        .iter()
+        .filter(|file| !file.is_test && !file.text.starts_with("//! "))
+        .map(|file| file.name.as_str())
         .collect();
     assert!(
         silent.is_empty(),
@@ -333,9 +417,10 @@ fn every_file_opens_with_what_it_is_for() {
 /// A command with a name in it is built by `script`, which knows how to keep a name a word. Text of a program's own needs no builder.
 #[test]
 fn no_command_is_put_together_by_hand() {
-    let by_hand: Vec<String> = sources()
-        .into_iter()
-        .filter(|file| !is_test(&file.name) && !file.name.starts_with("script/"))
+    let by_hand: Vec<String> = Crate::ours()
+        .files
+        .iter()
+        .filter(|file| !file.is_test && !file.name.starts_with("script/"))
         .flat_map(|file| commands_by_hand(&file.name, &without_tests(&file.text)))
         .collect();
     assert!(
@@ -447,19 +532,21 @@ fn what_the_table_forbids_is_found() {
         (
             "eviction/a.rs",
             "use super::super::cel;",
-            "eviction/a.rs:1: say `crate::…` instead of climbing out with `super`",
+            "eviction/a.rs:1: `eviction` may use `model`, `devices`, `reservation`, not `cel`\n\
+             eviction/a.rs:1: say `crate::…` instead of climbing out with `super`",
         ),
         (
             "eviction/mod.rs",
             "use super::cel;",
-            "eviction/mod.rs:1: say `crate::…` instead of climbing out with `super`",
+            "eviction/mod.rs:1: `eviction` may use `model`, `devices`, `reservation`, not `cel`\n\
+             eviction/mod.rs:1: say `crate::…` instead of climbing out with `super`",
         ),
         ("eviction/a.rs", "use super::b;", ""),
         ("eviction/a/b.rs", "use super::super::c;", ""),
         (
             "model/a.rs",
             "use std::net::{IpAddr, TcpStream};",
-            "model/a.rs:1: the pure core must not use `std::net::TcpStream`",
+            "model/a.rs:1: the pure core must not use `std::net::TcpStream`: connections are made in `sources`",
         ),
         (
             "model/a.rs",
@@ -473,6 +560,11 @@ fn what_the_table_forbids_is_found() {
         ),
         ("model/a.rs", "let kube = 1; other::kube::x();", ""),
         ("model/a.rs", "use serde::Deserialize;", ""),
+        (
+            "model/a.rs",
+            "#[serde(default, deserialize_with = \"crate::output::read\")]",
+            "model/a.rs:1: `model` may use nothing of ours, not `output`",
+        ),
         ("sources/live.rs", "use kube::Client;", ""),
         (
             "commands/a.rs",
@@ -482,28 +574,79 @@ fn what_the_table_forbids_is_found() {
         (
             "commands/a.rs",
             "println!(\"x\");",
-            "commands/a.rs:1: `println!` is for `output` only",
+            "commands/a.rs:1: `println!` goes past the gate of `output`; use its `Printer`",
         ),
         (
             "commands/a.rs",
             "eprintln!(\"x\");",
-            "commands/a.rs:1: `eprintln!` is for `output` only",
+            "commands/a.rs:1: `eprintln!` goes past the gate of `output`; use its `Printer`",
         ),
-        ("output/a.rs", "println!(\"x\");", ""),
+        (
+            "output/a.rs",
+            "println!(\"x\");",
+            "output/a.rs:1: `println!` goes past the gate of `output`; use its `Printer`",
+        ),
+        (
+            "model/a.rs",
+            "use std::{thread as t, path::Path};",
+            "model/a.rs:1: the pure core must not use `std::path`: files are read in `sources`, and a path can ask the disk\n\
+             model/a.rs:1: the pure core must not use `std::thread`: threads belong to the caller",
+        ),
+        (
+            "model/a.rs",
+            "use std as s;\nfn f() { s::env::vars() }",
+            "model/a.rs:2: the pure core must not use `std::env`: settings are arguments",
+        ),
+        (
+            "model/a.rs",
+            "use std::time;\nfn f() { time::Instant::now() }",
+            "model/a.rs:2: the pure core must not use `std::time::Instant`: the time is an argument",
+        ),
+        (
+            "model/a.rs",
+            "use jiff::{Timestamp as T};\nfn f() { T::now() }",
+            "model/a.rs:2: the pure core must not use `Timestamp::now`: the time is an argument",
+        ),
+        (
+            "model/a.rs",
+            "fn f() { x.await }",
+            "model/a.rs:1: the pure core must not use `await`",
+        ),
+        (
+            "eviction/a.rs",
+            "use crate as c;\nfn f() { c::cel::g() }",
+            "eviction/a.rs:2: `eviction` may use `model`, `devices`, `reservation`, not `cel`",
+        ),
+        (
+            "eviction/a.rs",
+            "pub(in crate::eviction) use crate::{model::{self, Str}, cel::{self}};",
+            "eviction/a.rs:1: `eviction` may use `model`, `devices`, `reservation`, not `cel`",
+        ),
+        (
+            "eviction/a.rs",
+            "use crate::model::*;",
+            "eviction/a.rs:1: name what you import: no guard sees what `*` brings with it",
+        ),
+        ("eviction/a.rs", "mod b { use super::super::c; }", ""),
+        (
+            "model/a.rs",
+            "extern crate std as s;",
+            "model/a.rs:1: no guard sees what `extern crate` brings; declare a `mod` or import by name",
+        ),
         (
             "model/a.rs",
             "let x = std::fs::read(p);",
-            "model/a.rs:1: the pure core must not use `std::fs`",
+            "model/a.rs:1: the pure core must not use `std::fs`: files are read in `sources`",
         ),
         (
             "model/a.rs",
             "use std::{collections::BTreeMap, io};",
-            "model/a.rs:1: the pure core must not use `std::io`",
+            "model/a.rs:1: the pure core must not use `std::io`: the core neither reads nor prints",
         ),
         (
             "model/a.rs",
             "let now = Timestamp::now();",
-            "model/a.rs:1: the pure core must not use `Timestamp::now`",
+            "model/a.rs:1: the pure core must not use `Timestamp::now`: the time is an argument",
         ),
         (
             "commands/a.rs",
@@ -511,150 +654,291 @@ fn what_the_table_forbids_is_found() {
             "commands/a.rs:1: only `main` ends the process",
         ),
         (
+            "lib.rs",
+            "use std::process; fn f() { process::abort() }",
+            "lib.rs:1: only `main` ends the process",
+        ),
+        (
             "nowhere/a.rs",
             "",
             "nowhere/a.rs:1: `nowhere` is not in the table of tests/it/architecture.rs",
         ),
     ] {
-        let found = violations_in(file, text, &crates).join("\n");
+        let found = violations(&made_up(&[(file, text)]), &crates).join("\n");
         assert_eq!(found, expected, "{file}: {text}");
     }
 }
 
-struct Source {
-    /// From `src`, with `/`.
-    name: String,
-    text: String,
+/// The outside crates of all programs, as code names them.
+fn dependencies() -> Vec<String> {
+    let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
+    let manifest = manifest.expect("the manifest is there");
+    let mut is_inside = false;
+    let lines = manifest.lines().filter(|line| {
+        if line.starts_with('[') {
+            is_inside = line.ends_with("dependencies]");
+        }
+        is_inside
+    });
+    // The binary sees the library as an outside crate.
+    ["kubectl_dra".to_owned()]
+        .into_iter()
+        .chain(
+            lines
+                .filter_map(|line| line.split_once(" = "))
+                .map(|(name, _)| name.replace('-', "_")),
+        )
+        .collect()
 }
 
-fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = Vec::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        let entries =
-            std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-        paths.sort();
-        for path in paths {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path
-                    .strip_prefix(&root)
-                    .expect("a path below src")
-                    .display()
-                    .to_string();
-                let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-                found.push(Source {
-                    name: name.replace('\\', "/"),
-                    text,
+#[test]
+fn what_another_folder_hands_on_counts_as_used() {
+    let output = (
+        "output/mod.rs",
+        "mod load;\npub(crate) use crate::context::{Ctx, files as api};\npub(crate) use self::load::Loaded;\n\
+         pub type Shown = Vec<crate::context::Table>;",
+    );
+    let load = (
+        "output/load.rs",
+        "pub use crate::context::files::Loaded; pub use kube::Client;",
+    );
+    let over = "`error` may use `sources`, `conversion`, `output`, not `context`, which `output` hands on";
+    for (text, expected) in [
+        ("use crate::output::Ctx;", format!("error.rs:1: {over}")),
+        (
+            "use crate::output;\nfn f() { output::api::f() }",
+            format!("error.rs:2: {over}"),
+        ),
+        ("use crate::output::Loaded as L;", format!("error.rs:1: {over}")),
+        (
+            "\nfn f(shown: crate::output::Shown) {}",
+            format!("error.rs:2: {over}"),
+        ),
+        (
+            "use crate::output::load::Client;",
+            "error.rs:1: `error` must not use the crate `kube`, which `output` hands on".to_owned(),
+        ),
+        ("use crate::output::{Printer, print};", String::new()),
+    ] {
+        let files = [("context/mod.rs", ""), ("error.rs", text), output, load];
+        let found = violations(&made_up(&files), &dependencies());
+        let found: Vec<_> = found
+            .into_iter()
+            .filter(|found| found.starts_with("error"))
+            .collect();
+        assert_eq!(found.join("\n"), expected, "{text}");
+    }
+}
+
+/// A folder of ours or an outside crate that a file uses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Used {
+    Folder(String),
+    Crate(String),
+}
+
+/// That the folder `row` uses something, first seen at a place.
+struct Edge {
+    row: String,
+    used: Used,
+    place: String,
+    /// The folder that hands on what is used, if it is not named itself.
+    over: Option<String>,
+}
+
+fn all_named(krate: &Crate) -> impl Iterator<Item = (&File, &Named)> {
+    krate
+        .files
+        .iter()
+        .flat_map(|file| file.named.iter().map(move |named| (file, named)))
+}
+
+/// Whether `path` is `outer` or inside it. What is called as in an outside crate counts wherever the crate keeps it.
+fn is_inside(path: &str, outer: &str) -> bool {
+    let is_same = |path: &str| {
+        path.strip_prefix(outer)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    };
+    is_same(path)
+        || (!outer.starts_with("std::")
+            && path
+                .match_indices("::")
+                .any(|(at, colons)| is_same(&path[at + colons.len()..])))
+}
+
+/// Everything that the files use outside their own folders, each once for a file.
+fn uses_of(krate: &Crate, crates: &[String]) -> Vec<Edge> {
+    let mut found: Vec<Edge> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (file, named) in all_named(krate) {
+        let mut add = |used: Used, over: Option<&str>| {
+            if seen.insert((file.name.clone(), used.clone(), over.map(str::to_owned))) {
+                found.push(Edge {
+                    row: file.folder().to_owned(),
+                    used,
+                    place: format!("{}:{}", file.name, file.line(named.at)),
+                    over: over.map(str::to_owned),
                 });
+            }
+        };
+        for meaning in krate.meanings(&file.module_at(named.at), &named.path) {
+            let mut over: Option<&str> = None;
+            let folders = meaning.through.iter().filter_map(|module| module.first());
+            for folder in folders.filter(|folder| *folder != file.folder()) {
+                if over != Some(folder) {
+                    add(Used::Folder(folder.clone()), over);
+                }
+                over = Some(folder);
+            }
+            let [first, inside @ ..] = &meaning.path[..] else {
+                continue;
+            };
+            // Of the root itself, or a folder that is not there.
+            if let Some(name) = inside.first()
+                && first == "crate"
+                && meaning.through.last().is_some_and(Vec::is_empty)
+            {
+                add(Used::Folder(name.clone()), over);
+            }
+            if crates.contains(first) {
+                add(Used::Crate(first.clone()), over);
             }
         }
     }
     found
 }
 
-/// The outside crates of the library, as code names them.
-fn dependencies() -> Vec<String> {
-    let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
-    let manifest = manifest.expect("the manifest is there");
-    let lines = manifest
-        .lines()
-        .skip_while(|line| *line != "[dependencies]")
-        .skip(1);
-    lines
-        .take_while(|line| !line.starts_with('['))
-        .filter_map(|line| line.split_once(" = "))
-        .map(|(name, _)| name.replace('-', "_"))
-        .collect()
-}
-
-/// How many modules the file's module is below the root of the crate.
-fn depth(file: &str) -> usize {
-    let module = file.strip_suffix("/mod.rs").unwrap_or(file);
-    module.split('/').count()
-}
-
-/// Whether a file is only compiled for tests, by the names that such files have.
-fn is_test(file: &str) -> bool {
-    file.ends_with("/tests.rs") || file.contains("/tests/")
-}
-
-fn violations_in(file: &str, text: &str, crates: &[String]) -> Vec<String> {
-    let first = file.split('/').next().unwrap_or(file);
-    let name = first.strip_suffix(".rs").unwrap_or(first);
-    let Some(row) = TABLE.iter().find(|row| row.name == name) else {
-        return vec![format!(
-            "{file}:1: `{name}` is not in the table of tests/it/architecture.rs"
-        )];
-    };
-    if is_test(file) {
-        return Vec::new();
+/// What the table permits and no file does.
+fn unused_permits(table: &[Row], edges: &[Edge]) -> Vec<String> {
+    let mut found = Vec::new();
+    for row in table {
+        let is_used = |used: Used| edges.iter().any(|edge| edge.row == row.name && edge.used == used);
+        for name in row.uses {
+            if !is_used(Used::Folder((*name).to_owned())) {
+                found.push(format!("`{}` does not use `{name}`", row.name));
+            }
+        }
+        for name in row.crates {
+            if !is_used(Used::Crate((*name).to_owned())) {
+                found.push(format!("`{}` does not use the crate `{name}`", row.name));
+            }
+        }
     }
-    let code = without_tests(&without_comments_and_texts(text));
-    let mut violations = Vec::new();
-    let mut report = |at: usize, what: String| {
-        let line = code[..at].matches('\n').count() + 1;
-        violations.push(format!("{file}:{line}: {what}"));
-    };
-    for path in paths(&code) {
-        let segments: Vec<&str> = path.text.split("::").collect();
-        match segments[..] {
-            ["crate", used, ..] if row.must_not_use(used) => {
-                report(
-                    path.at,
-                    format!("`{}` may use {}, not `{used}`", row.name, row.allowed()),
-                );
+    found
+}
+
+fn violations(krate: &Crate, crates: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for edge in uses_of(krate, crates) {
+        let Some(row) = TABLE.iter().find(|row| row.name == edge.row) else {
+            continue;
+        };
+        let over = edge
+            .over
+            .map(|over| format!(", which `{over}` hands on"))
+            .unwrap_or_default();
+        match edge.used {
+            Used::Folder(name) if row.must_not_use(&name) => {
+                found.push(format!(
+                    "{}: `{}` may use {}, not `{name}`{over}",
+                    edge.place,
+                    row.name,
+                    row.allowed()
+                ));
             }
-            // Out of the directory, that is; up and down inside it is no other folder's business.
-            ["super", ..]
-                if segments.iter().take_while(|segment| **segment == "super").count() >= depth(file) =>
-            {
-                report(
-                    path.at,
-                    "say `crate::…` instead of climbing out with `super`".to_owned(),
-                );
-            }
-            // A single word is a module or a variable, unless it is imported.
-            [krate, ref inside @ ..] if crates.iter().any(|name| name == krate) => {
-                let named = !inside.is_empty() || code[..path.at].trim_end().ends_with("use");
-                if named && !row.crates.contains(&krate) && !EVERYWHERE.contains(&krate) {
-                    report(
-                        path.at,
-                        format!("`{}` must not use the crate `{krate}`", row.name),
-                    );
-                }
+            Used::Crate(name) if !row.crates.contains(&&name[..]) && !EVERYWHERE.contains(&&name[..]) => {
+                found.push(format!(
+                    "{}: `{}` must not use the crate `{name}`{over}",
+                    edge.place, row.name
+                ));
             }
             _ => {}
         }
-        if path.text.starts_with("std::process::exit") && row.name != "lib" {
-            report(path.at, "only `main` ends the process".to_owned());
-        } else if row.kind == Kind::Pure {
-            for world in WORLD {
-                let inside = path
-                    .text
-                    .strip_prefix(world)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-                if inside || (path.text.ends_with(world) && !world.starts_with("std")) {
-                    report(path.at, format!("the pure core must not use `{world}`"));
+    }
+    for file in &krate.files {
+        found.extend(violations_in(krate, file));
+    }
+    found
+}
+
+/// What is wrong in a file whatever the others do.
+fn violations_in(krate: &Crate, file: &File) -> Vec<String> {
+    let name = file.folder();
+    let Some(row) = TABLE.iter().find(|row| row.name == name) else {
+        return vec![format!(
+            "{}:1: `{name}` is not in the table of tests/it/architecture.rs",
+            file.name
+        )];
+    };
+    let mut found = BTreeSet::new();
+    let mut report = |at: usize, what: String| {
+        found.insert((file.line(at), what));
+    };
+    for named in &file.named {
+        let module = file.module_at(named.at);
+        let segments = named.path.split("::").skip_while(|segment| *segment == "self");
+        let climbs = segments.take_while(|segment| *segment == "super").count();
+        // Up and down inside the folder is no other folder's business.
+        if climbs > 0 && climbs >= module.len() && name != "lib" {
+            report(
+                named.at,
+                "say `crate::…` instead of climbing out with `super`".to_owned(),
+            );
+        }
+        if named.is_glob {
+            report(
+                named.at,
+                "name what you import: no guard sees what `*` brings with it".to_owned(),
+            );
+        }
+        for meaning in krate.meanings(&module, &named.path) {
+            let path = meaning.path.join("::");
+            if name != "main" && EXITS.iter().any(|exit| is_inside(&path, exit)) {
+                report(named.at, "only `main` ends the process".to_owned());
+            } else if row.kind == Kind::Pure {
+                for (world, why) in WORLD.iter().filter(|(world, _)| is_inside(&path, world)) {
+                    report(named.at, format!("the pure core must not use `{world}`: {why}"));
                 }
             }
         }
     }
     for printing in PRINTING {
-        for (at, _) in code.match_indices(printing) {
-            let begins_here = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            if begins_here && row.kind != Kind::Printing {
-                report(at, format!("`{printing}` is for `output` only"));
+        for (at, _) in file.code.match_indices(printing) {
+            let begins_here = !file.code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            if begins_here {
+                report(
+                    at,
+                    format!("`{printing}` goes past the gate of `output`; use its `Printer`"),
+                );
             }
         }
     }
-    if row.kind == Kind::Pure {
-        for (at, _) in code.match_indices("async fn") {
-            report(at, "the pure core must not use `async fn`".to_owned());
+    for unseen in UNSEEN {
+        for (at, _) in file.code.match_indices(unseen) {
+            report(
+                at,
+                format!("no guard sees what `{unseen}` brings; declare a `mod` or import by name"),
+            );
         }
     }
-    violations
+    if row.kind == Kind::Pure {
+        for waiting in WAITING {
+            let mut at = 0;
+            while let Some(start) = find_word(&file.code, at, waiting) {
+                report(start, format!("the pure core must not use `{waiting}`"));
+                at = start + waiting.len();
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|(line, what)| format!("{}:{line}: {what}", file.name))
+        .collect()
+}
+
+fn made_up(files: &[(&str, &str)]) -> Crate {
+    let files = files
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    Crate::new(files.collect())
 }

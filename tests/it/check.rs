@@ -386,7 +386,7 @@ fn a_driver_can_be_asked_about() {
     Error      DRA060   Possible    resourceclaim/default/deleting        holds gpu.example.com/gpu-node-2/gpu-2, used by pod/d
     Error      DRA060   Possible    resourceclaim/default/pod-recreated   holds gpu.example.com/gpu-node-2/gpu-0, used by pod/again
     Warning    DRA060   Possible    resourceclaim/default/unreserved      holds gpu.example.com/gpu-node-2/gpu-1, but no pod uses it
-    Info       DRA062   Confirmed   driver/gpu.example.com                5 devices can still be given out, such as gpu.example.com/gpu-node-2/gpu-3: taint them first, so that no pod gets one meanwhile
+    Info       DRA062   Confirmed   driver/gpu.example.com                5 devices can still be allocated, such as gpu.example.com/gpu-node-2/gpu-3: taint them first, so that no pod gets one meanwhile
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)

@@ -292,7 +292,7 @@ pub(crate) fn not_a_list(value: Seen<'_, '_>) -> Fault {
     }
 }
 
-/// Mirrors `traversalCost`, which counts bytes and rounds each string down.
+/// Mirrors `library/cost.go`, `traversalCost` (apiserver v0.37.1), which counts bytes and rounds each string down.
 fn traversal<'a>(ctx: &mut Context<'a>, value: &Value<'a>) -> Result<u64, Fault> {
     traverse(ctx, value, &mut Joined::default())
 }

@@ -373,7 +373,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The size of a value that has one, otherwise one. Mirrors the libraries' `actualSize`.
+    /// The size of a value that has one, otherwise one. Mirrors `library/cost.go`, `actualSize` (apiserver v0.37.1).
     #[inline]
     pub(crate) fn size(&self, value: &Value<'a>) -> u64 {
         match value {
@@ -393,7 +393,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same, looking into optionals. Mirrors the interpreter's `actualSize`.
+    /// The same, looking into optionals. Mirrors `interpreter/runtimecost.go`, `actualSize` (cel-go v0.29).
     #[inline]
     pub(crate) fn size_in_optional(&self, value: &Value<'a>) -> u64 {
         match value {

@@ -220,7 +220,7 @@ impl<'s> Builder<'s> {
         self.node(dot, kind)
     }
 
-    /// Joins the terms of a chain of `&&` or `||` into a balanced tree. Mirrors `balancingLogicManager`.
+    /// Joins the terms of a chain of `&&` or `||` into a balanced tree. Mirrors `newBalancingLogicManager`.
     pub(super) fn balance(&mut self, function: &str, terms: Vec<Expr>, operators: &[usize]) -> Expr {
         let mut terms = terms.into_iter();
         self.balance_part(&function.into(), &mut terms, operators)

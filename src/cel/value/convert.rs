@@ -1,5 +1,5 @@
-//! Conversions between types. Mirrors the `ConvertToType` and `ConvertToNative` methods of `common/types` (cel-go
-//! v0.29) and of the API server's types.
+//! Conversions between types. Mirrors the methods `ConvertToType` and `ConvertToNative` of `common/types` (cel-go v0.29) and of the
+//! API server's types.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use super::numbers::numbers_equal;
 use super::{Amount, Fault, Value};
 use crate::cel::eval::Context;
 
-/// Whether two values are equal. Mirrors `types.Equal`.
+/// Whether two values are equal. Mirrors `common/types/util.go`, `Equal` (cel-go v0.29).
 pub(crate) fn equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
     if let (Value::Null, _) | (_, Value::Null) = (left, right) {
         ctx.work(1)?;
@@ -18,7 +18,7 @@ pub(crate) fn equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'
     method(ctx, left, right)
 }
 
-/// Whether the left value finds the right one equal. Mirrors the `Equal` methods.
+/// Whether the left value finds the right one equal. Mirrors the methods `Equal` of `common/types` (cel-go v0.29).
 pub(crate) fn method<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
     ctx.work(1)?;
     if let Some(equal) = numbers_equal(left, right) {

@@ -114,7 +114,7 @@ impl From<Answered> for String {
 pub enum WriteAction {
     /// Pods take the place of other entries.
     Convert,
-    /// The devices are taken back.
+    /// The devices are deallocated.
     Release,
     /// The finalizer goes after them.
     Finalizer,

@@ -24,7 +24,7 @@ pub struct PlanSummary {
 pub enum PlannedAction {
     /// Its list becomes pods.
     Convert,
-    /// Its devices are taken back.
+    /// Its devices are deallocated.
     Release,
     /// Nothing: it has no entry of the kinds selected.
     Keep,

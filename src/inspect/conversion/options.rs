@@ -47,7 +47,7 @@ pub struct PlanOptions {
     pub disable_gate: Option<String>,
     /// Whether claims that were made for a PodGroup are converted.
     pub include_generated: bool,
-    /// Whether devices of claims that no pod uses are taken back.
+    /// Whether devices of claims that no pod uses are deallocated.
     pub release_unused: bool,
     /// Entries that may be dropped for that although their object may exist, as `podgroups.scheduling.k8s.io/NAME`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

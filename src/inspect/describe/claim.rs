@@ -88,7 +88,7 @@ pub struct RequestItem {
     /// Number of devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<i64>,
-    /// Only to look on.
+    /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// CEL expressions that must hold.
@@ -172,7 +172,7 @@ pub struct ClaimDevice {
     /// Which share of it.
     #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
     pub share_id: Option<Str>,
-    /// Only to look on.
+    /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// What the share takes, by name.

@@ -48,7 +48,7 @@ pub struct ClassDevices {
     pub driver: Str,
     /// All.
     pub total: usize,
-    /// Those that can be given out.
+    /// Those that can be allocated.
     pub free: usize,
 }
 

@@ -63,7 +63,7 @@ pub struct PoolItem {
     pub complete: bool,
     /// Devices that the node reaches.
     pub devices: usize,
-    /// Those among them that can be given out.
+    /// Those among them that can be allocated.
     pub free: usize,
 }
 

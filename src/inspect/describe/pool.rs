@@ -26,7 +26,7 @@ pub struct PoolDescription {
     pub slices: Vec<SliceItem>,
     /// Slices of older generations, by name. Their devices do not count.
     pub outdated_slices: Vec<SliceItem>,
-    /// Names that several devices have. With any, nothing of the pool is given out.
+    /// Names that several devices have. With any, nothing of the pool is allocated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicate_devices: Vec<Str>,
     /// What is left of its counters, by set and name.

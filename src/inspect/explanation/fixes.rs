@@ -297,8 +297,8 @@ fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
         return of(message, Some(delete_pods(&key.namespace, pods)));
     }
     if is_own {
-        // Mirrors `dynamicresources.go`, `PostFilter`, v1.37.1. Without the claim the pod could not run at all.
-        let message = format!("wait until the scheduler takes claim/{key} back, which no other pod uses");
+        // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
+        let message = format!("wait until the scheduler deallocates claim/{key}, which no other pod uses");
         return of(message, None);
     }
     // The controller deallocates what no pod uses only when it is deleted.

@@ -410,7 +410,7 @@ impl<'e> Explained<'e> {
             let claim = cycle.user_claims()[place].key();
             report.reasons.push(Reason::plain(
                 "ReleasedByScheduler",
-                format!("claim/{claim} is allocated elsewhere and idle: the scheduler takes it back by itself and tries again"),
+                format!("claim/{claim} is allocated elsewhere and idle: the scheduler deallocates it by itself and tries again"),
             ));
         }
         self.fixes(report);

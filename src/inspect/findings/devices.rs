@@ -31,8 +31,8 @@ pub(super) fn look(look: &mut Look<'_>) {
 
 /// Devices with more than one holder that takes something, unless each has a share of its own.
 ///
-/// The allocator counts a device once, however many hold it: mirrors `allocateddevices.go`, `AddDevices`, v1.37.1. So the device counts
-/// as free as soon as the first of them ends.
+/// The allocator counts a device once, however many hold it (`allocateddevices.go`, `addDevices`, v1.37.1). So the device counts as
+/// free as soon as the first of them ends.
 fn allocated_twice(look: &mut Look<'_>) {
     let mut found = Vec::new();
     let mut last: Option<&DeviceId> = None;

@@ -196,7 +196,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     }
 }
 
-/// Published devices that no claim holds and no taint keeps from being given out.
+/// Published devices that no claim holds and no taint keeps from being allocated.
 fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
     let cluster = look.cluster;
     let taints = Taints::of(cluster);
@@ -220,7 +220,7 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
         return;
     }
     let message = format!(
-        "{} can still be given out, such as {}: taint them first, so that no pod gets one meanwhile",
+        "{} can still be allocated, such as {}: taint them first, so that no pod gets one meanwhile",
         counted(free.len(), "device", "devices"),
         free[0],
     );

@@ -214,11 +214,6 @@ impl Finding {
         self
     }
 
-    /// Whether this is `other` again, found in the same objects at another time. The words may have changed.
-    pub fn is_again(&self, other: &Self) -> bool {
-        self.code == other.code && self.object == other.object
-    }
-
     /// Order of a report: by step, worst first, then by code and object.
     pub(super) fn sort_key(&self) -> impl Ord + use<'_> {
         (

@@ -51,7 +51,8 @@ pub enum Question {
 
 impl Question {
     /// Which codes answer it.
-    pub fn topic(&self) -> Topic {
+    #[cfg(test)]
+    pub(crate) fn topic(&self) -> Topic {
         match self {
             Self::Now => Topic::Now,
             Self::Driver { .. } => Topic::Driver,

@@ -45,7 +45,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     let all_are_known = !look.is_hidden(Kind::ResourceSlice, "");
     if all_are_known && !pool.is_complete() {
         let message = format!(
-            "has {} of generation {} instead of {}: the scheduler gives out none of its devices, and ends requests for all devices with \
+            "has {} of generation {} instead of {}: the scheduler allocates none of its devices, and ends requests for all devices with \
              an error. The driver is publishing it, or has stopped in between",
             counted(there, "slice", "slices"),
             pool.generation,
@@ -86,7 +86,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         && environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices)
         && let Some(fault) = pool_fault(pool.slices.iter().map(|slice| &***slice))
     {
-        let message = format!("is invalid, and the scheduler gives out none of its devices: {fault}");
+        let message = format!("is invalid, and the scheduler allocates none of its devices: {fault}");
         look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe()));
     }
     let duplicates = pool.duplicate_devices();

@@ -76,8 +76,7 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
     }
 }
 
-/// Without a selector a rule is about no device. The scheduler before 1.37.1 saw it as one about all: mirrors `tracker.go`,
-/// `applyPatches`.
+/// Without a selector a rule is about no device. The scheduler before 1.37.1 saw it as one about all (`tracker.go`, `applyPatches`).
 fn without_selector(look: &mut Look<'_>, rule: &TaintRule) {
     let environment = look.cluster.environment();
     let blocks = environment.emulated_minor < 37

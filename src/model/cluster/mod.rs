@@ -451,16 +451,6 @@ impl ClusterBuilder {
         self.objects.push(object);
     }
 
-    /// Number of objects so far.
-    pub fn len(&self) -> usize {
-        self.objects.len()
-    }
-
-    /// Whether there is no object yet.
-    pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
-    }
-
     /// Objects of the same kind that have a UID in common and no name: the kind, the name of the one and of the other.
     pub fn with_same_uid(&self) -> Vec<(Kind, Key, Key)> {
         let mut first: HashMap<(Kind, &Str), &Object> = HashMap::with_capacity(self.objects.len());

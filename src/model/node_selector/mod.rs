@@ -70,8 +70,7 @@ impl NodeSelector {
         }
     }
 
-    /// Says what of the selector Kubernetes cannot parse. Mirrors `component-helpers/scheduling/corev1/nodeaffinity`,
-    /// `NewNodeSelector`, v1.37.1.
+    /// Says what of the selector Kubernetes cannot parse.
     ///
     /// # Errors
     /// Everything that is wrong with any term.
@@ -81,8 +80,8 @@ impl NodeSelector {
         InvalidNodeSelector::of(found.collect())
     }
 
-    /// Whether `node` matches. Mirrors `component-helpers/scheduling/corev1/nodeaffinity`, `LazyErrorNodeSelector.Match`, v1.37.1: a
-    /// term that cannot be parsed counts only where no other one matches. Who parses the whole selector first asks [`Self::check`].
+    /// Whether `node` matches. Mirrors `nodeaffinity.go`, `LazyErrorNodeSelector.Match`, v1.37.1: a term
+    /// that cannot be parsed counts only where no other one matches. Who parses the whole selector first asks [`Self::check`].
     ///
     /// # Errors
     /// What is wrong with the terms, where none matches.

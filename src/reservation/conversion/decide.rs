@@ -241,7 +241,7 @@ impl<'a, 'c> Question<'a, 'c> {
         members.into_iter().collect()
     }
 
-    /// Whether the devices can be taken back: no pod uses the claim or could begin to, and all that it is reserved for besides
+    /// Whether the devices can be deallocated: no pod uses the claim or could begin to, and all that it is reserved for besides
     /// pods is gone or was named by the operator.
     fn may_be_released(&self) -> Result<bool, &'a Gap> {
         let Release::Unused { entries } = &self.options.release else {

@@ -314,11 +314,11 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
         Action::Release(_) => {
             prop_assert!(
                 !world.anybody_could(),
-                "devices are taken back though a pod could use them"
+                "devices are deallocated though a pod could use them"
             );
             prop_assert!(
                 !world.anybody_was_given_another(),
-                "devices are taken back though a pod may run with them"
+                "devices are deallocated though a pod may run with them"
             );
             return Ok(());
         }

@@ -14,7 +14,7 @@ pub enum Code {
     Convertible,
     /// The same, and it lists a pod that uses the claim without an entry so far.
     UnreservedConsumer,
-    /// No pod uses it, and its devices can be taken back.
+    /// No pod uses it, and its devices can be deallocated.
     Releasable,
     /// It has entries of other kinds only than those selected.
     KindNotSelected,

@@ -1,7 +1,7 @@
 //! Pods that run with the devices of a claim that was made for their PodGroup, although they name another claim by now.
 //!
 //! The claim controllers of releases before 1.37 do not know that such a claim is theirs: they make one of its own for each of the pods,
-//! running or not, and no scheduler allocates it. Mirrors `resourceclaim/controller.go`, `handleClaim`, v1.36.4.
+//! running or not, and no scheduler allocates it (`resourceclaim/controller.go`, `handleClaim`, v1.36.4).
 
 use std::cell::OnceCell;
 use std::sync::Arc;

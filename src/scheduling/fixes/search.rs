@@ -435,7 +435,7 @@ impl Search<'_> {
         }
     }
 
-    /// Makes every change that can be made together, and takes back one after the other what is not needed.
+    /// Makes every change that can be made together, and undoes one after the other what is not needed.
     fn greedy(&mut self, nodes: &mut Kept<'_>) {
         for place in 0..nodes.seen {
             if self.is_out_of_work() {

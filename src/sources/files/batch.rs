@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::item::{Format, ListHead, Origin, Problem, RawItem};
+use super::item::{Format, Origin, Problem, RawItem};
+use super::list_head::ListHead;
 
 /// Objects, list heads and problems in the order they were read, in one buffer that can be sent to another thread.
 #[derive(Debug, Clone, Default)]

@@ -75,15 +75,6 @@ fn what_it_is(_: fs::FileType) -> &'static str {
     "something special"
 }
 
-/// Whether reading `path` neither waits for somebody nor goes on for ever: it is a file, or a directory whose files are all read.
-pub(super) fn ends_by_itself(path: &Path) -> bool {
-    match path.metadata() {
-        Ok(metadata) if metadata.is_dir() => files_of(path, false).is_ok(),
-        Ok(metadata) => metadata.is_file(),
-        Err(_) => false,
-    }
-}
-
 /// A path as shown in messages.
 pub(super) fn display(path: &Path) -> std::sync::Arc<str> {
     path.to_string_lossy().into()

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
 use super::error::ReadError;
-use super::item::{Format, ListHead, Origin, Problem, RawItem};
+use super::item::{Format, Origin, Problem, RawItem};
 use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
+use super::list_head::ListHead;
 use super::options::{ReadOptions, Source};
 use super::paths;
 use super::stream::{Event, Input, walk};

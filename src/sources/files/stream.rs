@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ReadError;
-use super::item::{Format, ListHead};
+use super::item::Format;
 use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits, certain_head};
+use super::list_head::ListHead;
 use super::options::{Limits, ReadOptions, Source};
 use super::paths;
 use super::text::Text;
@@ -105,15 +106,6 @@ impl Input {
             whole.push_str(text.piece());
         }
         Ok(whole)
-    }
-}
-
-/// Whether reading `source` neither waits for somebody nor goes on for ever: it is no standard input, FIFO, socket or device.
-pub fn ends_by_itself(source: &Source) -> bool {
-    match source {
-        Source::Stdin => false,
-        Source::Path(path) => paths::ends_by_itself(path),
-        Source::Text { .. } | Source::Bundled { .. } => true,
     }
 }
 

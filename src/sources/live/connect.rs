@@ -20,7 +20,7 @@ use super::credentials::{Credentials, Secret, check_identity, impersonation, pem
 use super::error::Error;
 use super::kubeconfig::Files;
 use super::proxy;
-use super::request::Timing;
+use super::timing::Timing;
 use super::user::{has_credentials, override_credentials};
 
 /// kubectl's connection flags, as the user gave them. Empty texts count as not given, as in kubectl.
@@ -85,8 +85,6 @@ pub(super) struct Target {
     pub(super) server: String,
     /// Name of the kubeconfig's context; absent in a pod.
     pub(super) context: Option<String>,
-    /// Namespace of the context.
-    pub(super) namespace: String,
     /// Limit of a whole request.
     pub(super) request_timeout: Option<Duration>,
     /// Limits of everything else.
@@ -163,7 +161,6 @@ impl Connection {
             warning,
         } = ready;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let namespace = config.default_namespace.clone();
         let shown = server.clone();
         // A credential plugin may take its time, or ask the user something.
         let made = tokio::task::spawn_blocking(move || {
@@ -188,7 +185,6 @@ impl Connection {
             warning,
             server,
             context,
-            namespace,
             request_timeout: self.request_timeout.filter(|limit| !limit.is_zero()),
             timing: Timing::default(),
         })

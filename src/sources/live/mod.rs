@@ -21,6 +21,7 @@ mod request;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod timing;
 mod user;
 mod watch;
 mod write;
@@ -65,11 +66,6 @@ impl Live {
             target: flags.resolve().await?,
             claim_version: Arc::default(),
         })
-    }
-
-    /// The namespace of the context.
-    pub fn namespace(&self) -> &str {
-        &self.target.namespace
     }
 
     /// Name of the kubeconfig's context; absent in a pod.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::request::Timing;
+use super::timing::Timing;
 use super::{Connection, Error, Live};
 use crate::model::Kind;
 use crate::sources::gates::VersionSettings;

@@ -32,7 +32,7 @@ const ASKING: [&[&str]; 20] = [
     &["version"],
 ];
 
-/// Nobody accepts what the system has taken already, so every connection stands and nothing comes.
+/// No program accepts what the system has taken already, so every connection stands and nothing comes.
 fn silent_server() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it listens").to_string();

@@ -71,7 +71,7 @@ fn a_cluster_fits_on_one_screen() {
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
       gpu.example.com   2       2       16        7           0        16        0           0
       nic.example.com   2       2       16        0           0        0         0           16
-      gpu.example.com: 9 devices that no claim holds cannot be given out
+      gpu.example.com: 9 devices that no claim holds cannot be allocated
     Claims:
       STATE                CLAIMS
       allocated,reserved   7
@@ -107,7 +107,7 @@ fn a_cluster_fits_on_one_screen() {
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
       gpu.example.com   1       1       10        3           0        0         0           2
-      gpu.example.com: 5 devices that no claim holds cannot be given out
+      gpu.example.com: 5 devices that no claim holds cannot be allocated
     Claims:
       STATE                CLAIMS
       pending              2
@@ -128,7 +128,7 @@ fn a_cluster_fits_on_one_screen() {
       gpu.example.com   4       4       21        6           0        9         0           2
       nic.example.com   2       2       16        0           0        0         0           16
       gpu.example.com: 1 pool is incomplete
-      gpu.example.com: 13 devices that no claim holds cannot be given out
+      gpu.example.com: 13 devices that no claim holds cannot be allocated
     Claims:
       STATE                CLAIMS
       pending              10

@@ -231,7 +231,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - delete pod/default/sim-late and create it again, so that it gets claims of its own; leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
     binding-conditions waits: DoesNotFit
       BindingFailed ReleasedByScheduler
-      - wait until the scheduler takes claim/default/waits-gpu-27ljm back, which no other pod uses (smallest)
+      - wait until the scheduler deallocates claim/default/waits-gpu-27ljm, which no other pod uses (smallest)
     downgrade-features-1.37 waits: Fits
       BindingPending NodeAffinity
       - wait until the driver reports condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb as true (unproven)

@@ -5,6 +5,7 @@ pub(crate) mod command;
 pub(crate) mod generated;
 pub(crate) mod go;
 pub(crate) mod process;
+pub(crate) mod rust_crate;
 pub(crate) mod rust_source;
 pub(crate) mod schema;
 pub(crate) mod wait;

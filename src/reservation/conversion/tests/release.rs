@@ -1,4 +1,4 @@
-//! When devices of a claim that no pod uses are taken back, and when not.
+//! When devices of a claim that no pod uses are deallocated, and when not.
 
 use super::*;
 use crate::model::FINALIZER;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::items::JsonLimits;
+use super::limits::JsonLimits;
 
 /// Why something in the place of an object cannot be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]

@@ -6,29 +6,10 @@
 
 use super::capture::Capture;
 use super::error::{BadItem, JsonError, JsonErrorKind};
+use super::limits::JsonLimits;
 use super::probe;
 use super::skip::Skip;
-use crate::sources::files::item::ListHead;
-
-/// What a parser refuses to hold or follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JsonLimits {
-    /// The largest object handed out, in bytes. Larger ones are skipped without being held, and reported.
-    pub item_bytes: usize,
-    /// The deepest nesting of an object handed out.
-    pub depth: u32,
-}
-
-impl Default for JsonLimits {
-    fn default() -> Self {
-        // An API server refuses requests beyond 3 MiB, etcd values beyond 1.5 MiB; what is larger is not one object.
-        // `serde_json` follows 128 levels.
-        Self {
-            item_bytes: 64 << 20,
-            depth: 127,
-        }
-    }
-}
+use crate::sources::files::list_head::ListHead;
 
 /// Something found in the text.
 #[derive(Debug)]

@@ -6,13 +6,15 @@
 mod capture;
 mod error;
 mod items;
+mod limits;
 mod probe;
 mod skip;
 #[cfg(test)]
 mod tests;
 
 pub use error::{BadItem, JsonError, JsonErrorKind};
-pub use items::{Feed, JsonEvent, JsonItem, JsonItems, JsonLimits};
+pub use items::{Feed, JsonEvent, JsonItem, JsonItems};
+pub use limits::JsonLimits;
 pub(crate) use probe::{
     Members, certain_head, has_items, has_odd_items, head, leading_head, name, repeated_head,
 };

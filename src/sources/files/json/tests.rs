@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::error::BadItem;
 use super::*;
-use crate::sources::files::item::ListHead;
+use crate::sources::files::list_head::ListHead;
 
 /// What a text contains, in a form that compares well.
 #[derive(Debug, Clone, PartialEq)]

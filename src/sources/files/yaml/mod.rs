@@ -19,8 +19,8 @@ use thiserror::Error;
 use self::build::Builder;
 use self::chars::{Chars, Shared};
 use super::error::ReadError;
-use super::item::ListHead;
 use super::json::JsonItem;
+use super::list_head::ListHead;
 use super::options::Limits;
 use super::text::Text;
 

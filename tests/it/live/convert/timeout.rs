@@ -248,7 +248,7 @@ fn before_anything_is_written_the_end_of_the_time_is_the_end() {
         );
         assert_eq!(list(&cluster, "claim/a"), before, "{part}");
     }
-    // A question waits for nobody either, and the terminal is as it was before.
+    // A question waits for no answer either, and the terminal is as it was before.
     let (process, keyboard) = cluster
         .kubectl_dra(["convert", ON, "--timeout=3s"])
         .start_at_terminal();
@@ -270,7 +270,7 @@ fn before_anything_is_written_the_end_of_the_time_is_the_end() {
 }
 
 #[test]
-fn a_conversion_that_waits_ends_although_nobody_answers_any_more() {
+fn a_conversion_that_waits_ends_although_no_answer_comes_any_more() {
     let cluster = cluster();
     groups(&cluster, &["a"], 2);
     let records = Records::new();
