@@ -194,11 +194,17 @@ fn hold_reasons_against_the_search(world: &World) -> Result<bool, TestCaseError>
         let is_before_others =
             |why: &Unfit| matches!(why, Unfit::RuledOut(why) if *why < RuledOut::Incompatible);
         match (said, &met) {
-            // What others take changes nothing for a device that is ruled out by itself.
+            // What others take may rule out a device that could be taken first.
             (Ok(()), Err(_)) if taken > 0 => {}
-            (Err(said), Err(_)) if taken > 0 && !is_before_others(said) => {}
-            // The first check is whether another request has taken the device.
-            (Err(_), Err(Unfit::RuledOut(RuledOut::InUse))) if taken > 0 => {}
+            (Err(said), Err(why)) if taken > 0 => {
+                // The first check is whether another request has taken the device. Those that do not look at others come before those
+                // that do.
+                let is_in_use = *why == Unfit::RuledOut(RuledOut::InUse);
+                prop_assert!(
+                    said == why || is_in_use || !is_before_others(said),
+                    "{said:?} {why:?}"
+                );
+            }
             _ => prop_assert_eq!(said, &met, "{:?} after {} devices", pick, taken),
         }
     }
