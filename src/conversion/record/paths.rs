@@ -40,15 +40,23 @@ impl Paths {
                 journal,
             });
         }
-        let name = format!(
+        let stamp = format!(
             "{}-{}",
             Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ"),
             std::process::id()
         );
-        Ok(Self {
+        let named = |name: &str| Self {
             backup: folder.join(format!("{name}{BACKUP}")),
             journal: folder.join(format!("{name}{JOURNAL}")),
-        })
+        };
+        let mut paths = named(&stamp);
+        // Containers that share a folder may have processes of one number.
+        let mut number = 2;
+        while paths.journal.exists() || paths.backup.exists() {
+            paths = named(&format!("{stamp}-{number}"));
+            number += 1;
+        }
+        Ok(paths)
     }
 
     /// Those that the user named; one alone says where the other one lies.
