@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::model::{
     AllocationMode, CLASS_RESOURCE, ClaimSpec, ClaimTemplate, Cluster, Component, DeviceRequest, Format,
-    Gate, Kind, Pod, PodClaim, Quantity, Quota, Request, Str, lookup,
+    Gate, Kind, MOST_RESULTS, Pod, PodClaim, Quantity, Quota, Request, Str, lookup,
 };
 use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, is_made_for};
 
@@ -21,9 +21,6 @@ const DEVICES_OF_CLASS: &str = ".deviceclass.resource.k8s.io/devices";
 
 /// What stands before the name of an extended resource. Mirrors `DefaultResourceRequestsPrefix`.
 const REQUESTS: &str = "requests.";
-
-/// Most devices of an allocation, and so what a request for all devices counts. Mirrors `AllocationResultsMaxSize`.
-const MOST_RESULTS: i64 = 32;
 
 /// Amounts by resource, none of which is zero.
 type Usage = BTreeMap<String, i64>;

@@ -137,9 +137,6 @@ pub(super) struct Problem<'a> {
 /// that the API server accepts has some 300 of them at most.
 const MOST_ANSWERS: usize = 40_000_000;
 
-/// Upper bound of devices in one claim's allocation. Mirrors `resource/types.go`, `AllocationResultsMaxSize`, v1.37.1.
-pub(super) const MAX_RESULTS: i64 = 32;
-
 impl<'a> Problem<'a> {
     /// Checks the demand against the pools of the node and counts what it takes.
     ///

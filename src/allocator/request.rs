@@ -11,9 +11,8 @@ use std::collections::HashMap;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, Request, Selector, Str};
+use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, MOST_RESULTS, Request, Selector, Str};
 
-use super::candidates::MAX_RESULTS;
 use super::constraint::{ConstraintDemand, Rule};
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, SourceIx, stretch};
 use crate::devices::{ExpressionId, Expressions, Features, Implementation};
@@ -65,9 +64,9 @@ impl Demand {
                     }
                     least = least.min(count(number, alternative)?);
                 }
-                if least > MAX_RESULTS.saturating_sub(total) {
+                if least > MOST_RESULTS.saturating_sub(total) {
                     let error = format!(
-                        "claim {}, request {}: adding {least} devices exceeds the claim limit of {MAX_RESULTS}, with {total} already accounted for",
+                        "claim {}, request {}: adding {least} devices exceeds the claim limit of {MOST_RESULTS}, with {total} already accounted for",
                         shown(&claim.claim.key()),
                         request.name,
                     );

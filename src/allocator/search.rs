@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use super::candidates::{MAX_RESULTS, Problem, Trouble, Unfit};
+use super::candidates::{Problem, Trouble, Unfit};
 use super::constraint::ConstraintState;
 use super::deepest::Deepest;
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
 use super::request::{Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
 use crate::devices::{Compatibility, CounterIx, PoolView, RuledOut, SetIx, units};
+use crate::model::MOST_RESULTS;
 
 /// How a part of the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +158,7 @@ impl State {
     /// Whether so many more devices make the claim's result too large, whatever devices they are.
     #[inline]
     pub(super) fn exceeds(&self, claim: ClaimIx, more: i64) -> bool {
-        more > MAX_RESULTS - self.picks[claim].len() as i64
+        more > MOST_RESULTS - self.picks[claim].len() as i64
     }
 
     /// Whether a request may not even look at the device.

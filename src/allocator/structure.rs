@@ -185,7 +185,7 @@ impl Structure {
                 }
                 most = most.saturating_add(most_here);
             }
-            self.exceedable |= most > super::candidates::MAX_RESULTS;
+            self.exceedable |= most > crate::model::MOST_RESULTS;
         }
         let mut is_hot_later = false;
         for hot in self.hot_from.iter_mut().rev() {

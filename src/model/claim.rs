@@ -118,6 +118,9 @@ pub struct DeviceRequest {
     pub derived_attributes: Vec<DerivedAttribute>,
 }
 
+/// Most devices in the allocation of one claim. Mirrors `api/resource/v1/types.go`, `AllocationResultsMaxSize`, v1.37.1.
+pub(crate) const MOST_RESULTS: i64 = 32;
+
 /// How many devices a request wants. Unknown modes are kept, since the allocator must name them in its error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AllocationMode {

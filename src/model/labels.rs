@@ -35,8 +35,9 @@ struct Requirement {
     values: BTreeSet<String>,
 }
 
+/// What a requirement asks of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
+pub(crate) enum Operator {
     Equals,
     DoubleEquals,
     NotEquals,
@@ -86,25 +87,48 @@ impl LabelSelector {
 
 impl Requirement {
     fn matches(&self, label: Option<&str>) -> bool {
-        match self.operator {
-            Operator::In | Operator::Equals | Operator::DoubleEquals => {
-                label.is_some_and(|value| self.values.contains(value))
-            }
-            Operator::NotIn | Operator::NotEquals => !label.is_some_and(|value| self.values.contains(value)),
-            Operator::Exists => label.is_some(),
-            Operator::DoesNotExist => label.is_none(),
-            Operator::GreaterThan => self.compare(label, |label, bound| label > bound),
-            Operator::LessThan => self.compare(label, |label, bound| label < bound),
+        let first = self.values.first().map(String::as_str);
+        self.operator
+            .is_met(label, |value| self.values.contains(value), first)
+    }
+}
+
+impl Operator {
+    /// The operator that requirements of objects write so; none where Kubernetes knows no such operator.
+    pub(crate) fn of_object(name: &str) -> Option<Self> {
+        match name {
+            "In" => Some(Self::In),
+            "NotIn" => Some(Self::NotIn),
+            "Exists" => Some(Self::Exists),
+            "DoesNotExist" => Some(Self::DoesNotExist),
+            "Gt" => Some(Self::GreaterThan),
+            "Lt" => Some(Self::LessThan),
+            _ => None,
         }
     }
 
-    /// A label that is no integer is neither greater nor less than anything.
-    fn compare(&self, label: Option<&str>, holds: impl Fn(i64, i64) -> bool) -> bool {
-        let integer = |text: &str| text.parse::<i64>().ok();
-        let bound = self.values.first().and_then(|value| integer(value));
-        match (label.and_then(integer), bound) {
-            (Some(label), Some(bound)) => holds(label, bound),
-            _ => false,
+    /// Whether an object with that label, or without one, meets a requirement whose values `are_listed`, of which `first` is the first.
+    /// Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.1.
+    pub(crate) fn is_met(
+        self,
+        label: Option<&str>,
+        are_listed: impl Fn(&str) -> bool,
+        first: Option<&str>,
+    ) -> bool {
+        let is_listed = || label.is_some_and(&are_listed);
+        // A label that is no integer is neither greater nor less than anything.
+        let compared = |holds: fn(i64, i64) -> bool| {
+            let integer = |text: &str| text.parse::<i64>().ok();
+            let both = label.and_then(integer).zip(first.and_then(integer));
+            both.is_some_and(|(label, bound)| holds(label, bound))
+        };
+        match self {
+            Self::In | Self::Equals | Self::DoubleEquals => is_listed(),
+            Self::NotIn | Self::NotEquals => !is_listed(),
+            Self::Exists => label.is_some(),
+            Self::DoesNotExist => label.is_none(),
+            Self::GreaterThan => compared(|label, bound| label > bound),
+            Self::LessThan => compared(|label, bound| label < bound),
         }
     }
 }

@@ -30,6 +30,7 @@ mod time;
 mod version;
 
 pub use attribute::AttributeValue;
+pub(crate) use claim::MOST_RESULTS;
 pub use claim::{
     AllocatedConfig, AllocatedDevice, Allocation, AllocationMode, CapacityRequirements, Claim, ClaimConfig,
     ClaimSpec, ClaimStatus, ClaimTemplate, ClaimTemplateSpec, Constraint, ConsumerReference,
@@ -46,6 +47,7 @@ pub use decode::{UnknownFields, lookup, with_interner};
 pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, Stage};
 pub(crate) use index::places;
 pub use kind::Kind;
+pub(crate) use labels::Operator;
 pub use labels::{LabelSelector, LabelSelectorError};
 pub use meta::{Condition, Key, Meta, OwnerReference};
 pub use meter::{Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};

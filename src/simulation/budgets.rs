@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Cluster, DisruptionBudget, Key, Pod, PodRequirement, PodSelector, Str, Time};
+use crate::model::{Cluster, DisruptionBudget, Key, Operator, Pod, PodRequirement, PodSelector, Str, Time};
 
 /// A budget, and the pods that it loses.
 #[derive(Clone, Debug)]
@@ -87,17 +87,14 @@ fn selects(budget: &DisruptionBudget, pod: &Pod) -> Result<bool, String> {
         .all(|(key, value)| pod.metadata.label(key) == Some(value)))
 }
 
-/// Mirrors apimachinery `labels/selector.go`, `Requirement.Matches`. Unknown operators have no answer.
+/// Whether the pod meets the requirement. Unknown operators have no answer.
 fn holds(requirement: &PodRequirement, pod: &Pod) -> Option<bool> {
-    let label = pod.metadata.label(&requirement.key);
-    let is_listed = label.is_some_and(|value| requirement.values.contains(value));
-    match requirement.operator.as_str() {
-        "In" => Some(is_listed),
-        "NotIn" => Some(!is_listed),
-        "Exists" => Some(label.is_some()),
-        "DoesNotExist" => Some(label.is_none()),
-        _ => None,
-    }
+    let label = pod.metadata.label(&requirement.key).map(Str::as_str);
+    let are_listed = |value: &str| requirement.values.iter().any(|listed| *listed == *value);
+    // Selectors of pods compare no numbers.
+    let operator = Operator::of_object(&requirement.operator)
+        .filter(|operator| !matches!(operator, Operator::GreaterThan | Operator::LessThan))?;
+    Some(operator.is_met(label, are_listed, None))
 }
 
 #[cfg(test)]

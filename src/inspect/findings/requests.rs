@@ -265,8 +265,8 @@ impl<'a> SelectorCheck<'a> {
         Some(verdict)
     }
 
-    /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1: the class decides first, then the selectors of the request in their
-    /// order, up to the first that does not match.
+    /// Whether selectors of a request fail on a device of the class: the class decides first, then they do in their order, up to the
+    /// first that does not match.
     fn evaluate(&self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
         if self.not_judged.contains(class) {
             return None;

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::decode::{interned, interned_list, list};
-use super::{Meta, Part, Str};
+use super::{Meta, Operator, Part, Str};
 
 /// `core/v1` NodeSelector: matches when any of its terms does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -139,27 +139,12 @@ impl NodeSelectorTerm {
 }
 
 impl NodeRequirement {
-    /// Whether a label of that value, or none, meets the requirement. Mirrors `labels/selector.go`, `Requirement.Matches`.
+    /// Whether a label of that value, or none, meets the requirement, if its operator is known.
     fn matches(&self, value: Option<&Str>) -> bool {
-        let listed = || value.is_some_and(|value| self.values.contains(value));
-        // A label that is no integer meets neither bound.
-        let beyond = |is_beyond: fn(i64, i64) -> bool| {
-            let integer = |text: &Str| text.parse::<i64>().ok();
-            let bound = self.values.first().and_then(integer);
-            value
-                .and_then(integer)
-                .zip(bound)
-                .is_some_and(|(value, bound)| is_beyond(value, bound))
-        };
-        match self.operator.as_str() {
-            "In" => listed(),
-            "NotIn" => !listed(),
-            "Exists" => value.is_some(),
-            "DoesNotExist" => value.is_none(),
-            "Gt" => beyond(|value, bound| value > bound),
-            "Lt" => beyond(|value, bound| value < bound),
-            _ => false,
-        }
+        let are_listed = |value: &str| self.values.iter().any(|listed| *listed == *value);
+        let first = self.values.first().map(Str::as_str);
+        Operator::of_object(&self.operator)
+            .is_some_and(|operator| operator.is_met(value.map(Str::as_str), are_listed, first))
     }
 }
 

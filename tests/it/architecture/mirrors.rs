@@ -23,7 +23,7 @@ const SPLIT: &[(&str, &str, &str)] = &[
     (
         "allocator_incubating.go",
         "isSelectable",
-        "`allocator` has the function, `devices::judge` the gate; `findings::requests` still evaluates class and selectors itself",
+        "`allocator` has the function, `devices::judge` the gate, which others ask for too",
     ),
     (
         "allocator_experimental.go",
@@ -70,11 +70,6 @@ const SPLIT: &[(&str, &str, &str)] = &[
         "dynamicresources.go",
         "PreFilter",
         "`claims` words what is wrong with a request, `cycle` says what follows for the pod",
-    ),
-    (
-        "labels/selector.go",
-        "Requirement.Matches",
-        "selectors of nodes also compare numbers; those of disruption budgets still have a match of their own",
     ),
     (
         "pools_incubating.go",
