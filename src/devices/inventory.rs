@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
+use super::counters::CounterIndex;
 use super::facts::Facts;
 use super::features::Features;
 use super::judge::RuledOut;
@@ -327,40 +328,30 @@ pub struct CounterBalance {
 pub struct PoolCounters(BTreeMap<(Str, Str), CounterBalance>);
 
 impl PoolCounters {
-    /// The counters of `pool`, less what each of its allocated devices consumes. A device counts once, however many hold it.
-    ///
-    /// Mirrors `allocator_incubating.go`, `checkAvailableCounters`, v1.37.1: only published devices consume, and what a device takes
-    /// of counters that do not exist is ignored.
+    /// The counters of `pool`, less what each of its allocated devices consumes: a device counts once, however many hold it, and only
+    /// if it is published. None where the pool is invalid, as the scheduler then counts nothing.
     pub fn of(pool: &Pool<'_>, is_allocated: impl Fn(&DeviceId) -> bool) -> Self {
-        let mut counters = BTreeMap::new();
-        for slice in &pool.slices {
-            for set in &slice.spec.shared_counters {
-                for (name, counter) in &set.counters {
-                    let balance = CounterBalance {
-                        total: counter.value.clone(),
-                        remaining: counter.value.clone(),
-                    };
-                    counters.insert((set.name.clone(), name.clone()), balance);
-                }
-            }
+        let slices: Vec<&Slice> = pool.slices.iter().map(|slice| &***slice).collect();
+        if slices.iter().all(|slice| slice.spec.shared_counters.is_empty()) {
+            return Self::default();
         }
-        if counters.is_empty() {
-            return Self(counters);
-        }
-        for (_, device) in pool.devices() {
-            if device.consumes_counters.is_empty() || !is_allocated(&pool.device_id(&device.name)) {
-                continue;
-            }
-            for consumption in &device.consumes_counters {
-                for (name, counter) in &consumption.counters {
-                    if let Some(balance) = counters.get_mut(&(consumption.counter_set.clone(), name.clone()))
-                    {
-                        balance.remaining.sub(&counter.value);
-                    }
-                }
-            }
-        }
-        Self(counters)
+        let is_taken = |device: &Device| is_allocated(&pool.device_id(&device.name));
+        let counted = CounterIndex::new(&slices, false)
+            .and_then(|index| index.build(std::iter::empty(), slices.iter().copied(), is_taken));
+        let Ok(counters) = counted else {
+            return Self::default();
+        };
+        let sets = slices.iter().flat_map(|slice| &slice.spec.shared_counters);
+        let totals = sets.flat_map(|set| set.counters.iter().map(|(_, counter)| &counter.value));
+        let balances = counters.names.iter().zip(totals).zip(&counters.available);
+        let balances = balances.map(|((name, total), available)| {
+            let balance = CounterBalance {
+                total: total.clone(),
+                remaining: Quantity::from_nanos(*available, total.format()),
+            };
+            (name.clone(), balance)
+        });
+        Self(balances.collect())
     }
 
     /// Every counter, by set and name.

@@ -28,8 +28,7 @@ const SPLIT: &[(&str, &str, &str)] = &[
     (
         "allocator_experimental.go",
         "checkAvailableCounters",
-        "`devices::counters` has the amounts, `PoolView::lacks` compares those of a single device; `devices::inventory` still adds up \
-         itself what is left, for readers",
+        "`devices::counters` has the amounts, `PoolView::lacks` compares those of a single device",
     ),
     (
         "allocator_experimental.go",
