@@ -11,11 +11,6 @@ use crate::support::rust_crate::Crate;
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "allocator",
-        &["candidates", "request"],
-        "a request says what it wants, and the candidates for it what they can give",
-    ),
-    (
-        "allocator",
         &["deepest", "search"],
         "a search notes where it came furthest, which is a state of it",
     ),
