@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use crate::model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, Toleration};
+use crate::model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, Tolerations};
 
 use super::Stop;
 use super::constraint::{Values, attribute_of};
@@ -452,11 +452,10 @@ impl<'a> Problem<'a> {
         })
     }
 
-    fn is_tainted(&self, tolerations: &[Toleration], device: DeviceIx) -> bool {
+    fn is_tainted(&self, tolerations: &Tolerations, device: DeviceIx) -> bool {
         let (first, taints) = self.view(device).untolerated(self.device(device), tolerations);
         if taints > 0 {
-            let compared = taints * (1 + tolerations.len());
-            self.demand.expressions.meter().look(compared / LOOKS_PER_OBJECT);
+            self.demand.expressions.meter().look(taints / LOOKS_PER_OBJECT);
         }
         first.is_some()
     }

@@ -3,12 +3,11 @@
 //! What a check looked at (the claim that holds the device, the counter, the taint) is looked up where a reader asks for it, so that
 //! a search can note millions of codes.
 
-use crate::model::{Device, Node, Slice, Taint, Toleration};
+use crate::model::{Device, Node, Slice, Taint, Tolerations};
 
 use super::counters::InView;
 use super::features::{Features, Implementation};
 use super::pools::{Lack, PoolView};
-use super::taints::is_tolerated;
 
 /// The check that a device does not pass, in the order of `allocator_experimental.go`, `allocateOne` and `allocateDevice`, v1.37.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,13 +134,13 @@ impl PoolView {
     pub(crate) fn untolerated<'a>(
         &'a self,
         device: &'a Device,
-        tolerations: &[Toleration],
+        tolerations: &Tolerations,
     ) -> (Option<&'a Taint>, usize) {
         let mut looked_at = 0;
         let first = self
             .taints(device)
             .inspect(|_| looked_at += 1)
-            .find(|taint| !is_tolerated(tolerations, taint));
+            .find(|taint| !tolerations.tolerate(taint));
         (first, looked_at)
     }
 
@@ -152,7 +151,10 @@ impl PoolView {
         let lack = self.lacks(number).map(RuledOut::of_lack);
         let gate =
             not_selectable(features, device).or_else(|| not_allocatable(features, slice, device, None));
-        let tainted = self.untolerated(device, &[]).0.map(|_| RuledOut::Tainted);
+        let tainted = self
+            .untolerated(device, &Tolerations::default())
+            .0
+            .map(|_| RuledOut::Tainted);
         [lack, gate, tainted].into_iter().flatten()
     }
 }

@@ -1,5 +1,5 @@
 //! The facts about a device, each asked in one place: who holds it, what is left of its capacity and of its counters, whether its
-//! pool can be used, which nodes reach it, which classes it belongs to, which taints it has and who tolerates them.
+//! pool can be used, which nodes reach it, which classes it belongs to, and which taints it has.
 //!
 //! The allocator, the eviction, the scheduler's plugin, simulations and reports stand on this floor. It looks at one device or pool
 //! at a time; which devices serve a claim together is the business of `allocator`.
@@ -11,7 +11,7 @@
 //! - `pools`: what a node sees of a pool, and whether it can be used;
 //! - `reach`: which nodes reach a device;
 //! - `selectors`, `classes`: expressions, and the classes that they make;
-//! - `rules`, `taints`: DeviceTaintRules, taints and tolerations;
+//! - `rules`, `taints`: DeviceTaintRules, and the taints of a device;
 //! - `judge`: the checks that rule a device out for a request.
 
 mod allocated;
@@ -46,7 +46,7 @@ pub(crate) use reach::{Nodes, WantedNode, node_of};
 pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};
 pub use selectors::CachedSelector;
 pub(crate) use selectors::{ExpressionId, Expressions, SelectorError, first_unmatched};
-pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, is_tolerated, keeps_off, tolerates};
+pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off};
 
 #[cfg(test)]
 pub(crate) mod testing;

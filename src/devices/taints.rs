@@ -6,33 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Rules;
-use crate::model::{
-    Cluster, Device, DeviceId, NO_EXECUTE, NO_SCHEDULE, Slice, Str, Taint, TaintRule, Toleration,
-};
-
-/// Whether the toleration is meant for the taint. Unknown effects are the caller's business.
-///
-/// Mirrors `resourceclaim/devicetoleration.go`, `ToleratesTaint`, v1.37.1: an empty key with `Equal`, which the API server lets
-/// through, matches every key with that value.
-pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    let fits = |wanted: &str, actual: &str| wanted.is_empty() || wanted == actual;
-    fits(&toleration.effect, &taint.effect)
-        && fits(&toleration.key, &taint.key)
-        && match toleration.operator.as_str() {
-            "" | "Equal" => toleration.value == taint.value,
-            "Exists" => true,
-            _ => false,
-        }
-}
+use crate::model::{Cluster, Device, DeviceId, NO_EXECUTE, NO_SCHEDULE, Slice, Str, Taint, TaintRule};
 
 /// Whether the taint keeps pods that do not tolerate it off the device.
 pub fn keeps_off(taint: &Taint) -> bool {
     taint.effect == NO_SCHEDULE || taint.effect == NO_EXECUTE
-}
-
-/// Whether one of `tolerations` is meant for the taint.
-pub fn is_tolerated(tolerations: &[Toleration], taint: &Taint) -> bool {
-    tolerations.iter().any(|toleration| tolerates(toleration, taint))
 }
 
 /// A taint of a device, with where it comes from.
@@ -232,42 +210,6 @@ impl<'a> Taints<'a> {
 mod tests {
     use super::*;
     use crate::model::{ClusterBuilder, Environment, Kind, Object};
-
-    #[test]
-    fn tolerations_match_as_in_kubernetes() {
-        let taint = Taint {
-            key: "k".into(),
-            value: "v".into(),
-            effect: "NoExecute".into(),
-            time_added: None,
-        };
-        for (key, operator, value, effect, expected) in [
-            ("k", "Equal", "v", "NoExecute", true),
-            ("k", "", "v", "NoExecute", true),
-            ("k", "Equal", "w", "NoExecute", false),
-            ("k", "Exists", "", "NoExecute", true),
-            ("k", "Exists", "w", "", true),
-            ("", "Exists", "", "", true),
-            ("", "Equal", "v", "", true),
-            ("", "Equal", "", "", false),
-            ("j", "Exists", "", "", false),
-            ("k", "Exists", "", "NoSchedule", false),
-            ("k", "Like", "v", "", false),
-        ] {
-            let toleration = Toleration {
-                key: key.into(),
-                operator: operator.into(),
-                value: value.into(),
-                effect: effect.into(),
-                toleration_seconds: None,
-            };
-            assert_eq!(
-                tolerates(&toleration, &taint),
-                expected,
-                "{key} {operator} {value} {effect}"
-            );
-        }
-    }
 
     fn rule(name: &str, selector: &str) -> Object {
         let json = format!(

@@ -1,7 +1,7 @@
 //! How long a taint is tolerated, and when the pods of a claim have to go.
 
-use crate::devices::{DeviceTaint, Origin, Taints, tolerates};
-use crate::model::{Claim, NO_EXECUTE, Taint, Time, Toleration};
+use crate::devices::{DeviceTaint, Origin, Taints};
+use crate::model::{Claim, NO_EXECUTE, Taint, Time, Tolerations};
 
 /// How an allocated device tolerates a NoExecute taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +19,19 @@ pub enum Tolerance {
 /// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.1. Only tolerations whose effect is literally NoExecute count;
 /// one with an empty effect lets the scheduler use the device, but does not stop the eviction. Of several the shortest time counts,
 /// unless one is for good. Seconds become nanoseconds without a check: from 9,223,372,037 s on they overflow, mostly into the past.
-pub fn tolerance(taint: &Taint, tolerations: &[Toleration]) -> Tolerance {
+pub fn tolerance(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     let mut shortest = None;
-    for toleration in tolerations {
-        if toleration.effect != NO_EXECUTE || !tolerates(toleration, taint) {
+    for alike in tolerations.meant_for(taint) {
+        if alike.effect() != NO_EXECUTE {
             continue;
         }
-        let Some(seconds) = toleration.toleration_seconds else {
+        if alike.is_for_good {
             return Tolerance::Forever;
-        };
-        let seconds = seconds.max(0);
-        shortest = Some(shortest.map_or(seconds, |shortest: i64| shortest.min(seconds)));
+        }
+        shortest = shortest.into_iter().chain(alike.fewest_seconds).min();
     }
-    shortest.map_or(Tolerance::Not, |seconds| {
-        Tolerance::For(seconds.wrapping_mul(1_000_000_000))
+    shortest.map_or(Tolerance::Not, |seconds: i64| {
+        Tolerance::For(seconds.max(0).wrapping_mul(1_000_000_000))
     })
 }
 
@@ -102,7 +101,7 @@ pub fn claim_eviction(claim: &Claim, taints: &Taints<'_>, now: Time) -> Option<E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Cluster, ClusterBuilder, Environment, Kind, Object};
+    use crate::model::{Cluster, ClusterBuilder, Environment, Kind, Object, Toleration};
 
     const ADDED: &str = "2026-11-21T10:00:00Z";
 
@@ -160,9 +159,11 @@ mod tests {
                 Tolerance::For(-second),
             ),
         ] {
+            let tolerations = Tolerations::from_iter(tolerations);
             assert_eq!(tolerance(&taint(), &tolerations), expected, "{tolerations:?}");
         }
-        let past = tolerance(&taint(), &[toleration("NoExecute", Some(9_300_000_000))]);
+        let past = Tolerations::from_iter([toleration("NoExecute", Some(9_300_000_000))]);
+        let past = tolerance(&taint(), &past);
         assert!(matches!(past, Tolerance::For(nanoseconds) if nanoseconds < 0));
         let added = ADDED.parse().unwrap();
         assert!(due(added, past).unwrap() < added);

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::describe::toleration;
 use super::{DeviceReference, ObjectReference, Selection, Warnings};
-use crate::devices::{Inventory, RuleSupport, rule_matches, tolerates};
+use crate::devices::{Inventory, RuleSupport, rule_matches};
 use crate::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
 use crate::model::{
     Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
-    Taint, TaintRule, Time, Toleration,
+    Taint, TaintRule, Time, Tolerations,
 };
 use crate::reservation::users;
 
@@ -140,7 +140,7 @@ pub const TAINTS_NEEDS: [Kind; 4] = [
 /// Devices, claims and pods that the taints of a report name altogether. Every rule may select every device.
 const MOST_LISTED: usize = 1_000_000;
 
-/// Tolerations that are compared with a taint, for which one object counts as named.
+/// Tolerations that are meant for a taint, for which one object counts as named.
 const TOLERATIONS_PER_OBJECT: usize = 16;
 
 /// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
@@ -154,7 +154,7 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
         if !selection.has_labels(&rule.metadata) {
             continue;
         }
-        if listed + listing.compared.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
+        if listed + listing.meant.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
             left_out += 1;
             continue;
         }
@@ -168,7 +168,7 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
         items.push(item);
     }
     for (slice, taint, devices) in published(cluster, selection) {
-        if listed + listing.compared.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
+        if listed + listing.meant.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
             left_out += 1;
             continue;
         }
@@ -247,8 +247,8 @@ struct Listing<'a> {
     release: Release,
     /// Devices on which rules are worth nothing.
     without_rules: HashSet<DeviceId>,
-    /// Tolerations that were compared with taints.
-    compared: Cell<usize>,
+    /// Tolerations that are meant for the taints.
+    meant: Cell<usize>,
     now: Time,
     warnings: Warnings,
 }
@@ -287,7 +287,7 @@ impl<'a> Listing<'a> {
             inventory,
             release,
             without_rules,
-            compared: Cell::new(0),
+            meant: Cell::new(0),
             now,
             warnings: Warnings::default(),
         }
@@ -336,7 +336,6 @@ impl<'a> Listing<'a> {
                     continue;
                 }
                 let tolerations = &holder.result.tolerations;
-                self.compared.set(self.compared.get() + tolerations.len());
                 let own = tolerated_by(taint, tolerations);
                 let held = claims.entry(metadata.key()).or_insert_with(|| Held {
                     claim: holder.claim,
@@ -349,11 +348,13 @@ impl<'a> Listing<'a> {
                 if evicts {
                     held.evicts = Some(held.evicts.map_or(own, |before| lesser(before, own)));
                 }
-                for text in tolerations
-                    .iter()
-                    .filter(|one| tolerates(one, taint))
-                    .map(toleration)
-                {
+                let mut places: Vec<usize> = (tolerations.meant_for(taint))
+                    .flat_map(|alike| alike.places())
+                    .copied()
+                    .collect();
+                self.meant.set(self.meant.get() + places.len());
+                places.sort_unstable();
+                for text in places.into_iter().map(|place| toleration(&tolerations[place])) {
                     if held.known.insert(text.clone()) {
                         held.tolerations.push(text);
                     }
@@ -456,10 +457,10 @@ impl<'a> Listing<'a> {
 }
 
 /// How an allocation with these tolerations tolerates the taint, whatever its effect.
-fn tolerated_by(taint: &Taint, tolerations: &[Toleration]) -> Tolerance {
+fn tolerated_by(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     if taint.effect == NO_EXECUTE {
         tolerance(taint, tolerations)
-    } else if tolerations.iter().any(|toleration| tolerates(toleration, taint)) {
+    } else if tolerations.tolerate(taint) {
         Tolerance::Forever
     } else {
         Tolerance::Not

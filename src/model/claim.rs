@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
 use super::{
     Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector, Str, Time,
+    Tolerations,
 };
 
 /// `resource.k8s.io` ResourceClaim.
@@ -109,8 +110,7 @@ pub struct DeviceRequest {
     /// Access beside the device's owner, for monitoring. With the gate off even `false` is refused by the allocator.
     pub admin_access: Option<bool>,
     /// Taints that do not rule a device out.
-    #[serde(deserialize_with = "list")]
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Tolerations,
     /// Amounts asked of each device.
     pub capacity: Option<CapacityRequirements>,
     /// Attributes computed from those of the device.
@@ -192,26 +192,6 @@ pub struct ClaimConfig {
     pub opaque: Option<Config>,
 }
 
-/// A toleration of device taints.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Toleration {
-    /// Empty matches every key.
-    #[serde(deserialize_with = "interned")]
-    pub key: Str,
-    /// `Exists`, `Equal` or empty, which means `Equal`.
-    #[serde(deserialize_with = "interned")]
-    pub operator: Str,
-    /// Value to compare with.
-    #[serde(deserialize_with = "interned")]
-    pub value: Str,
-    /// Empty matches every effect.
-    #[serde(deserialize_with = "interned")]
-    pub effect: Str,
-    /// How long a NoExecute taint is tolerated, in seconds; absent means for ever.
-    pub toleration_seconds: Option<i64>,
-}
-
 /// What a claim got.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -274,8 +254,7 @@ pub struct AllocatedDevice {
     #[serde(deserialize_with = "or_default")]
     pub admin_access: bool,
     /// Copied from the request.
-    #[serde(deserialize_with = "list")]
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Tolerations,
     /// Copied from the device.
     #[serde(deserialize_with = "interned_list")]
     pub binding_conditions: Vec<Str>,

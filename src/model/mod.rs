@@ -27,6 +27,7 @@ mod semver;
 mod slice;
 mod text;
 mod time;
+mod tolerations;
 mod version;
 
 pub use attribute::AttributeValue;
@@ -35,7 +36,6 @@ pub use claim::{
     AllocatedConfig, AllocatedDevice, Allocation, AllocationMode, CapacityRequirements, Claim, ClaimConfig,
     ClaimSpec, ClaimStatus, ClaimTemplate, ClaimTemplateSpec, Constraint, ConsumerReference,
     DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, NetworkData, Request,
-    Toleration,
 };
 pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER};
 pub use class::{
@@ -73,4 +73,5 @@ pub use slice::{
 };
 pub use text::{Interner, Str};
 pub use time::Time;
+pub use tolerations::{Toleration, Tolerations};
 pub use version::{InvalidVersion, Version};

@@ -68,7 +68,7 @@ pub struct EventItem {
 }
 
 /// A taint that makes a pod go.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonItem {
     /// The rule, if it is one.
@@ -85,7 +85,7 @@ pub struct ReasonItem {
 }
 
 /// A device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct DeviceItem {
     /// Its driver.
     pub driver: Str,

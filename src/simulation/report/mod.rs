@@ -146,17 +146,21 @@ fn tolerations(world: &World<'_>) -> Vec<TolerationItem> {
 
 /// Pods that tolerate every taint of their devices for good, with the taints.
 fn tolerating(tolerations: &[TolerationItem]) -> BTreeMap<Key, Vec<ReasonItem>> {
-    let mut found: BTreeMap<Key, Vec<ReasonItem>> = BTreeMap::new();
-    let key = |item: &TolerationItem| Key::new(item.namespace.clone(), item.name.clone());
-    for item in tolerations {
-        let reasons = found.entry(key(item)).or_default();
-        if !reasons.contains(&item.taint) {
-            reasons.push(item.taint.clone());
-        }
+    fn pod(item: &TolerationItem) -> (&Str, &Str) {
+        (&item.namespace, &item.name)
     }
+    let going: HashSet<_> = tolerations
+        .iter()
+        .filter(|item| item.tolerated != Tolerated::Forever)
+        .map(pod)
+        .collect();
+    // Only looked up in, never walked.
+    let mut known = HashSet::new();
+    let mut found: BTreeMap<Key, Vec<ReasonItem>> = BTreeMap::new();
     for item in tolerations {
-        if item.tolerated != Tolerated::Forever {
-            found.remove(&key(item));
+        if !going.contains(&pod(item)) && known.insert((pod(item), &item.taint)) {
+            let key = Key::new(item.namespace.clone(), item.name.clone());
+            found.entry(key).or_default().push(item.taint.clone());
         }
     }
     found
