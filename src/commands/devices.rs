@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
+use itertools::Itertools;
+
 use crate::context::Ctx;
 use crate::devices::{ClassSelectors, DeviceNode, DeviceState};
 use crate::error::{Outcome, UsageError};
@@ -167,13 +169,10 @@ fn pods(item: &DeviceItem, cell: &mut Cell<'_, ()>) {
             return;
         };
         for pod in pods {
-            let name = format!("{}/{}", holder.namespace, pod.name);
-            if !names.contains(&name) {
-                names.push(name);
-            }
+            names.push(format!("{}/{}", holder.namespace, pod.name));
         }
     }
-    cell.list(names);
+    cell.list(names.into_iter().unique());
 }
 
 /// `Free`, `Allocated,Unpublished`.

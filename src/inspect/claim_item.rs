@@ -5,6 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use itertools::Itertools;
 use serde::{Serialize, Serializer};
 
 use super::references::{Consumer, Owner, consumers};
@@ -84,18 +85,16 @@ impl ClaimItem {
     /// The same with the taints of its devices.
     #[must_use]
     pub fn with_taints(mut self, taints: &Taints<'_>) -> Self {
-        let mut found: Vec<Taint> = Vec::new();
-        for result in self.claim.results() {
-            for tainted in taints.of_device(&result.id()) {
-                let same = |known: &Taint| {
-                    (&known.key, &known.value, &known.effect)
-                        == (&tainted.taint.key, &tainted.taint.value, &tainted.taint.effect)
-                };
-                if !found.iter().any(same) {
-                    found.push(tainted.taint.clone());
-                }
-            }
-        }
+        let results = self.claim.results().iter();
+        let found = results
+            .flat_map(|result| {
+                taints
+                    .of_device(&result.id())
+                    .map(|tainted| tainted.taint.clone())
+                    .collect_vec()
+            })
+            .unique_by(|taint| (taint.key.clone(), taint.value.clone(), taint.effect.clone()))
+            .collect();
         self.taints = ClaimTaints::Known(found);
         self
     }
@@ -142,25 +141,14 @@ impl ClaimItem {
 
     /// Classes that it names, in the order of the requests, each once.
     pub fn classes(&self) -> Vec<&Str> {
-        let mut classes = Vec::new();
-        for request in alternatives(&self.claim) {
-            if !classes.contains(&&request.device_class_name) {
-                classes.push(&request.device_class_name);
-            }
-        }
-        classes
+        let classes = alternatives(&self.claim).map(|request| &request.device_class_name);
+        classes.unique().collect()
     }
 
     /// Pools of its devices, in the order of the devices, each once.
     pub fn pools(&self) -> Vec<PoolId> {
-        let mut pools = Vec::new();
-        for result in self.claim.results() {
-            let pool = result.id().pool_id();
-            if !pools.contains(&pool) {
-                pools.push(pool);
-            }
-        }
-        pools
+        let results = self.claim.results().iter();
+        results.map(|result| result.id().pool_id()).unique().collect()
     }
 
     /// Taints of its devices; absent when unknown.

@@ -68,6 +68,7 @@ const fn shell(name: &'static str, uses: &'static [&'static str], crates: &'stat
 const EVERYWHERE: &[&str] = &[
     "foldhash",
     "hashbrown",
+    "itertools",
     "jiff",
     "memchr",
     "serde",

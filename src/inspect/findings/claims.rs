@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use itertools::Itertools;
+
 use super::finding::{Subject, claim_key, pod_key, some};
 use super::{Code, Finding, Look};
 use crate::inspect::Binding;
-use crate::model::{Claim, ClaimSpec, FINALIZER, Key, Kind, Meta, PodGroup, Str, Toleration};
+use crate::model::{Claim, ClaimSpec, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration};
 use crate::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
@@ -276,18 +278,14 @@ pub(super) fn tolerations_of(spec: &ClaimSpec) -> impl Iterator<Item = &Tolerati
 
 /// Tolerations that end at once although they name a time.
 fn toleration_seconds(look: &mut Look<'_>, kind: Kind, metadata: &Meta, tolerations: &[&Toleration]) {
-    let mut told: Vec<(i64, &Str)> = Vec::new();
-    for toleration in tolerations {
-        let Some(seconds) = toleration.toleration_seconds else {
-            continue;
-        };
-        if toleration.effect == crate::model::NO_EXECUTE
-            && !(0..OVERFLOWING_SECONDS).contains(&seconds)
-            && !told.contains(&(seconds, &toleration.key))
-        {
-            told.push((seconds, &toleration.key));
-        }
-    }
+    let evicting = tolerations
+        .iter()
+        .filter(|toleration| toleration.effect == NO_EXECUTE);
+    let told = evicting
+        .filter_map(|toleration| Some((toleration.toleration_seconds?, &toleration.key)))
+        .filter(|(seconds, _)| !(0..OVERFLOWING_SECONDS).contains(seconds))
+        .unique()
+        .collect_vec();
     if told.is_empty() {
         return;
     }

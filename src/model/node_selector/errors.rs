@@ -5,6 +5,8 @@
 
 use std::fmt::{self, Display};
 
+use itertools::Itertools;
+
 use super::super::{Str, go_quote};
 use super::{NodeRequirement, NodeSelectorTerm};
 
@@ -46,12 +48,7 @@ pub(super) fn aggregated(mut errors: Vec<String>) -> Option<String> {
     if errors.len() <= 1 {
         return errors.pop();
     }
-    let mut distinct: Vec<String> = Vec::with_capacity(errors.len());
-    for error in errors {
-        if !distinct.contains(&error) {
-            distinct.push(error);
-        }
-    }
+    let distinct = errors.into_iter().unique().collect_vec();
     Some(match distinct.as_slice() {
         [only] => only.clone(),
         several => format!("[{}]", several.join(", ")),
