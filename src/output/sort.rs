@@ -67,7 +67,7 @@ impl SortBy {
         let path_of = |column: &Column<R, C>| column.path?.parse::<Path>().ok();
         let of_column = column.and_then(path_of);
         let path = of_column.as_ref().or(self.path.as_ref());
-        let mut keys: Vec<Option<Value>> = items
+        let keys: Vec<Option<Value>> = items
             .iter()
             .map(|item| {
                 serde_json::to_value(item)
@@ -84,19 +84,23 @@ impl SortBy {
                 columns,
             });
         }
-        let reading = Reading::of(&keys);
-        let mut keyed: Vec<(Option<Key>, T)> = keys
-            .drain(..)
-            .map(|key| key.map(|key| reading.key(key)))
-            .zip(items.drain(..))
-            .collect();
-        keyed.sort_by(|(a, _), (b, _)| match (a, b) {
-            (Some(a), Some(b)) => a.compare(b),
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        });
-        items.extend(keyed.into_iter().map(|(_, item)| item));
+        let mut left: Vec<Option<T>> = items.drain(..).map(Some).collect();
+        items.extend(order(keys).filter_map(|place| left[place].take()));
         Ok(())
     }
+}
+
+/// The places of `keys` in their order; of equal ones the first comes first, and what has none comes last. Places are sorted instead of
+/// items, so that the program has one sort for all kinds of them.
+fn order(keys: Vec<Option<Value>>) -> impl Iterator<Item = usize> {
+    let reading = Reading::of(&keys);
+    let keys = keys.into_iter().map(|key| key.map(|key| reading.key(key)));
+    let mut keyed: Vec<(Option<Key>, usize)> = keys.zip(0..).collect();
+    keyed.sort_by(|(a, _), (b, _)| match (a, b) {
+        (Some(a), Some(b)) => a.compare(b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    });
+    keyed.into_iter().map(|(_, place)| place)
 }
 
 /// What the texts of a column are. Decided for all of them at once: an order that compared some as numbers and some as
