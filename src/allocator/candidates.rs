@@ -25,8 +25,8 @@ use crate::devices::{
 pub enum Unfit {
     /// A check rules it out, and the search goes on with the next device.
     RuledOut(RuledOut),
-    /// The attempt ends where the search meets the device.
-    Trouble(Trouble),
+    /// The attempt ends where the search meets the device. Boxed, as the search hands on an answer for each device that it tries.
+    Trouble(Box<Trouble>),
 }
 
 impl From<RuledOut> for Unfit {
@@ -37,7 +37,7 @@ impl From<RuledOut> for Unfit {
 
 impl From<Trouble> for Unfit {
     fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+        Self::Trouble(Box::new(trouble))
     }
 }
 
@@ -205,7 +205,7 @@ impl<'a> Problem<'a> {
                             Err(Unfit::RuledOut(why)) if !why.is_selected() => {}
                             Ok(()) | Err(Unfit::RuledOut(_)) => all.push(device),
                             Err(Unfit::Trouble(trouble)) => {
-                                return Err(self.stop(alternative, device, trouble));
+                                return Err(self.stop(alternative, device, *trouble));
                             }
                         }
                     }
@@ -295,7 +295,7 @@ impl<'a> Problem<'a> {
         self.verdicts[place] = match &verdict {
             Ok(()) => Known::Is(Ok(())),
             Err(Unfit::RuledOut(why)) => Known::Is(Err(*why)),
-            Err(Unfit::Trouble(Trouble::NotTried)) => Known::NotTried,
+            Err(Unfit::Trouble(trouble)) if **trouble == Trouble::NotTried => Known::NotTried,
             // An error ends the attempt, so it needs no place.
             Err(Unfit::Trouble(_)) => Known::NotYet,
         };
@@ -367,11 +367,12 @@ impl<'a> Problem<'a> {
             Ok(Some(selector)) if selector.of_class => return Err(RuledOut::ClassSelector.into()),
             Ok(Some(_)) => return Err(RuledOut::RequestSelector.into()),
             Err((place, error)) => {
-                return Err(Unfit::Trouble(match error {
+                let trouble = match error {
                     SelectorError::NotTried => Trouble::NotTried,
                     SelectorError::Compile(why) => Trouble::SelectorCompile(place, why),
                     SelectorError::Runtime(why) => Trouble::SelectorRuntime(place, why),
-                }));
+                };
+                return Err(trouble.into());
             }
         }
         let slice = self.slice(device);

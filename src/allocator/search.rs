@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use super::candidates::{Problem, Trouble, Unfit};
+use super::candidates::{Problem, Unfit};
 use super::constraint::ConstraintState;
 use super::deepest::Deepest;
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
@@ -289,8 +289,7 @@ impl State {
                 ))
             }
             Unfit::RuledOut(_) => return Flow::Fail,
-            Unfit::Trouble(Trouble::NotTried) => return Flow::GaveUp,
-            Unfit::Trouble(trouble) => problem.stop(alternative, device, trouble),
+            Unfit::Trouble(trouble) => problem.stop(alternative, device, *trouble),
         };
         match stop {
             Stop::Error(error) => {

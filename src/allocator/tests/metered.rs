@@ -95,7 +95,7 @@ fn a_device_that_was_not_tried_is_neither_free_nor_ruled_out() {
                 match unfit {
                     Ok(()) => assert_ne!(*name, "other"),
                     Err(Unfit::RuledOut(RuledOut::ClassSelector)) => assert_eq!(*name, "other"),
-                    Err(Unfit::Trouble(Trouble::NotTried)) => unknown += 1,
+                    Err(Unfit::Trouble(trouble)) if **trouble == Trouble::NotTried => unknown += 1,
                     other => panic!("{other:?}"),
                 }
             }
