@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{ClaimFilter, ClaimItem, LeftOut, Selection, Warnings};
 use crate::devices::Taints;
-use crate::model::{Cluster, Gap, Kind, Time};
+use crate::model::{AllocatedDevice, Cluster, Gap, Kind, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -18,6 +18,9 @@ pub struct ClaimList {
     #[serde(skip)]
     pub warnings: Warnings,
 }
+
+/// Taints of the devices of all claims together, for each claim, that are looked at. Every rule may select every device.
+const MOST_TAINTS: usize = 3_000_000;
 
 /// The claims of `selection` that pass `filter`. With `show_taints` the devices' taints are looked up too.
 pub fn claims(
@@ -53,9 +56,27 @@ pub fn claims(
             .collect()
     } else {
         let taints = Taints::of(cluster);
-        chosen
-            .map(|claim| ClaimItem::of(claim).with_taints(&taints))
-            .collect()
+        let (mut left, mut without_taints) = (MOST_TAINTS, 0);
+        let items = chosen.map(|claim| {
+            let of_result = |result: &AllocatedDevice| taints.count(&result.id());
+            let count = claim.results().iter().map(of_result).sum();
+            let item = ClaimItem::of(claim);
+            if let Some(rest) = left.checked_sub(count) {
+                left = rest;
+                item.with_taints(&taints)
+            } else {
+                left = 0;
+                without_taints += 1;
+                item.with_unknown_taints()
+            }
+        });
+        let items = items.collect();
+        if without_taints > 0 {
+            warnings.add(format!(
+                "taints of {without_taints} claims are not listed: the devices of all have more than {MOST_TAINTS} together"
+            ));
+        }
+        items
     };
     if let Some(node) = &filter.node {
         left_out.warn(
