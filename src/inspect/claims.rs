@@ -94,3 +94,38 @@ fn taints_gap(cluster: &Cluster) -> Option<&Gap> {
         .gap(Kind::ResourceSlice, "")
         .or_else(|| cluster.gap(Kind::DeviceTaintRule, ""))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::devices::testing::{World, holding};
+
+    #[test]
+    fn more_taints_than_are_looked_at_are_unknown() {
+        // Each rule is about the device of each claim.
+        let mut world = World::default().slice("n", &json!([{"name": "x"}]));
+        for number in 0..1_000 {
+            world = world
+                .rule(&format!("r{number:04}"), &json!({"driver": "d"}), "NoExecute")
+                .rule(&format!("s{number:04}"), &json!({"driver": "d"}), "NoExecute")
+                .rule(&format!("t{number:04}"), &json!({"driver": "d"}), "NoExecute");
+        }
+        for number in 0..1_010 {
+            world = world.claim(&format!("c{number}"), &json!({}), &holding(&["x"], &[]));
+        }
+        let list = claims(
+            &world.build(),
+            &Selection::default(),
+            &ClaimFilter::default(),
+            true,
+            Time::from_unix_seconds(0),
+        );
+        let unknown = list.items.iter().filter(|item| item.taints().is_none());
+        assert_eq!(unknown.count(), 10);
+        let warning =
+            "taints of 10 claims are not listed: the devices of all have more than 3000000 together";
+        assert!(list.warnings.iter().any(|text| text == warning));
+    }
+}
