@@ -48,8 +48,8 @@ impl Toleration {
 ///
 /// Mirrors `resourceclaim/devicetoleration.go`, `ToleratesTaint`, v1.37.1: an empty key with `Equal`, which the API server lets
 /// through, matches every key with that value.
-fn meanings(taint: &Taint) -> impl Iterator<Item = Meaning<'_>> {
-    let either = |text| [text, ""].into_iter().take(if text == "" { 1 } else { 2 });
+fn meanings<'a>(taint: &'a Taint) -> impl Iterator<Item = Meaning<'a>> {
+    let either = |text: &'a str| [text, ""].into_iter().take(if text.is_empty() { 1 } else { 2 });
     either(taint.key.as_str()).flat_map(move |key| {
         let values = [None, Some(taint.value.as_str())];
         values.into_iter().flat_map(move |value| {
