@@ -67,11 +67,15 @@ pub struct DeviceClaim {
 }
 
 impl Part for DeviceClaim {
-    const ABSENT: &'static Self = &Self {
-        requests: Vec::new(),
-        constraints: Vec::new(),
-        config: Vec::new(),
-    };
+    fn absent() -> &'static Self {
+        const {
+            &Self {
+                requests: Vec::new(),
+                constraints: Vec::new(),
+                config: Vec::new(),
+            }
+        }
+    }
 }
 
 /// One request of a claim: exactly one of its two forms is set in a valid object.

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use super::decode::{interned, interned_option, interned_pairs, keyed, list, or_default};
-use super::{Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, Str, Time};
+use super::{
+    Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, Str, Time, Tolerations,
+};
 
 /// `core/v1` Pod.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -70,7 +72,7 @@ pub struct PodSpec {
     /// Further demands on the node.
     pub affinity: Option<Box<Affinity>>,
     /// Node taints that do not matter.
-    pub tolerations: Repeated<Vec<NodeToleration>>,
+    pub tolerations: Repeated<Tolerations>,
     /// While there is one, the scheduler does not look at the pod.
     #[serde(deserialize_with = "list")]
     pub scheduling_gates: Vec<Named>,
@@ -155,11 +157,15 @@ pub struct Resources {
 }
 
 impl Part for Resources {
-    const ABSENT: &'static Self = &Self {
-        requests: Vec::new(),
-        limits: Vec::new(),
-        claims: Vec::new(),
-    };
+    fn absent() -> &'static Self {
+        const {
+            &Self {
+                requests: Vec::new(),
+                limits: Vec::new(),
+                claims: Vec::new(),
+            }
+        }
+    }
 }
 
 /// A claim of the pod that a container uses.
@@ -255,26 +261,6 @@ pub struct PreferredTerm {
     /// Which nodes.
     #[serde(deserialize_with = "or_default")]
     pub preference: NodeSelectorTerm,
-}
-
-/// A toleration of node taints.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeToleration {
-    /// Empty matches every key, with `Exists`.
-    #[serde(deserialize_with = "interned")]
-    pub key: Str,
-    /// `Exists`, `Equal` (also when empty), `Lt` or `Gt`.
-    #[serde(deserialize_with = "interned")]
-    pub operator: Str,
-    /// Value to compare with.
-    #[serde(deserialize_with = "interned")]
-    pub value: Str,
-    /// Empty matches every effect.
-    #[serde(deserialize_with = "interned")]
-    pub effect: Str,
-    /// How long a NoExecute taint is tolerated, in seconds.
-    pub toleration_seconds: Option<i64>,
 }
 
 /// What became of a pod.

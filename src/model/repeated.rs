@@ -19,11 +19,13 @@ use super::decode;
 /// What can be the same in many objects.
 pub trait Part: Clone + Default + DeserializeOwned + Send + Sync + 'static {
     /// What stands for a part that is absent or `null`.
-    const ABSENT: &'static Self;
+    fn absent() -> &'static Self;
 }
 
 impl<T: Clone + DeserializeOwned + Send + Sync + 'static> Part for Vec<T> {
-    const ABSENT: &'static Self = &Vec::new();
+    fn absent() -> &'static Self {
+        const { &Vec::new() }
+    }
 }
 
 /// A part of an object, shared with the other objects of the source that have the same one. Whoever changes it gets a
@@ -41,7 +43,7 @@ impl<T: Part> Deref for Repeated<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.0.as_deref().unwrap_or(T::ABSENT)
+        self.0.as_deref().unwrap_or_else(|| T::absent())
     }
 }
 

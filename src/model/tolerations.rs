@@ -1,4 +1,4 @@
-//! Tolerations of device taints, found by the taints that they are meant for.
+//! Tolerations of taints of devices and nodes, found by the taints that they are meant for.
 
 use std::ops::{Deref, Range};
 use std::sync::OnceLock;
@@ -6,16 +6,17 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Deserializer};
 
 use super::decode::{interned, list};
-use super::{Str, Taint};
+use super::{Part, Str, Taint};
 
-/// A toleration of device taints.
+/// A toleration of taints: of devices in a claim, of nodes in a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Toleration {
     /// Empty matches every key.
     #[serde(deserialize_with = "interned")]
     pub key: Str,
-    /// `Exists`, `Equal` or empty, which means `Equal`.
+    /// `Exists`, `Equal` or empty, which means `Equal`. A pod's `Lt` and `Gt` match nothing, as the gate
+    /// TaintTolerationComparisonOperators is off by default.
     #[serde(deserialize_with = "interned")]
     pub operator: Str,
     /// Value to compare with.
@@ -46,8 +47,8 @@ impl Toleration {
 
 /// What a toleration may say to be meant for the taint. Unknown effects are the caller's business.
 ///
-/// Mirrors `resourceclaim/devicetoleration.go`, `ToleratesTaint`, v1.37.1: an empty key with `Equal`, which the API server lets
-/// through, matches every key with that value.
+/// Mirrors `resourceclaim/devicetoleration.go`, `ToleratesTaint`, and `core/v1/toleration.go`, `Toleration.ToleratesTaint`,
+/// v1.37.1: an empty key with `Equal`, which the API server lets through for devices, matches every key with that value.
 fn meanings<'a>(taint: &'a Taint) -> impl Iterator<Item = Meaning<'a>> {
     let either = |text: &'a str| [text, ""].into_iter().take(if text.is_empty() { 1 } else { 2 });
     either(taint.key.as_str()).flat_map(move |key| {
@@ -59,7 +60,7 @@ fn meanings<'a>(taint: &'a Taint) -> impl Iterator<Item = Meaning<'a>> {
     })
 }
 
-/// Tolerations of a request or of an allocated device, in their order.
+/// Tolerations of a request, of an allocated device or of a pod, in their order.
 ///
 /// A list may have far more than the 16 that the API server accepts, and a device as many taints. Who asks about a taint therefore
 /// does not walk the list.
@@ -175,6 +176,16 @@ impl Groups {
     }
 }
 
+impl Part for Tolerations {
+    fn absent() -> &'static Self {
+        static ABSENT: Tolerations = Tolerations {
+            list: Vec::new(),
+            groups: OnceLock::new(),
+        };
+        &ABSENT
+    }
+}
+
 impl Deref for Tolerations {
     type Target = [Toleration];
 
@@ -257,6 +268,7 @@ mod tests {
             ("j", "Exists", "", "", false),
             ("k", "Exists", "", "NoSchedule", false),
             ("k", "Like", "v", "", false),
+            ("k", "Gt", "v", "", false),
         ] {
             let tolerations = Tolerations::from_iter([toleration(key, operator, value, effect)]);
             assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::extended::class_of;
 use super::requests::{Amounts, Usage, amount, host_ports, pod_requests};
-use crate::model::{Cluster, Node, NodeToleration, Pod, Str, Taint, lookup};
+use crate::model::{Cluster, Node, Pod, Str, Taint, lookup};
 
 /// A plain filter that rejects a node, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.1.
@@ -109,7 +109,7 @@ impl<'a> PlainFilters<'a> {
         if pod.node().is_some_and(|name| *name != node.metadata.name) {
             return Some(Plain::NodeName);
         }
-        if node.spec.unschedulable && !tolerated(&pod.spec.tolerations, &unschedulable_taint()) {
+        if node.spec.unschedulable && !pod.spec.tolerations.tolerate(&unschedulable_taint()) {
             return Some(Plain::NodeUnschedulable);
         }
         if let Some(taint) = untolerated(pod, node).next() {
@@ -185,7 +185,7 @@ impl<'a> PlainFilters<'a> {
 pub(super) fn untolerated<'n>(pod: &Pod, node: &'n Node) -> impl Iterator<Item = &'n Taint> {
     let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
     let taints = node.spec.taints.iter().filter(blocks);
-    taints.filter(|taint| !tolerated(&pod.spec.tolerations, taint))
+    taints.filter(|taint| !pod.spec.tolerations.tolerate(taint))
 }
 
 /// Requested resources that some device class provides.
@@ -203,20 +203,6 @@ fn unschedulable_taint() -> Taint {
         effect: "NoSchedule".into(),
         ..Taint::default()
     }
-}
-
-/// Whether any toleration of a pod covers a node's taint. Mirrors `core/v1/toleration.go`, `Toleration.ToleratesTaint`, with the
-/// comparison operators off, as they are by default.
-fn tolerated(tolerations: &[NodeToleration], taint: &Taint) -> bool {
-    tolerations.iter().any(|toleration| {
-        (toleration.effect.is_empty() || toleration.effect == taint.effect)
-            && (toleration.key.is_empty() || toleration.key == taint.key)
-            && match toleration.operator.as_str() {
-                "" | "Equal" => toleration.value == taint.value,
-                "Exists" => true,
-                _ => false,
-            }
-    })
 }
 
 /// Mirrors `kube-scheduler/framework/types.go`, `HostPortInfo.CheckConflict`.

@@ -19,9 +19,13 @@ pub struct NodeSelector {
 }
 
 impl Part for NodeSelector {
-    const ABSENT: &'static Self = &Self {
-        node_selector_terms: Vec::new(),
-    };
+    fn absent() -> &'static Self {
+        const {
+            &Self {
+                node_selector_terms: Vec::new(),
+            }
+        }
+    }
 }
 
 /// Requirements that must all hold. A term without requirements matches nothing.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::cel::Terms;
 use crate::model::{
-    AllocationMode, Change, Claim, Cluster, DeviceRequest, Key, Kind, Node, NodeToleration, Object, Pod,
-    PoolId, Quantity, Slice, Str, Taint, Toleration,
+    AllocationMode, Change, Claim, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId, Quantity,
+    Slice, Str, Taint, Toleration,
 };
 use crate::scheduling::placement::release;
 use crate::scheduling::plain::UNSCHEDULABLE;
@@ -282,11 +282,11 @@ impl Fix {
                 }
             }),
             Self::TolerateNode { key, effect } => change_pod(cluster, pod, |pod| {
-                pod.spec.tolerations.push(NodeToleration {
+                pod.spec.tolerations.push(Toleration {
                     key: key.clone(),
                     operator: "Exists".into(),
                     effect: effect.clone(),
-                    ..NodeToleration::default()
+                    ..Toleration::default()
                 });
             }),
             Self::FewerExtended {
