@@ -59,11 +59,6 @@ impl Facts {
     /// With which the scheduler ends the attempt.
     pub(crate) fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
         let views = self.pools.of_node(node, &self.allocated);
-        let meter = self.selectors.meter();
-        meter.look(self.pools.looks_at_slices(node));
-        for view in views.iter().flatten() {
-            meter.look(view.size());
-        }
         views.map_err(|why| format!("gather pool information: {why}"))
     }
 

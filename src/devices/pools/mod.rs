@@ -47,6 +47,8 @@ struct PoolSlices {
     slices: Vec<Arc<NumberedSlice>>,
     /// The node whose own all of them are.
     node: Option<Str>,
+    /// How much it takes to see which of them reach a node.
+    looks: usize,
 }
 
 /// All pools, with an index of those a node may reach.
@@ -102,13 +104,10 @@ impl PoolIndex {
                         id: id.clone(),
                         slices: Vec::with_capacity(1),
                         node: node.cloned(),
+                        looks: 0,
                     });
                     index.all.len() as u32 - 1
                 });
-            let known = &mut index.all[pool as usize].node;
-            if known.as_ref() != node {
-                *known = None;
-            }
             match node {
                 Some(node) => {
                     let reached = index.of_node.entry(node.clone()).or_insert_with(|| Reached {
@@ -123,9 +122,14 @@ impl PoolIndex {
                     index.shared.insert(pool);
                 }
             }
-            index.all[pool as usize].slices.push(numbered);
+            let known = &mut index.all[pool as usize];
+            if known.node.as_ref() != node {
+                known.node = None;
+            }
+            known.looks += looks(&numbered.slice);
+            known.slices.push(numbered);
         }
-        let of_pool = |pool: &u32| looks(&index.all[*pool as usize].slices);
+        let of_pool = |pool: &u32| index.all[*pool as usize].looks;
         index.shared_looks = index.shared.iter().map(of_pool).sum();
         index
     }
@@ -225,8 +229,20 @@ impl Pools {
         node: &Node,
         allocated: &AllocatedState,
     ) -> Result<Vec<Arc<PoolView>>, String> {
-        let mut views = Vec::new();
         let own = self.index.of_node.get(&node.metadata.name);
+        let views = self.reached(own, node, allocated);
+        let sizes = views.iter().flatten().map(|view| view.size());
+        self.meter.look(self.looks(own) + sizes.sum::<usize>());
+        views
+    }
+
+    fn reached(
+        &self,
+        own: Option<&Reached>,
+        node: &Node,
+        allocated: &AllocatedState,
+    ) -> Result<Vec<Arc<PoolView>>, String> {
+        let mut views = Vec::new();
         for pool in own.iter().flat_map(|own| own.pools()) {
             views.extend(self.view(pool, node, allocated)?);
         }
@@ -243,11 +259,13 @@ impl Pools {
 
     /// How much it takes to see which slices reach a node.
     pub(crate) fn looks_at_slices(&self, node: &Node) -> usize {
-        let own = self.index.of_node.get(&node.metadata.name);
+        self.looks(self.index.of_node.get(&node.metadata.name))
+    }
+
+    fn looks(&self, own: Option<&Reached>) -> usize {
         let own = own.iter().flat_map(|own| own.pools());
-        own.map(|pool| looks(&self.index.all[pool as usize].slices))
-            .sum::<usize>()
-            + self.index.shared_looks
+        let of_own = own.map(|pool| self.index.all[pool as usize].looks);
+        of_own.sum::<usize>() + self.index.shared_looks
     }
 
     fn view(
@@ -398,19 +416,14 @@ fn own_node(slice: &Slice) -> Option<&Str> {
     slice.spec.node_name.as_ref().filter(|name| !name.is_empty())
 }
 
-/// How much it takes to see which of `slices` reach a node.
-fn looks(slices: &[Arc<NumberedSlice>]) -> usize {
-    let of_slice = |numbered: &Arc<NumberedSlice>| {
-        let slice = &numbered.slice;
-        if !slice.spec.per_device_node_selection {
-            return Nodes::of_slice(slice).looks();
-        }
-        let devices = slice.spec.devices.iter();
-        1 + devices
-            .map(|device| Nodes::of_device(slice, device).looks())
-            .sum::<usize>()
-    };
-    slices.iter().map(of_slice).sum()
+/// How much it takes to see whether `slice` reaches a node.
+fn looks(slice: &Slice) -> usize {
+    if !slice.spec.per_device_node_selection {
+        return Nodes::of_slice(slice).looks();
+    }
+    let devices = slice.spec.devices.iter();
+    let of_devices = devices.map(|device| Nodes::of_device(slice, device).looks());
+    1 + of_devices.sum::<usize>()
 }
 
 /// Whether at least one device of the slice reaches the node.
