@@ -20,8 +20,8 @@ use crate::model::{
     Version,
 };
 use crate::reservation::{
-    ENTRY_ANNOTATION, PodGroups, claim_name, claim_names, group_claim_name, is_done, is_made_for,
-    is_reserved_for,
+    ENTRY_ANNOTATION, NoGroup, PodGroups, claim_name, claim_names, group_claim_name, group_of_member,
+    is_done, is_made_for, is_reserved_for,
 };
 
 /// What gates and release of the controller decide.
@@ -338,23 +338,9 @@ impl ResourceClaims {
         })
     }
 
-    /// The group that the pod is a member of. Mirrors `getPodGroup`.
-    fn group_of<'a>(&self, cluster: &'a Cluster, pod: &Pod) -> Result<Option<&'a Arc<PodGroup>>, Stop> {
-        let Some(name) = pod.pod_group() else {
-            return Ok(None);
-        };
-        if !self.features.workloads {
-            return Err(Stop::Drop(format!(
-                "Pod is a member of PodGroup {name} but {} feature is disabled",
-                Gate::GenericWorkload
-            )));
-        }
-        match cluster.pod_group(&pod.metadata.beside(name)) {
-            Some(group) => Ok(Some(group)),
-            None => Err(Stop::Retry(format!(
-                "podgroup.scheduling.k8s.io \"{name}\" not found"
-            ))),
-        }
+    /// The group that the pod is a member of.
+    fn group_of<'a>(&self, cluster: &'a Cluster, pod: &Pod) -> Result<Option<&'a Arc<PodGroup>>, NoGroup> {
+        group_of_member(cluster, pod, self.features.workloads)
     }
 
     /// Mirrors `enqueuePodGroup`.

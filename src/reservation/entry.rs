@@ -131,6 +131,29 @@ fn key_of(claim: &Claim, entry: &ConsumerReference) -> Key {
     claim.metadata.beside(&entry.name)
 }
 
+/// The kind of the entry's object, if the claim controller looks at such entries: all others stay.
+///
+/// Mirrors `resourceclaim/controller.go`, `syncClaim`, v1.37.1, its loop over the entries, with [`is_kept`].
+pub fn looked_up_kind(entry: &ConsumerReference, groups: PodGroups) -> Option<Kind> {
+    if entry.is_pod() {
+        Some(Kind::Pod)
+    } else if entry.is_pod_group() && groups == PodGroups::Accepted {
+        Some(Kind::PodGroup)
+    } else {
+        None
+    }
+}
+
+/// Whether the claim controller keeps the entry, whose object is of `kind`; absent where there is no such object.
+pub fn is_kept(cluster: &Cluster, claim: &Claim, entry: &ConsumerReference, kind: Kind) -> Option<bool> {
+    if kind == Kind::Pod {
+        named_pod(cluster, claim, entry).map(|pod| pod.metadata.uid == entry.uid && !is_done(pod))
+    } else {
+        let group = cluster.pod_group(&key_of(claim, entry));
+        group.map(|group| group.metadata.uid == entry.uid)
+    }
+}
+
 fn pod_of<'a>(
     cluster: &'a Cluster,
     claim: &Claim,
@@ -233,7 +256,7 @@ pub fn consumers_of_entry<'a>(
         if let (None, Some(gap)) = (pod, cluster.gap(Kind::Pod, &claim.metadata.namespace)) {
             return Err(gap);
         }
-        own = pod.filter(|pod| pod.metadata.uid == entry.uid && !is_done(pod));
+        own = pod.filter(|_| is_kept(cluster, claim, entry, Kind::Pod) == Some(true));
     } else {
         if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
             return Err(gap);

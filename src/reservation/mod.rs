@@ -13,10 +13,15 @@ mod state;
 
 pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name, group_claim_name};
 pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
-pub use entry::{Entry, EntryStatus, GroupsKnown, consumers_of_entry, groups_are_known, judge, status_of};
+pub use entry::{
+    Entry, EntryStatus, GroupsKnown, consumers_of_entry, groups_are_known, is_kept, judge, looked_up_kind,
+    status_of,
+};
 use entry::{Meant, meant_by};
 pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_for, owning_group};
-pub use reserved::{BindError, PodGroups, bind_to, is_reserved_for};
+pub use reserved::{
+    BindError, NoGroup, PodGroups, bind_to, group_of_member, is_reserved_for, missing_consumer,
+};
 pub use state::ClaimState;
 
 #[cfg(test)]

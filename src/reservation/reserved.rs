@@ -90,6 +90,59 @@ pub fn bind_to(
     Ok(ConsumerReference::of_pod(pod))
 }
 
+/// Who becomes a consumer of the claim, to which `entry` of a pod with a node resolves, although no scheduler reserved the claim for
+/// them; nobody where it is reserved for the pod or holds nothing.
+///
+/// Mirrors `resourceclaim/controller.go`, `syncPod`, v1.37.1, its second half, which does not ask whether the pod has ended.
+///
+/// # Errors
+/// As those of [`bind_to`].
+pub fn missing_consumer(
+    pod: &Pod,
+    group: Option<&PodGroup>,
+    entry: &PodClaim,
+    claim: &Claim,
+    groups: PodGroups,
+) -> Result<Option<ConsumerReference>, BindError> {
+    if claim.status.allocation.is_none() || is_reserved_for(pod, claim, groups) {
+        return Ok(None);
+    }
+    let consumer = bind_to(pod, group, entry)?;
+    Ok(Some(consumer).filter(|consumer| !consumer.is_pod_group() || groups == PodGroups::Accepted))
+}
+
+/// The group that the pod is a member of, without which the claim controller does nothing for it.
+///
+/// Mirrors `resourceclaim/controller.go`, `getPodGroup`, v1.37.1. `workloads` is the gate `GenericWorkload`.
+///
+/// # Errors
+/// The gate is off, or there is no such group.
+pub fn group_of_member<'c>(
+    cluster: &'c Cluster,
+    pod: &Pod,
+    workloads: bool,
+) -> Result<Option<&'c Arc<PodGroup>>, NoGroup> {
+    let Some(name) = pod.pod_group() else {
+        return Ok(None);
+    };
+    if !workloads {
+        return Err(NoGroup::Disabled(name.clone()));
+    }
+    let group = cluster.pod_group(&pod.metadata.beside(name));
+    group.map(Some).ok_or_else(|| NoGroup::Missing(name.clone()))
+}
+
+/// Why the group of a pod is not there. The texts are those of Kubernetes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoGroup {
+    /// The controller does not know groups.
+    #[error("Pod is a member of PodGroup {0} but {gate} feature is disabled", gate = Gate::GenericWorkload)]
+    Disabled(Str),
+    /// There is none of that name.
+    #[error("podgroup.scheduling.k8s.io \"{0}\" not found")]
+    Missing(Str),
+}
+
 /// Mirrors `resourceclaim.go`, `podMatchesPodGroup`.
 fn check_member(pod: &Pod, group: &PodGroup) -> Result<(), BindError> {
     let Some(name) = pod.pod_group() else {

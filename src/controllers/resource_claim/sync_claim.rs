@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{ClaimWrite, Plan, ResourceClaims, Stop};
-use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object};
-use crate::reservation::{PodGroups, is_done};
+use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Object};
+use crate::reservation::{is_done, is_kept, looked_up_kind};
 
 impl ResourceClaims {
     /// Mirrors `syncClaim`.
@@ -46,26 +46,19 @@ impl ResourceClaims {
 
     /// Whether the entry stays. One that the controller cannot judge does.
     fn stays(&mut self, cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) -> Result<bool, Stop> {
-        let kind = if entry.is_pod() {
-            Kind::Pod
-        } else if entry.is_pod_group() && self.features.groups == PodGroups::Accepted {
-            Kind::PodGroup
-        } else {
+        let Some(kind) = looked_up_kind(entry, self.features.groups) else {
             return Ok(true);
         };
         if self.deleted.has(&entry.uid) {
             return Ok(false);
         }
-        let key = claim.metadata.beside(&entry.name);
-        if kind == Kind::Pod {
-            if let Some(pod) = cluster.pod(&key) {
-                return Ok(pod.metadata.uid == entry.uid && !is_done(pod));
-            }
-        } else if let Some(group) = cluster.pod_group(&key) {
-            return Ok(group.metadata.uid == entry.uid);
+        if let Some(kept) = is_kept(cluster, claim, entry, kind) {
+            return Ok(kept);
         }
         // Somebody may be scheduling it right now: only the API server knows. Whether a pod that it finds has ended is not asked.
-        let found = self.ask(kind, &key)?.map(Object::metadata);
+        let found = self
+            .ask(kind, &claim.metadata.beside(&entry.name))?
+            .map(Object::metadata);
         Ok(found.is_some_and(|metadata| metadata.uid == entry.uid))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::names::from_template;
 use super::{ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning};
 use crate::model::{Cluster, Gate, Key, Pod, PodClaim, PodGroup, Str};
-use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, is_reserved_for};
+use crate::reservation::{ClaimNameError, NoGroup, PodGroups, bind_to, claim_name, missing_consumer};
 
 impl ResourceClaims {
     /// Mirrors `syncPod`.
@@ -14,10 +14,12 @@ impl ResourceClaims {
         let Some(pod) = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting()) else {
             return Ok(());
         };
-        let group = self.group_of(cluster, pod).map_err(|stop| match stop {
-            Stop::Retry(why) => Stop::Retry(format!("get PodGroup for Pod {key}: {why}")),
-            Stop::Drop(why) => Stop::Drop(format!("get PodGroup for Pod {key}: {why}")),
-            look @ Stop::Look(_) => look,
+        let group = self.group_of(cluster, pod).map_err(|why| {
+            let text = format!("get PodGroup for Pod {key}: {why}");
+            match why {
+                NoGroup::Disabled(_) => Stop::Drop(text),
+                NoGroup::Missing(_) => Stop::Retry(text),
+            }
         })?;
         let mut made = BTreeMap::new();
         for entry in &pod.spec.resource_claims {
@@ -131,14 +133,10 @@ impl ResourceClaims {
             meant
                 .may_use(claim, groups)
                 .map_err(|why| Stop::Retry(why.to_string()))?;
-            if claim.status.allocation.is_none() || is_reserved_for(pod, claim, groups) {
+            let missing = missing_consumer(pod, group.map(|group| &**group), entry, claim, groups);
+            let Some(consumer) = missing.map_err(|why| Stop::Retry(why.to_string()))? else {
                 continue;
-            }
-            let consumer = bind_to(pod, group.map(|group| &**group), entry)
-                .map_err(|why| Stop::Retry(why.to_string()))?;
-            if consumer.is_pod_group() && groups == PodGroups::Ignored {
-                continue;
-            }
+            };
             // A second write of the same claim would be refused as out of date; the next turn finds it done.
             let again = plan.writes.iter().any(
                 |write| matches!(write, ClaimWrite::Reserve { claim: other, .. } if Arc::ptr_eq(other, claim)),

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::inspect::Consumer;
-use crate::model::{Claim, Component, ConsumerReference, Kind, Pod};
+use crate::model::{Claim, Component, ConsumerReference, Gate, Kind, Pod};
 use crate::reservation::conversion::{MAX_CONSUMERS, kind_word};
 use crate::reservation::{
-    EntryStatus, PodGroups, claim_name, claim_names, is_done, is_reserved_for, judge, users,
+    EntryStatus, PodGroups, claim_name, claim_names, group_of_member, is_done, is_kept, is_reserved_for,
+    judge, looked_up_kind, missing_consumer, users,
 };
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
 
@@ -194,57 +195,46 @@ fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding
     ))
 }
 
-/// Pods whose entry the claim controller removes, as they have ended, and adds again, as they have a node.
-///
-/// Mirrors `resourceclaim/controller.go`, `syncClaim` and `podNeedsWork`, v1.37.1 (kubernetes/kubernetes#141274). It takes another
-/// entry: a list that becomes empty frees the claim, and that is the end of it.
-fn flapping_pods(look: &Look<'_>, claim: &Claim) -> Vec<Arc<Pod>> {
-    let environment = look.cluster.environment();
-    if claim.status.allocation.is_none() || claim.status.reserved_for.is_empty() {
-        return Vec::new();
-    }
-    let has_foreign = claim.status.reserved_for.iter().any(|entry| !entry.is_pod());
-    if has_foreign && environment.emulated_minor < 36 {
-        return Vec::new();
-    }
+/// Pods whose entry the claim controller removes, as they have ended, and adds again, as they have a node
+/// (kubernetes/kubernetes#141274). It takes another entry: a list that becomes empty frees the claim, and that is the end of it.
+fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
+    let cluster = look.cluster;
+    let environment = cluster.environment();
     let groups = PodGroups::of(environment, Component::ControllerManager);
-    let pods: Vec<Arc<Pod>> = look
-        .cluster
-        .pods_of_claim(&claim.key())
-        .filter(|pod| is_added_again(pod, claim, groups, environment.emulated_minor))
-        .cloned()
-        .collect();
-    let stays = claim
-        .status
-        .reserved_for
-        .iter()
-        .any(|entry| !entry.is_pod() || judge(look.cluster, claim, entry).consumer != Some(false));
-    if stays { pods } else { Vec::new() }
-}
-
-fn is_added_again(pod: &Pod, claim: &Claim, groups: PodGroups, minor: u32) -> bool {
-    if !pod.is_terminal() || pod.metadata.is_deleting() || pod.node().is_none() {
-        return false;
+    let ended = |pod: &&Arc<Pod>| pod.is_terminal() && !pod.metadata.is_deleting() && pod.node().is_some();
+    let key = claim.key();
+    let mut ended = cluster.pods_of_claim(&key).filter(ended).peekable();
+    let entries = &claim.status.reserved_for;
+    let gives_up = environment.emulated_minor < 36 && entries.iter().any(|entry| !entry.is_pod());
+    if ended.peek().is_none() || gives_up {
+        return Vec::new();
     }
-    let names_it = pod
-        .spec
-        .resource_claims
-        .iter()
-        .any(|entry| claim_name(pod, entry).is_ok_and(|name| name.resolves_to(claim, groups)));
-    // From 1.37 on a member of a group is reserved for by its group, or not at all.
-    names_it
-        && match pod.pod_group() {
-            None => true,
-            Some(_) if minor >= 37 => false,
-            Some(group) => {
-                groups == PodGroups::Ignored
-                    || !claim
-                        .status
-                        .reserved_for
-                        .iter()
-                        .any(|entry| entry.is_pod_group() && entry.name == *group)
-            }
-        }
+    let stays = |entry: &&ConsumerReference| {
+        looked_up_kind(entry, groups).is_none_or(|kind| {
+            let kept = is_kept(cluster, claim, entry, kind);
+            kept.unwrap_or_else(|| cluster.gap(kind, &claim.metadata.namespace).is_some())
+        })
+    };
+    let mut after = Claim::clone(claim);
+    after.status.reserved_for = entries.iter().filter(stays).cloned().collect();
+    if after.status.reserved_for.is_empty() {
+        return Vec::new();
+    }
+    let is_added_again = |pod: &&Arc<Pod>| {
+        let group = if environment.emulated_minor < 37 {
+            Ok(groups.group_of(cluster, pod))
+        } else {
+            let workloads = environment.enabled(Component::ControllerManager, Gate::GenericWorkload);
+            group_of_member(cluster, pod, workloads)
+        };
+        let Ok(group) = group else { return false };
+        pod.spec.resource_claims.iter().any(|entry| {
+            claim_name(pod, entry).is_ok_and(|name| name.resolves_to(claim, groups))
+                && missing_consumer(pod, group.map(|group| &**group), entry, &after, groups)
+                    .is_ok_and(|consumer| consumer.is_some_and(|consumer| consumer.is_pod()))
+        })
+    };
+    ended.filter(is_added_again).cloned().collect()
 }
 
 fn flaps(claim: &Claim, pods: &[Arc<Pod>]) -> Finding {

@@ -75,6 +75,50 @@ fn every_code_is_found_where_it_is_and_not_where_it_is_not() {
     }
 }
 
+#[test]
+fn ended_members_are_told_where_the_controller_reserves_the_claim_for_the_pod() {
+    let group = |world: World, claims: &serde_json::Value| {
+        let metadata = json!({"namespace": "n", "name": "g", "uid": "g-uid"});
+        world.with(
+            Kind::PodGroup,
+            &json!({"metadata": metadata, "spec": {"resourceClaims": claims}}),
+        )
+    };
+    let of_group = json!([{"name": "c", "resourceClaimName": "c"}]);
+    for (workloads, claims, claims_of_group, flaps) in [
+        (true, true, Some(json!([])), true),
+        // The group becomes the consumer, and its entry stays.
+        (true, true, Some(of_group.clone()), false),
+        (true, false, Some(of_group.clone()), false),
+        (true, false, Some(json!([])), true),
+        // Without the group the controller does nothing for its members.
+        (true, true, None, false),
+        (false, false, Some(json!([])), false),
+    ] {
+        let spec = json!({"nodeName": "node-1", "schedulingGroup": {"podGroupName": "g"},
+                          "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]});
+        let world = gate(world(), Gate::GenericWorkload, workloads);
+        let world = gate(world, Gate::DRAWorkloadResourceClaims, claims)
+            .claim("c", &json!({}), &holding(&["x"], &["p"]))
+            .pod("p", &["c"]);
+        let world = pod_from(world, "ended", &spec, &json!({"status": {"phase": "Succeeded"}}));
+        let world = match &claims_of_group {
+            Some(claims) => group(world, claims),
+            None => world,
+        };
+        let found = ask(&world.build(), Question::Now);
+        assert_eq!(
+            found
+                .items
+                .iter()
+                .any(|finding| finding.code == Code::ReservationFlapping),
+            flaps,
+            "{workloads} {claims} {claims_of_group:?}: {:?}",
+            named(&found)
+        );
+    }
+}
+
 /// The commands of all codes where every name begins and ends like this.
 fn fixes(begin: &str, end: &str) -> BTreeMap<Code, Vec<Finding>> {
     with_names(begin, end, || {

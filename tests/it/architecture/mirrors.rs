@@ -42,13 +42,13 @@ const SPLIT: &[(&str, &str, &str)] = &[
     ),
     (
         "controller.go",
-        "podNeedsWork",
-        "the controller has the function; `findings::reservations` still says itself which pods it finds again and again",
+        "syncClaim",
+        "the controller has the function, `reservation` which entries stay, which others ask for too",
     ),
     (
         "controller.go",
-        "syncClaim",
-        "the controller has the function; `findings::reservations` still says itself which entries stay",
+        "syncPod",
+        "the controller has the function, `reservation` whom it reserves claims for, which others ask for too",
     ),
     (
         "device_taint_eviction.go",
