@@ -399,14 +399,15 @@ impl<'a> Problem<'a> {
         device: DeviceIx,
     ) -> Result<Option<&'a SelectorUse>, (usize, SelectorError)> {
         let numbered = self.view(device).numbered(self.pool_device(device));
-        let selectors = self.alternative(number).selectors.iter().enumerate();
-        let matches = |(_, selector): &(usize, &SelectorUse)| {
-            self.demand.expressions.matches(selector.expression, numbered)
-        };
-        match first_unmatched(selectors, matches) {
-            Ok(found) => Ok(found.map(|(_, selector)| selector)),
-            Err(((place, _), error)) => Err((place, error)),
-        }
+        let selectors = &self.alternative(number).selectors;
+        let matches =
+            |selector: &&SelectorUse| self.demand.expressions.matches(selector.expression, numbered);
+        first_unmatched(selectors, matches).map_err(|(failed, error)| {
+            let place = selectors
+                .iter()
+                .position(|selector| std::ptr::eq(selector, failed));
+            (place.unwrap_or(0), error)
+        })
     }
 
     /// The words of kube-scheduler for what ends the attempt at `device`.

@@ -4,6 +4,7 @@
 //! numbered per pool, and amounts are integers, so that the search only adds and compares.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use foldhash::fast::RandomState;
 use typed_index_collections::TiVec;
@@ -40,6 +41,35 @@ pub(crate) struct Counters {
     amounts: Vec<(CounterIx, i128)>,
     /// Groups by counter set, device after device.
     joined: Vec<(SetIx, Box<[u32]>)>,
+}
+
+/// The shared counters of a pool, for which a pool without any takes no room.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PoolWide(Option<Box<Counters>>);
+
+impl From<Counters> for PoolWide {
+    fn from(counters: Counters) -> Self {
+        Self((!counters.groups.is_empty()).then(|| Box::new(counters)))
+    }
+}
+
+impl Deref for PoolWide {
+    type Target = Counters;
+
+    #[inline]
+    fn deref(&self) -> &Counters {
+        static NONE: Counters = Counters {
+            available: TiVec::new(),
+            names: TiVec::new(),
+            groups: TiVec::new(),
+            gives_back: false,
+            overdrawn: Vec::new(),
+            draws: TiVec::new(),
+            amounts: Vec::new(),
+            joined: Vec::new(),
+        };
+        self.0.as_deref().unwrap_or(&NONE)
+    }
 }
 
 /// Where what one device takes ends in the lists of all devices. It begins where that of the device before ends.

@@ -1,7 +1,7 @@
 //! Tolerations of taints of devices and nodes, found by the taints that they are meant for.
 
 use std::ops::{Deref, Range};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Deserializer};
 
@@ -64,8 +64,12 @@ fn meanings<'a>(taint: &'a Taint) -> impl Iterator<Item = Meaning<'a>> {
 ///
 /// A list may have far more than the 16 that the API server accepts, and a device as many taints. Who asks about a taint therefore
 /// does not walk the list.
+/// A copy shares the list, as each device of a claim has the tolerations of its request. None take no memory.
 #[derive(Clone, Default)]
-pub struct Tolerations {
+pub struct Tolerations(Option<Arc<Grouped>>);
+
+#[derive(Clone, Default)]
+struct Grouped {
     list: Vec<Toleration>,
     /// Those with one meaning together, sorted by meaning, equal ones once. Made when somebody asks first.
     groups: OnceLock<Groups>,
@@ -112,24 +116,24 @@ impl<'a> Alike<'a> {
 impl Tolerations {
     /// One more, behind the others.
     pub fn push(&mut self, toleration: Toleration) {
-        self.list.push(toleration);
-        self.groups = OnceLock::new();
+        let grouped = Arc::make_mut(self.0.get_or_insert_default());
+        grouped.list.push(toleration);
+        grouped.groups = OnceLock::new();
     }
 
     /// Those that are meant for the taint.
     pub fn meant_for<'a>(&'a self, taint: &'a Taint) -> impl Iterator<Item = Alike<'a>> {
-        let meanings = (!self.list.is_empty()).then(|| meanings(taint));
-        meanings
-            .into_iter()
-            .flatten()
-            .filter_map(|meaning| self.alike(meaning))
+        let grouped = self.0.iter();
+        grouped.flat_map(|grouped| meanings(taint).filter_map(|meaning| grouped.alike(meaning)))
     }
 
     /// Whether one of them is meant for the taint.
     pub fn tolerate(&self, taint: &Taint) -> bool {
         self.meant_for(taint).next().is_some()
     }
+}
 
+impl Grouped {
     fn alike(&self, meaning: Meaning<'_>) -> Option<Alike<'_>> {
         let Groups { places, groups } = self.groups.get_or_init(|| Groups::of(&self.list));
         let meaning_of = |group: &Group| self.list[places[group.places.start]].meaning();
@@ -178,10 +182,7 @@ impl Groups {
 
 impl Part for Tolerations {
     fn absent() -> &'static Self {
-        static ABSENT: Tolerations = Tolerations {
-            list: Vec::new(),
-            groups: OnceLock::new(),
-        };
+        static ABSENT: Tolerations = Tolerations(None);
         &ABSENT
     }
 }
@@ -190,7 +191,7 @@ impl Deref for Tolerations {
     type Target = [Toleration];
 
     fn deref(&self) -> &[Toleration] {
-        &self.list
+        self.0.as_ref().map_or(&[], |grouped| &grouped.list)
     }
 }
 
@@ -199,32 +200,32 @@ impl<'a> IntoIterator for &'a Tolerations {
     type IntoIter = std::slice::Iter<'a, Toleration>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.list.iter()
+        self.iter()
     }
 }
 
 impl FromIterator<Toleration> for Tolerations {
     fn from_iter<I: IntoIterator<Item = Toleration>>(tolerations: I) -> Self {
-        Self {
-            list: tolerations.into_iter().collect(),
-            groups: OnceLock::new(),
-        }
+        Self::from(Vec::from_iter(tolerations))
+    }
+}
+
+impl From<Vec<Toleration>> for Tolerations {
+    fn from(list: Vec<Toleration>) -> Self {
+        let groups = OnceLock::new();
+        Self((!list.is_empty()).then(|| Arc::new(Grouped { list, groups })))
     }
 }
 
 impl std::fmt::Debug for Tolerations {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.list.fmt(f)
+        self.iter().as_slice().fmt(f)
     }
 }
 
 impl<'de> Deserialize<'de> for Tolerations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list = list(deserializer)?;
-        Ok(Self {
-            list,
-            groups: OnceLock::new(),
-        })
+        list(deserializer).map(Vec::into)
     }
 }
 

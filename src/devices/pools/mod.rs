@@ -88,6 +88,10 @@ impl Reached {
     fn pools(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.first).chain(self.others.iter().copied())
     }
+
+    fn has(&self, pool: u32) -> bool {
+        self.first == pool || self.others.contains(&pool)
+    }
 }
 
 impl PoolIndex {
@@ -230,31 +234,35 @@ impl Pools {
         allocated: &AllocatedState,
     ) -> Result<Vec<Arc<PoolView>>, String> {
         let own = self.index.of_node.get(&node.metadata.name);
-        let views = self.reached(own, node, allocated);
-        let sizes = views.iter().flatten().map(|view| view.size());
-        self.meter.look(self.looks(own) + sizes.sum::<usize>());
-        views
-    }
-
-    fn reached(
-        &self,
-        own: Option<&Reached>,
-        node: &Node,
-        allocated: &AllocatedState,
-    ) -> Result<Vec<Arc<PoolView>>, String> {
+        let mut looks = self.looks(own);
         let mut views = Vec::new();
-        for pool in own.iter().flat_map(|own| own.pools()) {
-            views.extend(self.view(pool, node, allocated)?);
-        }
-        for pool in &self.index.shared {
-            if own.is_none_or(|own| own.pools().all(|own| own != *pool)) {
-                views.extend(self.view(*pool, node, allocated)?);
+        let reached = self.each_pool(own, |pool| {
+            if let Some(view) = self.view(pool, node, allocated)? {
+                looks += view.size();
+                views.push(view);
             }
-        }
+            Ok(())
+        });
+        self.meter.look(looks);
+        reached?;
         if views.len() > 1 {
             views.sort_by(|a, b| (a.has_binding_conditions, &a.id).cmp(&(b.has_binding_conditions, &b.id)));
         }
         Ok(views)
+    }
+
+    /// Calls `look` for each pool that a node with `own` pools may reach.
+    fn each_pool(
+        &self,
+        own: Option<&Reached>,
+        mut look: impl FnMut(u32) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if let Some(own) = own {
+            own.pools().try_for_each(&mut look)?;
+        }
+        let is_own = |pool: u32| own.is_some_and(|own| own.has(pool));
+        let mut others = self.index.shared.iter().filter(|pool| !is_own(**pool));
+        others.try_for_each(|pool| look(*pool))
     }
 
     /// How much it takes to see which slices reach a node.

@@ -11,7 +11,7 @@ use typed_index_collections::TiVec;
 use crate::model::{Device, PoolId, Slice, Taint, TaintRule};
 
 use super::super::allocated::{PoolState, TakenDevice};
-use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, SetIx};
+use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, PoolWide, SetIx};
 use super::super::rules::{rule_matches_in_pool, rule_matches_pool};
 use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::taints::keeps_off;
@@ -40,7 +40,7 @@ pub(crate) struct PoolView {
     /// Some device is not taken as a whole.
     pub(crate) has_free_devices: bool,
     /// Shared counters of the pool.
-    pub(crate) counters: Counters,
+    pub(crate) counters: PoolWide,
     /// Pools with binding conditions come after those without.
     pub(crate) has_binding_conditions: bool,
     /// Whether taints count at all.
@@ -189,7 +189,7 @@ impl Pools {
             slices: vec![Arc::clone(only)],
             has_free_devices: devices.iter().any(|device| !device.dedicated),
             devices,
-            counters: Counters::default(),
+            counters: PoolWide::default(),
             has_binding_conditions,
             has_taints: self.features.device_taints,
             rules: self.rules_of(&pool.id),
@@ -210,7 +210,7 @@ impl Pools {
             slices: Vec::new(),
             devices: TiVec::new(),
             has_free_devices: false,
-            counters: Counters::default(),
+            counters: PoolWide::default(),
             has_binding_conditions: false,
             has_taints: self.features.device_taints,
             rules: self.rules_of(&pool.id),
@@ -277,7 +277,7 @@ impl Pools {
             )
         });
         match counters {
-            Ok(counters) => view.counters = counters,
+            Ok(counters) => view.counters = counters.into(),
             Err(why) => {
                 view.status = PoolStatus::Invalid(why);
                 return Some(view);
