@@ -37,8 +37,10 @@ struct KnownViews {
     /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
     only: OnceLock<Option<Arc<PoolView>>>,
     /// Of other pools, by the places of the slices that reach a node.
-    by_slices: Mutex<HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>>,
+    by_slices: Mutex<Option<Box<ViewsBySlices>>>,
 }
+
+type ViewsBySlices = HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>;
 
 /// Every slice of a pool, whatever its generation, by name.
 #[derive(Debug)]
@@ -327,6 +329,7 @@ impl Pools {
             return Ok(view.clone());
         }
         let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
+        let views = views.get_or_insert_default();
         if let Some(view) = views.get(&relevant) {
             return Ok(view.clone());
         }
