@@ -230,6 +230,7 @@ impl<'a> Problem<'a> {
         &self.alternatives[number]
     }
 
+    #[inline]
     fn claim_of(&self, alternative: AlternativeIx) -> &'a ClaimDemand {
         &self.demand.claims[self.alternatives[alternative].claim]
     }
@@ -244,7 +245,11 @@ impl<'a> Problem<'a> {
         &self.view(device).devices[self.devices[device].device]
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for each device that a search looks at"
+    )]
+    #[inline(always)]
     pub(super) fn device(&self, device: DeviceIx) -> &Device {
         self.view(device).device(self.pool_device(device))
     }
@@ -393,6 +398,11 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// The place of one that fails before, and why.
+    #[expect(
+        clippy::inline_always,
+        reason = "called for each device that a search looks at"
+    )]
+    #[inline(always)]
     pub(super) fn first_unmatched(
         &self,
         number: AlternativeIx,

@@ -200,15 +200,30 @@ impl State {
     ///
     /// # Errors
     /// The first check that rules it out, or what ends the attempt. Everything is then as it was.
+    #[expect(
+        clippy::inline_always,
+        reason = "called for each device that a search looks at"
+    )]
+    #[inline(always)]
     pub(super) fn place(
         &mut self,
         problem: &mut Problem<'_>,
         alternative: AlternativeIx,
         device: DeviceIx,
     ) -> Result<Undo, Unfit> {
+        // What rules out most devices that a search meets stays in the caller's loop.
         if self.in_use(problem, alternative, device) {
             return Err(RuledOut::InUse.into());
         }
+        self.place_unused(problem, alternative, device)
+    }
+
+    fn place_unused(
+        &mut self,
+        problem: &mut Problem<'_>,
+        alternative: AlternativeIx,
+        device: DeviceIx,
+    ) -> Result<Undo, Unfit> {
         let all = problem.alternative(alternative).amount == Amount::All;
         // Where all devices are asked for, what is left of a capacity counts after the constraints, which may end the attempt.
         let mut is_exhausted = false;
@@ -270,6 +285,11 @@ impl State {
     }
 
     /// How the search goes on from a device that it cannot take.
+    #[expect(
+        clippy::inline_always,
+        reason = "called for each device that a search looks at"
+    )]
+    #[inline(always)]
     pub(super) fn flow(
         &mut self,
         problem: &Problem<'_>,
@@ -291,6 +311,11 @@ impl State {
             Unfit::RuledOut(_) => return Flow::Fail,
             Unfit::Trouble(trouble) => problem.stop(alternative, device, *trouble),
         };
+        self.stopped(stop)
+    }
+
+    #[cold]
+    fn stopped(&mut self, stop: Stop) -> Flow {
         match stop {
             Stop::Error(error) => {
                 self.error = error;
@@ -536,6 +561,11 @@ impl<'p, 'a> Search<'p, 'a> {
         Flow::Fail
     }
 
+    #[expect(
+        clippy::inline_always,
+        reason = "called for each device that a search looks at"
+    )]
+    #[inline(always)]
     fn try_device(&mut self, alternative: AlternativeIx, index: i64, device: DeviceIx) -> Flow {
         #[cfg(test)]
         let taken = self.state.picks.iter().map(Vec::len).sum();
