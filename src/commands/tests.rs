@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{check, claims, convert, devices, reserved, status, taints};
+use crate::devices::RuledOut;
 use crate::output::Column;
 
 /// A table: the page that explains its columns, the items of its report, and the columns with the paths that they sort by.
@@ -156,5 +157,22 @@ fn each_page_explains_the_columns_of_its_tables_and_no_others() {
             .flat_map(|table| table.columns.iter().map(|(header, _)| (*header).to_owned()))
             .collect();
         assert_eq!(explained(page), shown, "docs/commands/{page}.md");
+    }
+}
+
+#[test]
+fn the_page_of_explain_has_each_check_that_rules_a_device_out() {
+    let page = read("commands/explain.md");
+    let judge = include_str!("../devices/judge.rs");
+    let arms = judge
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \""));
+    let codes: Vec<&str> = arms.map(|(_, code)| code.trim_end_matches("\",")).collect();
+    assert!(codes.contains(&RuledOut::Tainted.code()), "{codes:?}");
+    for code in codes {
+        assert!(
+            page.contains(&format!("`{code}`")),
+            "docs/commands/explain.md lacks {code}"
+        );
     }
 }
