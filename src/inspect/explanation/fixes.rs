@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::report::{Explanation, FixChange, FixItem, Reason, command_or_note};
+use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, Reason, command_or_note};
 use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
 use crate::quota::Refusal;
 use crate::reservation::claim_names;
@@ -53,6 +53,13 @@ impl Explanation {
     pub(super) fn add_refusal(&mut self, claim: &str, refusal: &Refusal<'_>) {
         let text = format!("{claim} cannot be created: it {refusal}");
         self.reasons.push(Reason::plain("QuotaExceeded", text));
+        if self.verdict == ClusterVerdict::Fits {
+            let summary = format!(
+                "waits, as a quota keeps {claim} from being created; with it, it {}",
+                self.summary
+            );
+            self.conclude(ClusterVerdict::Waits, summary);
+        }
         let quota = &refusal.quota.metadata;
         let edit = Command::kubectl("edit")
             .object(Kind::ResourceQuota, &quota.name)

@@ -9,7 +9,7 @@ use super::*;
 use crate::allocator::Budget;
 use crate::devices::testing::{World, called, holding, now, with_names};
 use crate::inspect::allocation::Settings;
-use crate::inspect::explanation::{explain_claims, explain_new_pod, explain_pod};
+use crate::inspect::explanation::{ClusterVerdict, explain_claims, explain_new_pod, explain_pod};
 use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState, Meta};
 use crate::script::Script;
 use crate::script::tests::{NASTY, assert_exact, assert_own_flags};
@@ -192,7 +192,13 @@ fn no_name_gets_out_of_the_command_of_any_code() {
 #[test]
 fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
     for (used, refused) in [("2", false), ("3", true)] {
-        let mut cluster = quota(used).build();
+        let mut cluster = quota(used)
+            .with(
+                Kind::Node,
+                &json!({"metadata": {"name": "node-1"}, "status": {"allocatable": {"pods": "9"}}}),
+            )
+            .slice("node-1", &json!([{"name": "x"}, {"name": "y"}]))
+            .build();
         let found = codes_of(&cluster);
         assert_eq!(found.contains(&"DRA026 pod/n/p".to_owned()), refused, "{found:?}");
         let budget = Budget::new(1_000);
@@ -221,14 +227,15 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
             .any(|note| note.contains("is to make the claim"));
         assert_eq!(is_to_be_made, !refused, "{:?}", there.notes);
         let reports = [
-            ("the claim from template/n/t", there),
-            ("claim/n/c", explain_claims(&cluster, &[claim], &settings)),
+            ("the claim from template/n/t", true, there),
+            ("claim/n/c", false, explain_claims(&cluster, &[claim], &settings)),
             (
                 "the claim from template/n/t",
+                false,
                 explain_new_pod(&mut cluster, &pod, &settings),
             ),
         ];
-        for (claim, report) in reports {
+        for (claim, waits, report) in reports {
             let reason = report
                 .reasons
                 .iter()
@@ -241,6 +248,12 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
             });
             assert_eq!(reason.map(|reason| reason.message.clone()), expected);
             assert_eq!(report.fixes.iter().any(|fix| fix.kind == "RaiseQuota"), refused);
+            let verdict = if refused || waits {
+                ClusterVerdict::Waits
+            } else {
+                ClusterVerdict::Fits
+            };
+            assert_eq!(report.verdict, verdict, "{}", report.summary);
         }
     }
 }
