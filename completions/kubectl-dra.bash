@@ -182,7 +182,7 @@ _kubectl__dra() {
 
     case "${cmd}" in
         kubectl__dra)
-            opts="-n -A -l -o -w -q -v -s -h -V --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help --version status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help"
+            opts="-n -A -l -o -w -q -v -s -h -V --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help --version status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -399,7 +399,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__cel)
-            opts="-l -w -n -A -o -q -v -s -h --class --driver --node --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --class --driver --node --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -628,7 +628,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__check)
-            opts="-w -n -A -l -o -q -v -s -h --fail-on --only --skip --driver --node --to-version --disable-gate --target-feature-gates --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --fail-on --only --skip --driver --node --to-version --disable-gate --target-feature-gates --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -877,7 +877,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__claims)
-            opts="-n -A -l -o -w -q -v -s -h --state --node --driver --device --pod --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-n -A -l -o -w -q -v -s -h --state --node --driver --device --pod --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1114,7 +1114,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__completion)
-            opts="-l -o -w -n -A -q -v -s -h --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help bash zsh fish powershell kubectl"
+            opts="-l -o -w -n -A -q -v -s -h --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help bash zsh fish powershell kubectl"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1331,7 +1331,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert)
-            opts="-y -w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --out --force --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help plan apply verify restore help"
+            opts="-y -w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --out --force --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help plan apply verify restore help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1621,7 +1621,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__apply)
-            opts="-y -w -n -A -l -o -q -v -s -h --plan --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-y -w -n -A -l -o -q -v -s -h --plan --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1979,7 +1979,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__plan)
-            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2212,7 +2212,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__restore)
-            opts="-y -w -n -A -l -o -q -v -s -h --backup --journal --yes --dry-run --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-y -w -n -A -l -o -q -v -s -h --backup --journal --yes --dry-run --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2463,7 +2463,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__verify)
-            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2684,7 +2684,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__describe)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2901,7 +2901,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__devices)
-            opts="-n -A -o -w -q -v -s -h --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-n -A -o -w -q -v -s -h --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3122,7 +3122,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__explain)
-            opts="-f -l -w -n -A -o -q -v -s -h --filename --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-f -l -w -n -A -o -q -v -s -h --filename --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3681,7 +3681,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__reserved)
-            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3898,7 +3898,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__simulate)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help allocation fit eviction help"
+            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help allocation fit eviction help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4115,7 +4115,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__simulate__subcmd__allocation)
-            opts="-f -l -w -n -A -o -q -v -s -h --filename --node --max --release --taint --untaint --add-node --remove-node --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-f -l -w -n -A -o -q -v -s -h --filename --node --max --release --taint --untaint --add-node --remove-node --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4401,7 +4401,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__simulate__subcmd__eviction)
-            opts="-l -w -n -A -o -q -v -s -h --taint --rule --node --driver --pool --device --key --toleration-report --emit-rule --fail-on-eviction --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --taint --rule --node --driver --pool --device --key --toleration-report --emit-rule --fail-on-eviction --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4702,7 +4702,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__snapshot)
-            opts="-l -o -w -n -A -q -v -s -h --out --no-redact --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -o -w -n -A -q -v -s -h --out --no-redact --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4934,7 +4934,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__status)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5151,7 +5151,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__taints)
-            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5368,7 +5368,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__version)
-            opts="-l -w -n -A -o -q -v -s -h --client --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --client --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

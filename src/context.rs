@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     /// Files hold everything that there is: a kind without objects has none.
     pub(crate) complete: bool,
+    /// What is named and not there is warned of instead of ending the command.
+    pub(crate) allow_missing: bool,
     pub(crate) scope: Scope,
     pub(crate) selector: LabelSelector,
     pub(crate) watch: bool,

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use crate::conversion;
+use crate::inspect::presence::Absence;
 use crate::output::{PrintError, SortError};
 use crate::sources::bundle::SnapshotError;
 use crate::sources::destination::DestinationError;
@@ -141,6 +142,80 @@ impl UsageError {
     }
 }
 
+/// What the command line names is not there.
+#[derive(Debug, Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+pub(crate) struct Absent(pub(crate) Vec<Absence>);
+
+impl Hints for Absent {
+    fn hints(&self) -> Vec<String> {
+        let of_one = |absence: &Absence| {
+            let instead = instead(absence);
+            match self.0.len() {
+                1 => instead,
+                _ => format!("instead of `{}`: {instead}", absence.name),
+            }
+        };
+        self.0.iter().map(of_one).collect()
+    }
+}
+
+/// How alike two names must be for one to be meant by the other, of 1 for the same.
+const ALIKE: f64 = 0.85;
+/// Names that are told at most.
+const TOLD: usize = 5;
+
+/// What could have been meant, or what there is.
+pub(crate) fn instead(absence: &Absence) -> String {
+    let quoted = |names: &[&str]| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    };
+    let some_of = |names: &[&str]| {
+        let (told, rest) = (&names[..names.len().min(TOLD)], names.len().saturating_sub(TOLD));
+        match rest {
+            0 => quoted(told),
+            rest => format!("{} and {rest} more", quoted(told)),
+        }
+    };
+    if !absence.elsewhere.is_empty() {
+        let elsewhere: Vec<&str> = absence.elsewhere.iter().map(String::as_str).collect();
+        return format!("there is {}", some_of(&elsewhere));
+    }
+    let wanted = absence.name.to_lowercase();
+    let mut alike: Vec<(f64, &str)> = absence
+        .others
+        .iter()
+        .map(|other| {
+            (
+                strsim::jaro_winkler(&wanted, &other.to_lowercase()),
+                other.as_str(),
+            )
+        })
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .collect();
+    // Likeness is no NaN; equal ones keep the order of names.
+    alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    if !alike.is_empty() {
+        let names: Vec<&str> = alike.into_iter().take(3).map(|(_, name)| name).collect();
+        return format!(
+            "did you mean {}?",
+            names
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(" or ")
+        );
+    }
+    let others: Vec<&str> = absence.others.iter().map(String::as_str).collect();
+    let (one, several) = absence.nouns;
+    match others.as_slice() {
+        [] => format!("there are no {several} at all"),
+        [only] => format!("the only {one} is `{only}`"),
+        _ => format!("there are {} {several}: {}", others.len(), some_of(&others)),
+    }
+}
+
 /// What is to be judged could not be read, so that there is no verdict.
 #[derive(Debug, Error)]
 #[error("{0}")]
@@ -250,6 +325,7 @@ impl Hints for DestinationError {
 /// The types asked for hints. A typed error that has some is one more line here.
 const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
+    hints_of::<Absent>,
     hints_of::<TimedOut>,
     hints_of::<PrintError>,
     hints_of::<live::Error>,

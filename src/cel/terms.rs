@@ -2,10 +2,10 @@
 //!
 //! They are read from the syntax tree, so that an operator in a text, a comment or an argument joins nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::ast::{Ast, Comprehension, Expr, ExprKind, NodeId, operators};
+use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators};
 use super::parse::{self, Macros};
 
 /// The terms of an expression in the order of its text, with which it can be relaxed.
@@ -74,6 +74,52 @@ impl Term<'_> {
     pub(super) fn text<'t>(&self, expression: &'t str) -> &'t str {
         self.place.text(expression)
     }
+}
+
+/// The drivers of the devices that a selector can match, as far as it says so by a term `device.driver == "NAME"` or
+/// `device.driver in ["NAME", …]`. Nothing where no term names drivers.
+pub fn drivers_wanted(expression: &str) -> Option<BTreeSet<String>> {
+    let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
+    let wanted = terms(&ast).into_iter().filter_map(|term| drivers_of(term.expr));
+    wanted.reduce(|all, one| all.intersection(&one).cloned().collect())
+}
+
+/// The drivers that one term is true for.
+fn drivers_of(term: &Expr) -> Option<BTreeSet<String>> {
+    let ExprKind::Call {
+        function,
+        target: None,
+        args,
+    } = &term.kind
+    else {
+        return None;
+    };
+    let text = |expr: &Expr| match &expr.kind {
+        ExprKind::Literal(Literal::String(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    match (&**function, args.as_slice()) {
+        (operators::EQUALS, [left, right]) if is_driver(left) => Some([text(right)?].into()),
+        (operators::EQUALS, [left, right]) if is_driver(right) => Some([text(left)?].into()),
+        (operators::IN, [left, right]) if is_driver(left) => match &right.kind {
+            ExprKind::List { elements, .. } => elements.iter().map(text).collect(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether this is `device.driver`.
+fn is_driver(expr: &Expr) -> bool {
+    let ExprKind::Select {
+        operand,
+        field,
+        test_only: false,
+    } = &expr.kind
+    else {
+        return false;
+    };
+    &**field == "driver" && matches!(&operand.kind, ExprKind::Ident(name) if &**name == "device")
 }
 
 /// The terms in the order of the text.
@@ -164,6 +210,32 @@ mod tests {
         let terms = Terms::of(expression);
         let texts = terms.iter().enumerate();
         texts.map(|(place, text)| (text, terms.without(place))).collect()
+    }
+
+    #[test]
+    fn a_term_can_name_the_drivers() {
+        for (expression, expected) in [
+            ("device.driver == 'a'", Some(vec!["a"])),
+            ("'a' == device.driver && true", Some(vec!["a"])),
+            ("device.driver in ['b', 'a'] && x", Some(vec!["a", "b"])),
+            (
+                "device.driver in ['b', 'a'] && device.driver == 'b'",
+                Some(vec!["b"]),
+            ),
+            ("device.driver == 'a' && device.driver == 'b'", Some(vec![])),
+            ("device.driver != 'a'", None),
+            ("device.driver == 'a' || true", None),
+            ("device.driver.startsWith('a')", None),
+            ("other.driver == 'a'", None),
+            ("device.driver in names", None),
+            ("device.driver == 'a", None),
+        ] {
+            let drivers = drivers_wanted(expression);
+            let drivers = drivers
+                .as_ref()
+                .map(|drivers| drivers.iter().map(String::as_str).collect());
+            assert_eq!(drivers, expected, "{expression}");
+        }
     }
 
     #[test]

@@ -77,7 +77,8 @@ struct SelectionArgs {
     /// Read objects from here instead of a cluster; may be repeated
     ///
     /// A file or a directory, `-` for standard input, or `example:NAME` for a small cluster that comes with the program.
-    /// YAML and JSON, single objects, lists and several documents, also compressed with gzip or zstd.
+    /// YAML and JSON, single objects, lists and several documents, also compressed with gzip or zstd. Objects that say no namespace are
+    /// in that of `-n`, or else in `default`.
     #[arg(
         long,
         global = true,
@@ -98,6 +99,13 @@ struct SelectionArgs {
     /// kinds is unknown, as it is where a cluster may not be asked for them.
     #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
     complete: bool,
+
+    /// Take a name that nothing has for no error: warn, and judge what there is
+    ///
+    /// Without it a command that judges ends with exit code 3 if an object, a namespace or a node that it was asked about does not exist,
+    /// and with 4 if a driver, a pool, a device or labels select nothing. For scripts that clean up what may be gone already.
+    #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
+    allow_missing: bool,
 
     /// The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock's
     #[arg(long, global = true, value_name = "TIME", value_parser = values::instant, help_heading = SELECTION)]
@@ -358,6 +366,7 @@ impl GlobalArgs {
             from,
             strict,
             complete,
+            allow_missing,
             now,
         } = selection;
         let OutputArgs {
@@ -384,6 +393,7 @@ impl GlobalArgs {
             source,
             strict,
             complete,
+            allow_missing,
             scope,
             // What is not labels here is the selector of a command that has its own.
             selector: selector.and_then(|text| text.parse().ok()).unwrap_or_default(),

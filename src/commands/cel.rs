@@ -5,15 +5,17 @@ use std::fmt::Write;
 use crate::cel::MAX_COST;
 use crate::context::Ctx;
 use crate::error::Outcome;
+use crate::inspect::presence::Mention;
 use crate::inspect::{
     self, CEL_NEEDS, FailingItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
 };
-use crate::model::Kind;
+use crate::model::{Kind, Str};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
+use crate::scheduling::DevicePattern;
 use crate::sources::Needs;
 
-use super::Accepts;
 use super::devices::node;
+use super::{Accepts, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -153,13 +155,26 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     ];
     let needs = Needs::kinds(CEL_NEEDS.into_iter().chain(further.into_iter().flatten())).with_gates();
     let cluster = ctx.load(needs).await?;
+    let driver: Option<Str> = driver.map(Into::into);
+    let of_driver = |driver: &Str| Mention::Devices(DevicePattern::of_driver(driver.clone()));
+    let mut mentions: Vec<Mention> = names.iter().cloned().map(Mention::Device).collect();
+    mentions.extend(
+        class
+            .as_deref()
+            .map(|class| Mention::scoped(Kind::DeviceClass, class)),
+    );
+    mentions.extend(node.as_deref().map(|node| Mention::scoped(Kind::Node, node)));
+    mentions.extend(driver.as_ref().map(of_driver));
+    let nothing = presence::demand(ctx, &cluster, &mentions).await?;
     let filter = SelectorFilter {
         names,
-        driver: driver.map(Into::into),
+        driver,
         class: class.map(Into::into),
         node: node.map(Into::into),
     };
-    let report = inspect::cel(&cluster, &expression, &filter);
+    let mut report = inspect::cel(&cluster, &expression, &filter);
+    report.incomplete |= !nothing.is_empty();
+    nothing.iter().for_each(|nothing| ctx.warn(nothing));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     let outcome = outcome(&report);
     ctx.print(report)?;

@@ -12,11 +12,12 @@ use crate::inspect::findings::{
     self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, Target,
     TargetError, Topic,
 };
+use crate::inspect::presence::{DRIVER_NEEDS, Mention};
 use crate::model::{Cluster, Gate, Kind, Version};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View};
 use crate::sources::{GateSetting, Needs};
 
-use super::{Accepts, objects, threads};
+use super::{Accepts, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
@@ -178,8 +179,26 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if asked.node.is_some() {
         needs.insert(Kind::Node);
     }
+    if asked.driver.is_some() {
+        needs.extend(DRIVER_NEEDS);
+    }
+    let read = needs.clone();
     let needs = to_read(needs, &asked.codes, &selection);
     let cluster = ctx.load(needs).await?;
+    let mut mentions = presence::mentions(&selection, read);
+    mentions.extend(
+        asked
+            .driver
+            .as_deref()
+            .map(|driver| Mention::Driver(driver.into())),
+    );
+    mentions.extend(
+        asked
+            .node
+            .as_deref()
+            .map(|node| Mention::scoped(Kind::Node, node)),
+    );
+    let nothing = presence::demand(ctx, &cluster, &mentions).await?;
     let request = CheckRequest {
         question: asked.question(&cluster)?,
         codes,
@@ -190,6 +209,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if let SourceSetting::Cluster(_) = ctx.settings().source {
         report = confirm(ctx, cluster, &request, report).await?;
     }
+    report.unknown.extend(nothing);
     for unknown in &report.unknown {
         ctx.warn(format!("unknown: {unknown}"));
     }

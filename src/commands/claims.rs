@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
+use crate::inspect::presence::Mention;
 use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
 use crate::model::{Change, Cluster, Key, Kind, Object, Time};
 use crate::output::{
@@ -11,7 +12,7 @@ use crate::output::{
 };
 
 use super::watching::{self, Screen};
-use super::{Accepts, objects};
+use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
@@ -129,6 +130,16 @@ fn pod_filter(text: &str) -> Result<PodFilter, UsageError> {
     })
 }
 
+/// What the filter names, as far as it is looked at.
+fn mentions(filter: &ClaimFilter) -> Vec<Mention> {
+    let node = filter.node.clone().map(|node| Mention::scoped(Kind::Node, node));
+    let pod = filter.pod.as_ref().and_then(|pod| {
+        let namespace = pod.namespace.clone()?;
+        Some(Mention::Object(Kind::Pod, Key::new(namespace, pod.name.clone())))
+    });
+    node.into_iter().chain(pod).collect()
+}
+
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         names,
@@ -161,7 +172,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         needs = needs.named(Kind::ResourceClaim, &key.name);
     }
     let loaded = ctx.load_to_watch(&needs).await?;
-    objects::check_found(&selection, &loaded.cluster)?;
+    presence::claims_of_list(ctx, &loaded.cluster, &selection).await?;
+    presence::hint(ctx, &loaded.cluster, &mentions(&filter)).await?;
     let rows = |cluster: &Cluster, selection: &Selection, now| {
         inspect::claims(cluster, selection, &filter, show_taints, now)
     };

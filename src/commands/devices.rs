@@ -9,6 +9,7 @@ use itertools::Itertools;
 use crate::context::Ctx;
 use crate::devices::{ClassSelectors, DeviceNode, DeviceState};
 use crate::error::{Outcome, UsageError};
+use crate::inspect::presence::Mention;
 use crate::inspect::{
     self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, Health,
 };
@@ -17,7 +18,7 @@ use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table
 use crate::sources::Needs;
 
 use super::watching::{self, Screen};
-use super::{Accepts, objects};
+use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
@@ -252,6 +253,16 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let needs = Needs::kinds(DEVICES_NEEDS.into_iter().chain(nodes)).pods_after_claims();
     watching::check(ctx)?;
     let loaded = ctx.load_to_watch(&needs).await?;
+    let named: Vec<Mention> = filter.names.iter().cloned().map(Mention::Device).collect();
+    presence::demand_all(ctx, &loaded.cluster, &named).await?;
+    let class = filter
+        .class
+        .clone()
+        .map(|class| Mention::scoped(Kind::DeviceClass, class));
+    let node = filter.node.clone().map(|node| Mention::scoped(Kind::Node, node));
+    let namespace = filter.namespace.clone().map(Mention::Namespace);
+    let chosen: Vec<Mention> = class.into_iter().chain(node).chain(namespace).collect();
+    presence::hint(ctx, &loaded.cluster, &chosen).await?;
     let selector: Option<Str> = selector.map(Into::into);
     if let Some(expression) = &selector {
         let compiled = ClassSelectors::of(&loaded.cluster).selector(expression);

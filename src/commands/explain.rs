@@ -53,7 +53,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let mut cluster = ctx
         .load(needs.at_least_in(&objects::judged_in(ctx, target.as_ref())))
         .await?;
-    let manifest = judging::add_manifests(ctx, &mut cluster, &files)?;
+    let manifest = judging::add_manifests(ctx, &mut cluster, &files).await?;
     let budget = judging::budget(budget);
     let settings = Settings {
         nodes: Vec::new(),
@@ -63,7 +63,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         run: &threads::each_node,
     };
     let report = match &target {
-        Some(named) => match existing(&cluster, named, &settings) {
+        Some(named) => match existing(ctx, &cluster, named, &settings).await {
             Err(error) if error.is::<Unread>() => unjudged(named.target(), &error.to_string()),
             explained => explained?,
         },
@@ -93,8 +93,13 @@ fn named(ctx: &Ctx, target: &str) -> Result<Named, UsageError> {
         .hint(format!("write `pod/{target}` or `claim/{target}`")))
 }
 
-fn existing(cluster: &Cluster, named: &Named, settings: &Settings<'_>) -> anyhow::Result<Explanation> {
-    Ok(match named.find(cluster)? {
+async fn existing(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    named: &Named,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Explanation> {
+    Ok(match named.find(ctx, cluster).await? {
         Found::Pod(pod) => explain_pod(cluster, pod, settings),
         Found::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
     })

@@ -2,9 +2,12 @@
 
 use crate::allocator::{Budget, Observer};
 use crate::context::Ctx;
-use crate::model::{Change, Claim, Cluster, Object};
+use crate::inspect::presence::Mention;
+use crate::model::{Change, Claim, Cluster, Kind, Object, Str};
 use crate::scheduling::with_defaults;
 use crate::sources::manifests;
+
+use super::presence;
 
 /// Steps that the searches of a command may take together unless `--budget` says otherwise: what kube-scheduler does in its ten seconds for two nodes.
 pub(super) const STEPS: u64 = 20_000_000;
@@ -35,7 +38,10 @@ impl Observer for Counting<'_> {
 }
 
 /// Puts the objects of the manifests `files` into `cluster`, and returns them as they are then.
-pub(super) fn add_manifests(
+///
+/// # Errors
+/// A file cannot be read, or the namespace of `-n` does not exist, so that nothing can be created in it.
+pub(super) async fn add_manifests(
     ctx: &Ctx,
     cluster: &mut Cluster,
     files: &[String],
@@ -48,6 +54,16 @@ pub(super) fn add_manifests(
         _ => ctx.current_namespace(),
     };
     let found = manifests(files, &namespace)?;
+    let makes = |name: &Str| {
+        let mut made = found
+            .objects
+            .iter()
+            .filter(|object| object.kind() == Kind::Namespace);
+        made.any(|object| object.metadata().name == *name)
+    };
+    if let Some(namespace) = presence::namespace(ctx).filter(|name| !makes(name)) {
+        presence::demand_all(ctx, cluster, &[Mention::Namespace(namespace)]).await?;
+    }
     for warning in found.warnings {
         ctx.warn(warning);
     }

@@ -15,6 +15,7 @@ mod judging;
 mod names;
 mod objects;
 mod places;
+mod presence;
 mod reserved;
 mod simulate;
 mod snapshot;

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::context::{Ctx, Scope};
-use crate::error::{Unread, UsageError};
+use crate::error::UsageError;
 use crate::inspect::Selection;
 use crate::inspect::allocation::Target;
+use crate::inspect::presence::Mention;
 use crate::model::{Claim, Cluster, Key, Kind, Pod};
 use crate::sources::Needs;
+
+use super::presence;
 
 /// What a command looks at when neither `-n` nor `-A` is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,27 +100,27 @@ impl Named {
         }
     }
 
+    /// How it is called where it is looked for.
+    pub(super) fn mention(&self) -> Mention {
+        match self {
+            Self::Pod(key) => Mention::Object(Kind::Pod, key.clone()),
+            Self::Claim(key) => Mention::Object(Kind::ResourceClaim, key.clone()),
+        }
+    }
+
     /// Looks it up.
     ///
     /// # Errors
-    /// When it is not there; [`Unread`] where it may well be, so that the answer is unknown.
-    pub(super) fn find<'c>(&self, cluster: &'c Cluster) -> anyhow::Result<Found<'c>> {
+    /// When it is not there; [`Unread`](crate::error::Unread) where it may well be, so that the answer is unknown.
+    pub(super) async fn find<'c>(&self, ctx: &Ctx, cluster: &'c Cluster) -> anyhow::Result<Found<'c>> {
         let found = match self {
             Self::Pod(key) => cluster.pod(key).map(Found::Pod),
             Self::Claim(key) => cluster.claim(key).map(Found::Claim),
         };
-        found.ok_or_else(|| {
-            let (kind, word) = match self {
-                Self::Pod(_) => (Kind::Pod, "pod"),
-                Self::Claim(_) => (Kind::ResourceClaim, "claim"),
-            };
-            let key = self.key();
-            let absence = not_found(cluster, kind, &key.namespace, &format!("{word}/{key}"));
-            match cluster.gap(kind, &key.namespace) {
-                Some(_) => Unread::new(absence.to_string()).into(),
-                None => absence,
-            }
-        })
+        match found {
+            Some(found) => Ok(found),
+            None => Err(presence::not_found(ctx, cluster, &self.mention()).await),
+        }
     }
 }
 
@@ -172,33 +175,5 @@ pub(super) fn needs(kinds: impl IntoIterator<Item = Kind>, selection: &Selection
     match namespaces.first() {
         Some(namespace) if namespaces.len() == 1 => needs.in_namespace(namespace),
         _ => needs,
-    }
-}
-
-/// Says which claims were asked for by name and are not there.
-///
-/// # Errors
-/// When one is missing.
-pub(super) fn check_found(selection: &Selection, cluster: &Cluster) -> anyhow::Result<()> {
-    if let Some(key) = selection
-        .missing_claims(cluster)
-        .find(|key| cluster.gap(Kind::ResourceClaim, &key.namespace).is_some())
-    {
-        let what = format!("claim/{key}");
-        return Err(not_found(cluster, Kind::ResourceClaim, &key.namespace, &what));
-    }
-    let missing: Vec<_> = selection
-        .missing_claims(cluster)
-        .map(|key| format!("claim/{key}"))
-        .collect();
-    anyhow::ensure!(missing.is_empty(), "{} not found", missing.join(", "));
-    Ok(())
-}
-
-/// What to say of an object that was asked for and is not among those that were read: what is in a gap may well exist.
-pub(super) fn not_found(cluster: &Cluster, kind: Kind, namespace: &str, what: &str) -> anyhow::Error {
-    match cluster.gap(kind, namespace) {
-        Some(gap) => anyhow::anyhow!("whether {what} exists is unknown: {}", gap.reason),
-        None => anyhow::anyhow!("{what} not found"),
     }
 }

@@ -9,7 +9,7 @@ use crate::model::Kind;
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use crate::reservation::EntryStatus;
 
-use super::{Accepts, objects};
+use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
@@ -147,7 +147,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .require(Kind::ResourceClaim)
         .pods_after_claims();
     let cluster = ctx.load(needs).await?;
-    objects::check_found(&selection, &cluster)?;
+    presence::claims_of_list(ctx, &cluster, &selection).await?;
     let report = inspect::reserved(&cluster, &selection);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;

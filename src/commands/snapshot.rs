@@ -6,11 +6,13 @@ use clap::ValueHint;
 
 use crate::context::{Ctx, Scope, SourceSetting};
 use crate::error::{Outcome, UsageError};
+use crate::inspect::presence::Mention;
+use crate::model::Cluster;
 use crate::sources::bundle::{Compression, SnapshotInfo};
 use crate::sources::destination::Destination;
 use crate::sources::live::SnapshotRequest;
 
-use super::{Accepts, places};
+use super::{Accepts, places, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
@@ -49,6 +51,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .with("--out", &out)
         .check(&places::connection(ctx))?;
     let live = ctx.live().await?;
+    if let Some(namespace) = presence::namespace(ctx) {
+        presence::demand_all(ctx, &Cluster::default(), &[Mention::Namespace(namespace)]).await?;
+    }
     let folder = out.folder();
     let request = SnapshotRequest {
         namespace,

@@ -4,9 +4,10 @@ use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::findings::Counts;
 use crate::inspect::{self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount};
+use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View};
 
-use super::{Accepts, objects, threads};
+use super::{Accepts, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -161,6 +162,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = crate::sources::Needs::kinds(STATUS_NEEDS).with_gates();
     let cluster = ctx.load(needs).await?;
+    presence::hint(
+        ctx,
+        &cluster,
+        &presence::mentions(&selection, [Kind::ResourceClaim]),
+    )
+    .await?;
     let report = inspect::status(&cluster, &selection, ctx.now(), &threads::on_all);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;

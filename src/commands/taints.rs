@@ -5,10 +5,10 @@ use std::fmt;
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::{self, Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
-use crate::model::{NO_EFFECT, Time};
+use crate::model::{Kind, NO_EFFECT, Time};
 use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 
-use super::{Accepts, objects};
+use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
@@ -211,6 +211,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .with_gates()
         .pods_after_claims();
     let cluster = ctx.load(needs).await?;
+    let chosen = [Kind::ResourceSlice, Kind::DeviceTaintRule];
+    presence::hint(ctx, &cluster, &presence::mentions(&selection, chosen)).await?;
     let report = inspect::taints(&cluster, &selection, ctx.now());
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;

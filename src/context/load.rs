@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
 
-use super::{Ctx, SourceSetting};
-use crate::model::{Cluster, Component, Environment, Evidence, Gate};
+use super::{Ctx, Scope, SourceSetting};
+use crate::model::{Cluster, Component, Environment, Evidence, Gate, Kind};
 use crate::output::{GateState, Progress, Source, one_line};
 use crate::sources::live::{self, Live};
 use crate::sources::{self, Loaded, Needs, Observer};
@@ -29,13 +29,16 @@ impl Ctx {
             SourceSetting::Files(names) => {
                 let request = sources::Request {
                     names,
+                    namespace: self.namespace_of_bare(),
                     strict: self.settings.strict,
                     versions: &self.settings.versions,
                 };
+                // Whether there is the namespace that is asked about can only be told with them.
+                let needs = needs.clone().and(Kind::Namespace);
                 let whole = needs.clone().files_are_whole();
                 sources::load(
                     &request,
-                    if self.settings.complete { &whole } else { needs },
+                    if self.settings.complete { &whole } else { &needs },
                     self.observer(&format!("reading {}", names.join(", "))),
                 )?
             }
@@ -84,6 +87,14 @@ impl Ctx {
         match &self.settings.source {
             SourceSetting::Cluster(connection) => connection.current_namespace(),
             SourceSetting::Files(_) => "default".to_owned(),
+        }
+    }
+
+    /// Where objects of files are that say no namespace.
+    pub(crate) fn namespace_of_bare(&self) -> &str {
+        match &self.settings.scope {
+            Scope::Namespace(namespace) => namespace,
+            Scope::Unset | Scope::All => "default",
         }
     }
 

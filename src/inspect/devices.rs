@@ -145,12 +145,6 @@ impl<'a> Listing<'a> {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
             warnings.unknown("classes of devices are unknown", gap);
         }
-        if let Some(class) = &filter.class
-            && cluster.gap(Kind::DeviceClass, "").is_none()
-            && cluster.class(class).is_none()
-        {
-            warnings.add(format!("there is no device class `{class}`"));
-        }
         let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
         Self {
             filter,

@@ -15,6 +15,7 @@ mod devices;
 pub mod explanation;
 pub mod findings;
 mod health;
+pub mod presence;
 mod references;
 mod reserved;
 mod select;

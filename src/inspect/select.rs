@@ -49,9 +49,4 @@ impl Selection {
         }
         claims
     }
-
-    /// Claims that were asked for by name and do not exist.
-    pub fn missing_claims<'a>(&'a self, cluster: &Cluster) -> impl Iterator<Item = &'a Key> {
-        self.names.iter().filter(|name| cluster.claim(name).is_none())
-    }
 }

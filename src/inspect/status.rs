@@ -155,7 +155,7 @@ pub fn status(cluster: &Cluster, selection: &Selection, now: Time, run: Run<'_>)
     }
     // The other kinds are read for the findings alone.
     for gap in &environment.gaps {
-        if !shown.iter().any(|(kind, _)| *kind == gap.kind) {
+        if STATUS_NEEDS.contains(&gap.kind) && !shown.iter().any(|(kind, _)| *kind == gap.kind) {
             warnings.unknown("there may be more findings", gap);
         }
     }

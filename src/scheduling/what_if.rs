@@ -13,9 +13,12 @@ use crate::model::{
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevicePattern {
-    driver: Option<Str>,
-    pool: Option<Str>,
-    device: Option<Str>,
+    /// Of this driver.
+    pub driver: Option<Str>,
+    /// Of this pool.
+    pub pool: Option<Str>,
+    /// Of this name.
+    pub device: Option<Str>,
 }
 
 /// A taint that drivers give to devices that they publish: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`.
@@ -254,6 +257,21 @@ impl TaintDevices {
 }
 
 impl DevicePattern {
+    /// Whether every device is meant.
+    pub fn is_any(&self) -> bool {
+        let Self { driver, pool, device } = self;
+        driver.is_none() && pool.is_none() && device.is_none()
+    }
+
+    /// All devices of a driver.
+    pub fn of_driver(driver: Str) -> Self {
+        Self {
+            driver: Some(driver),
+            pool: None,
+            device: None,
+        }
+    }
+
     /// Whether the device is one of these.
     pub fn matches(&self, id: &DeviceId) -> bool {
         let agrees = |wanted: &Option<Str>, is: &Str| wanted.as_ref().is_none_or(|wanted| wanted == is);

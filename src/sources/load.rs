@@ -17,7 +17,7 @@ use super::files;
 use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
-use crate::model::{ClusterBuilder, Environment, Gap};
+use crate::model::{ClusterBuilder, Environment, Gap, Str};
 
 use self::decoded::{Decoded, Hidden, count_ignored, decode};
 
@@ -77,6 +77,8 @@ impl LoadError {
 pub struct Request<'a> {
     /// The arguments of `--from`: files, directories, `-`, `example:NAME`.
     pub names: &'a [String],
+    /// Where objects are that say no namespace, as manifests mostly do.
+    pub namespace: &'a str,
     /// Whether a malformed object or one that is there twice is an error.
     pub strict: bool,
     /// What the user knows of versions and gates.
@@ -101,11 +103,12 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
     };
     let size = sources.iter().map(Source::size).sum();
     let mut collected = Collected::default();
+    let namespace = Str::from(request.namespace);
     let read = read_parallel(
         &sources,
         &options,
         workers(),
-        |batch| decode(batch, needs),
+        |batch| decode(batch, needs, &namespace),
         |decoded| {
             collected.take(decoded, (&options.limits, size), request.strict)?;
             collected.refuse_other_things(request.names, options.limits.problems)?;

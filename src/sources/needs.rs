@@ -91,9 +91,7 @@ impl Needs {
     /// Of `kind`, only the object called `name`. Not applied to files either.
     #[must_use]
     pub fn named(mut self, kind: Kind, name: &str) -> Self {
-        // Mirrors apimachinery `pkg/fields/selector.go`, `EscapeValue`, v0.37.1.
-        let escaped = name.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
-        self.wants.entry(kind).or_default().fields = format!("metadata.name={escaped}");
+        self.wants.entry(kind).or_default().fields = by_name(name);
         self
     }
 
@@ -142,6 +140,14 @@ impl Needs {
     pub(crate) fn wants_pods_after_claims(&self) -> bool {
         self.pods_after_claims
     }
+}
+
+/// The field selector of the objects called `name`.
+///
+/// Mirrors apimachinery `pkg/fields/selector.go`, `EscapeValue`, v0.37.1.
+pub(crate) fn by_name(name: &str) -> String {
+    let escaped = name.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
+    format!("metadata.name={escaped}")
 }
 
 /// A cluster as it was read, and what was noticed on the way.

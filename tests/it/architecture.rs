@@ -170,7 +170,11 @@ const TABLE: &[Row] = &[
             "unicode_width",
         ],
     ),
-    shell("error", &["sources", "conversion", "output"], &["anyhow", "clap"]),
+    shell(
+        "error",
+        &["inspect", "sources", "conversion", "output"],
+        &["anyhow", "clap", "strsim"],
+    ),
     shell(
         "context",
         &["model", "sources", "output"],
@@ -703,7 +707,7 @@ fn what_another_folder_hands_on_counts_as_used() {
         "output/load.rs",
         "pub use crate::context::files::Loaded; pub use kube::Client;",
     );
-    let over = "`error` may use `sources`, `conversion`, `output`, not `context`, which `output` hands on";
+    let over = "`error` may use `inspect`, `sources`, `conversion`, `output`, not `context`, which `output` hands on";
     for (text, expected) in [
         ("use crate::output::Ctx;", format!("error.rs:1: {over}")),
         (

@@ -326,8 +326,9 @@ fn the_exit_code_is_the_verdict() {
     );
     assert_eq!(code(&["--only", "DRA010,reservation-ended"], stale), Some(1));
     assert_eq!(code(&["--only", "DRA001"], stale), Some(0));
-    assert_eq!(code(&["-n", "nowhere"], stale), Some(0));
-    assert_eq!(code(&["-l", "app=none"], stale), Some(0));
+    assert_eq!(code(&["-n", "nowhere"], stale), Some(3));
+    assert_eq!(code(&["-l", "app=none"], stale), Some(4));
+    assert_eq!(code(&["-n", "nowhere", "--allow-missing"], stale), Some(0));
     let rules = "taint-rules-none";
     assert_eq!(code(&[], rules), Some(0));
     assert_eq!(code(&["--fail-on", "info"], rules), Some(1));
@@ -393,13 +394,13 @@ fn a_driver_can_be_asked_about() {
     2 errors, 1 warning, 1 info in all namespaces for taking away `gpu.example.com` on node `gpu-node-2`
     ");
     dra_snapshot!(check(&["--driver", "tpu.example.com"], "stale-reservations"), @r"
-    exit_code: 0
+    exit_code: 4
     ----- stdout -----
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-    warning: neither a ResourceSlice nor a claim names the driver tpu.example.com; is it written like this?
-    No findings in all namespaces for taking away `tpu.example.com`
+    warning: unknown: no slice, claim, class or taint rule names the driver `tpu.example.com`; did you mean `gpu.example.com` or `nic.example.com`?
+    No findings in all namespaces for taking away `tpu.example.com`; not everything could be found out
     ");
     dra_snapshot!(check(&["--driver", "gpu.example.com", "--only", "DRA061"], "unschedulable-pods"), @r"
     exit_code: 1

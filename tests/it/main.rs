@@ -18,6 +18,7 @@ mod hostile;
 mod inspect;
 mod live;
 mod packaging;
+mod presence;
 mod scheduling;
 mod simulate;
 mod support;

@@ -41,6 +41,7 @@ fn snapshot(path: &Path, file: &str) -> Cluster {
     let names = [path.display().to_string()];
     let request = Request {
         names: &names,
+        namespace: "default",
         strict: true,
         versions: &versions(file),
     };

@@ -83,6 +83,7 @@ fn written(list: &Value) -> tempfile::NamedTempFile {
 fn cluster(file: &Path) -> Option<Cluster> {
     let request = Request {
         names: &[file.display().to_string()],
+        namespace: "default",
         strict: false,
         versions: &VersionSettings::default(),
     };

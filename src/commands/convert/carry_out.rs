@@ -9,6 +9,7 @@ use anyhow::anyhow;
 use serde::Serialize;
 
 use crate::commands::places::{self, Written};
+use crate::commands::presence;
 use crate::context::{Ctx, SourceSetting};
 use crate::conversion::{
     self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Record, Stop, Survey, Watcher,
@@ -16,7 +17,7 @@ use crate::conversion::{
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::conversion::PlannedClaim;
-use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Str};
+use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Kind, Str};
 use crate::output::{
     Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
@@ -101,7 +102,18 @@ pub(super) async fn carry_out(
     let live = ctx.live().await?;
     let needs = needs(&selection);
     let cluster = ctx.load(needs.clone()).await?;
-    crate::commands::objects::check_found(&selection, &cluster)?;
+    let nothing = presence::demand(
+        ctx,
+        &cluster,
+        &presence::mentions(&selection, [Kind::ResourceClaim]),
+    )
+    .await?;
+    if !nothing.is_empty() {
+        for nothing in nothing {
+            ctx.warn(format!("nothing is written: {nothing}"));
+        }
+        return Ok(Outcome::Unknown);
+    }
     let namespace = one_namespace(&selection);
     let only = planned.clone();
     let order = Order {

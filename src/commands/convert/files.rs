@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::plan;
 use crate::commands::places::Written;
-use crate::commands::{objects, places};
+use crate::commands::{places, presence};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::conversion::{ConversionPlan, plan_of, verification};
@@ -60,17 +60,23 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
     let mut cluster = ctx.load(needs(&selection)).await?;
-    objects::check_found(&selection, &cluster)?;
+    let nothing = presence::demand(
+        ctx,
+        &cluster,
+        &presence::mentions(&selection, [Kind::ResourceClaim]),
+    )
+    .await?;
     let options = planning.options(kinds.clone(), cluster.environment())?;
     let plan = plan_of(&cluster, &selection, &options);
-    let report = ConversionPlan::of(&cluster, &selection, &options, &plan);
+    let mut report = ConversionPlan::of(&cluster, &selection, &options, &plan);
+    report.unknown.extend(nothing);
     plan::warn(ctx, &report);
     // The objects have standard output for themselves.
     let print = |report| match &out {
         Destination::Stdout => ctx.print_aside(report),
         Destination::File(_) => ctx.print(report),
     };
-    if !plan.unknown.is_empty() {
+    if !report.unknown.is_empty() {
         print(report)?;
         return Ok(Outcome::Unknown);
     }
@@ -185,7 +191,8 @@ fn write(ctx: &Ctx, from: &str, out: &Destination, plan: &Plan, cluster: &Cluste
         if !object.kind.is_empty() && object.kind != Kind::ResourceClaim.name() {
             return Vec::new();
         }
-        let identity = [&object.namespace, &object.name, &object.uid].map(ToOwned::to_owned);
+        let namespace = namespace_of(ctx, &object.namespace);
+        let identity = [namespace, &object.name, &object.uid].map(ToOwned::to_owned);
         match wanted.get_mut(&identity) {
             Some(wish) => {
                 wish.seen += 1;
@@ -200,12 +207,21 @@ fn write(ctx: &Ctx, from: &str, out: &Destination, plan: &Plan, cluster: &Cluste
             counted(*seen, "time", "times")
         );
     }
-    prove(from, &text, &rewritten, &wanted)?;
+    prove(ctx, from, &text, &rewritten, &wanted)?;
     match out {
         Destination::Stdout => ctx.printer().manifest(&rewritten)?,
         Destination::File(file) => save_text(file, &rewritten)?,
     }
     Ok(())
+}
+
+/// The namespace of an object that says `namespace`, be it none.
+fn namespace_of<'a>(ctx: &'a Ctx, namespace: &'a str) -> &'a str {
+    if namespace.is_empty() {
+        ctx.namespace_of_bare()
+    } else {
+        namespace
+    }
 }
 
 /// Claims that are written, by namespace, name and UID.
@@ -299,7 +315,7 @@ fn edits(wish: &Wish<'_>) -> Vec<Edit> {
 }
 
 /// Reads both texts and compares: the claims have changed as planned, and nothing else has.
-fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Result<()> {
+fn prove(ctx: &Ctx, name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Result<()> {
     let (before, after) = (objects_of(name, old)?, objects_of(name, new)?);
     anyhow::ensure!(
         before.len() == after.len(),
@@ -315,7 +331,8 @@ fn prove(name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> anyhow::Resul
             (serde_json::from_slice(old)?, serde_json::from_slice(new)?);
         let metadata = &expected["metadata"];
         let field = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
-        let identity = [field("namespace"), field("name"), field("uid")];
+        let namespace = namespace_of(ctx, &field("namespace")).to_owned();
+        let identity = [namespace, field("name"), field("uid")];
         if let Some(wish) = wanted.get(&identity) {
             carry_out(&mut expected, wish);
         }

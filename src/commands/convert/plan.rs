@@ -5,9 +5,12 @@ use crate::error::Outcome;
 use crate::inspect::conversion::{
     ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
 };
+use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
 
 use crate::reservation::conversion::ClaimGate;
+
+use crate::commands::presence;
 
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::runbook;
@@ -107,9 +110,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
     }
     let cluster = ctx.load(needs).await?;
-    crate::commands::objects::check_found(&selection, &cluster)?;
+    let nothing = presence::demand(
+        ctx,
+        &cluster,
+        &presence::mentions(&selection, [Kind::ResourceClaim]),
+    )
+    .await?;
     let options = planning.options(kinds, cluster.environment())?;
-    let plan = planned(&cluster, &selection, &options);
+    let mut plan = planned(&cluster, &selection, &options);
+    plan.unknown.extend(nothing);
     let outcome = outcome(&plan);
     warn(ctx, &plan);
     let (verdict, empty) = (verdict(&plan.summary), plan.claims.is_empty());

@@ -1,16 +1,18 @@
 //! `kubectl dra convert restore`: the lists of a backup come back, where nothing has changed since.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::anyhow;
 use clap::ValueHint;
 use serde::Serialize;
 
+use crate::commands::presence;
 use crate::context::Ctx;
-use crate::conversion::{self, Head, Mode, Outcome as ClaimOutcome, Paths, Record, Stop};
+use crate::conversion::{self, Head, Mode, Old, Outcome as ClaimOutcome, Paths, Record, Stop};
 use crate::error::{Outcome, UsageError};
+use crate::inspect::Selection;
+use crate::inspect::presence::{Absence, absent_namespace};
 use crate::model::{Meta, Str};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
 use crate::sources::destination::FileIdentity;
@@ -62,13 +64,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     // What a conversion is writing tells half.
     let _lock = conversion::hold(&backup, &journal)?;
     let mut old = conversion::saved(&backup, &journal)?;
-    if let Some(missing) = selection
-        .names
-        .iter()
-        .find(|key| old.iter().all(|old| old.key != **key))
-    {
-        return Err(anyhow!("claim/{missing} is not in `{}`", backup.display()));
-    }
+    let absences = not_saved(&selection, &old, &backup);
+    presence::end_or_warn(ctx, absences)?;
     old.retain(|old| {
         selection.includes(&Meta {
             namespace: old.key.namespace.clone(),
@@ -120,6 +117,38 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     finish(ctx, &report?)
+}
+
+/// What is to be restored and is not in the backup.
+fn not_saved(selection: &Selection, old: &[Old], backup: &Path) -> Vec<Absence> {
+    let mut absences = Vec::new();
+    let backup = backup.display();
+    for key in &selection.names {
+        if old.iter().all(|old| old.key != *key) {
+            absences.push(Absence {
+                message: format!("claim/{key} is not in `{backup}`"),
+                name: key.to_string(),
+                others: old.iter().map(|old| old.key.to_string()).collect(),
+                elsewhere: Vec::new(),
+                nouns: ("claim", "claims"),
+                selects: false,
+            });
+        }
+    }
+    if let Some(namespace) = selection
+        .namespace
+        .as_ref()
+        .filter(|_| selection.names.is_empty())
+        && !old.is_empty()
+        && old.iter().all(|old| old.key.namespace != *namespace)
+    {
+        let others: BTreeSet<&Str> = old.iter().map(|old| &old.key.namespace).collect();
+        absences.push(Absence {
+            message: format!("`{backup}` has no claim of namespace `{namespace}`"),
+            ..absent_namespace(namespace, others.iter().map(ToString::to_string))
+        });
+    }
+    absences
 }
 
 fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {

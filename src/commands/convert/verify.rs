@@ -10,6 +10,8 @@ use crate::model::{Cluster, Key, Kind};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
 use crate::reservation::conversion::Kinds;
 
+use crate::commands::presence;
+
 use super::args::{SelectionArgs, needs};
 
 /// Verify that claims are reserved for the pods that use them and for nothing else
@@ -61,11 +63,17 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
     let cluster = ctx.load(needs(&selection)).await?;
-    crate::commands::objects::check_found(&selection, &cluster)?;
+    let nothing = presence::demand(
+        ctx,
+        &cluster,
+        &presence::mentions(&selection, [Kind::ResourceClaim]),
+    )
+    .await?;
     let mut report = verification(&cluster, &selection, &kinds);
     if let SourceSetting::Cluster(_) = ctx.settings().source {
         report = confirm(ctx, cluster, &selection, &kinds, report).await?;
     }
+    report.unknown.extend(nothing);
     for unknown in &report.unknown {
         ctx.warn(format!("unknown: {unknown}"));
     }

@@ -12,13 +12,14 @@ use crate::context::Ctx;
 use crate::devices::ClassSelectors;
 use crate::error::{Outcome, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
+use crate::inspect::presence::Mention;
 use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
 use crate::model::{Cluster, Key, Kind, Str};
 use crate::output::Report;
 use crate::sources::Needs;
 
-use super::Accepts;
 use super::objects::{self, is_called};
+use super::{Accepts, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -111,31 +112,26 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = ctx
                 .load(of_namespace(CLAIM_NEEDS, &key).require(Kind::ResourceClaim))
                 .await?;
-            let report = describe::claim(&cluster, &key, now).ok_or_else(|| {
-                not_found(
-                    &cluster,
-                    Kind::ResourceClaim,
-                    &key.namespace,
-                    "claim",
-                    &key.to_string(),
-                )
-            })?;
-            print(ctx, report, |report| &report.warnings)
+            let report = describe::claim(&cluster, &key, now);
+            let mention = Mention::Object(Kind::ResourceClaim, key);
+            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
             let cluster = ctx.load(of_namespace(POD_NEEDS, &key).require(Kind::Pod)).await?;
-            let report = describe::pod(&cluster, &key, now)
-                .ok_or_else(|| not_found(&cluster, Kind::Pod, &key.namespace, "pod", &key.to_string()))?;
-            print(ctx, report, |report| &report.warnings)
+            let report = describe::pod(&cluster, &key, now);
+            let mention = Mention::Object(Kind::Pod, key);
+            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
         What::Device => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
             let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), now);
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
-            let one = only(found, names, "device", &name)?
-                .ok_or_else(|| not_found(&cluster, Kind::ResourceSlice, "", "device", &name))?;
-            print(ctx, one, |report| &report.warnings)
+            let one = only(found, names, "device", &name)?;
+            print(ctx, &cluster, one, &Mention::Device(name), |report| {
+                &report.warnings
+            })
+            .await
         }
         What::Pool => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
@@ -144,24 +140,27 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
                 .collect();
-            let one = only(found, names, "pool", &name)?
-                .ok_or_else(|| not_found(&cluster, Kind::ResourceSlice, "", "pool", &name))?;
-            print(ctx, one, |report| &report.warnings)
+            let one = only(found, names, "pool", &name)?;
+            print(ctx, &cluster, one, &Mention::Pool(name), |report| {
+                &report.warnings
+            })
+            .await
         }
         What::Node => {
             let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
             let selectors = ClassSelectors::of(&cluster);
-            let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, now)
-                .ok_or_else(|| not_found(&cluster, Kind::Node, "", "node", &name))?;
-            print(ctx, report, |report| &report.warnings)
+            let name = Str::from(name.as_str());
+            let report = describe::node(&cluster, &name, &selectors, now);
+            let mention = Mention::scoped(Kind::Node, name);
+            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
         What::Class => {
             let cluster = ctx
                 .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
                 .await?;
-            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), now)
-                .ok_or_else(|| not_found(&cluster, Kind::DeviceClass, "", "class", &name))?;
-            print(ctx, report, |report| &report.warnings)
+            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), now);
+            let mention = Mention::scoped(Kind::DeviceClass, name.as_str());
+            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
     }
 }
@@ -197,12 +196,17 @@ fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Res
     Ok(found.pop())
 }
 
-/// Why there is nothing to describe.
-fn not_found(cluster: &Cluster, kind: Kind, namespace: &str, word: &str, name: &str) -> anyhow::Error {
-    objects::not_found(cluster, kind, namespace, &format!("{word}/{name}"))
-}
-
-fn print<R: Report>(ctx: &Ctx, report: R, warnings: impl Fn(&R) -> &Warnings) -> anyhow::Result<Outcome> {
+/// Prints the report, or says that what is named by `mention` is not there to be described.
+async fn print<R: Report>(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    report: Option<R>,
+    mention: &Mention,
+    warnings: impl Fn(&R) -> &Warnings,
+) -> anyhow::Result<Outcome> {
+    let Some(report) = report else {
+        return Err(presence::not_found(ctx, cluster, mention).await);
+    };
     warnings(&report).iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

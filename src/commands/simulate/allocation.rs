@@ -6,13 +6,14 @@ use std::sync::Arc;
 use clap::ValueHint;
 
 use super::super::objects::{Found, Named};
-use super::super::{judging, objects, threads};
+use super::super::{judging, objects, presence, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement,
     Settings, Target, Units,
 };
+use crate::inspect::presence::Mention;
 use crate::model::{Claim, Cluster, Kind, Object, Pod};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
 use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
@@ -113,7 +114,8 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     let mut cluster = ctx
         .load(needs.at_least_in(&objects::judged_in(ctx, targets.first())))
         .await?;
-    let manifest = judging::add_manifests(ctx, &mut cluster, &args.files)?;
+    presence::demand_all(ctx, &cluster, &assumed_of(ctx, args)?).await?;
+    let manifest = judging::add_manifests(ctx, &mut cluster, &args.files).await?;
     for change in &changes {
         change.apply(&mut cluster).map_err(|why| -> anyhow::Error {
             match why {
@@ -123,13 +125,12 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
             }
         })?;
     }
-    let units = units(ctx, &cluster, &targets, &manifest)?;
-    for name in &args.node {
-        anyhow::ensure!(
-            cluster.node(name).is_some() || cluster.gap(Kind::Node, "").is_some(),
-            "node/{name} not found"
-        );
-    }
+    let units = units(ctx, &cluster, &targets, &manifest).await?;
+    let nodes = args
+        .node
+        .iter()
+        .map(|node| Mention::scoped(Kind::Node, node.as_str()));
+    presence::demand_all(ctx, &cluster, &nodes.collect::<Vec<_>>()).await?;
     ctx.printer().note("simulated; nothing is changed");
     let budget = judging::budget(args.budget);
     let settings = Settings {
@@ -144,6 +145,31 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         report.packing = Some(allocation::pack(&cluster, &units, &settings));
     }
     Ok(report)
+}
+
+/// What the changes that the flags ask for are about.
+fn assumed_of(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<Mention>> {
+    let mut mentions = Vec::new();
+    for claim in &args.release {
+        mentions.push(Mention::Object(Kind::ResourceClaim, objects::claim(ctx, claim)?));
+    }
+    for untaint in &args.untaint {
+        mentions.push(match untaint {
+            Untaint::Rule(name) => Mention::scoped(Kind::DeviceTaintRule, name.clone()),
+            Untaint::Devices { devices, .. } => Mention::Devices(devices.clone()),
+        });
+    }
+    mentions.extend(
+        args.taint
+            .iter()
+            .map(|taint| Mention::Devices(taint.devices.clone())),
+    );
+    mentions.extend(
+        args.remove_node
+            .iter()
+            .map(|node| Mention::scoped(Kind::Node, node.as_str())),
+    );
+    Ok(mentions)
 }
 
 /// The changes that the flags ask for.
@@ -191,11 +217,16 @@ fn assumed(args: &Args) -> Vec<String> {
 }
 
 /// What is to be judged: what the command line names, else what the manifest holds.
-fn units(ctx: &Ctx, cluster: &Cluster, targets: &[Named], manifest: &[Object]) -> anyhow::Result<Units> {
+async fn units(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    targets: &[Named],
+    manifest: &[Object],
+) -> anyhow::Result<Units> {
     let mut claims: Vec<Arc<Claim>> = Vec::new();
     let mut pods: Vec<Arc<Pod>> = Vec::new();
     for target in targets {
-        match target.find(cluster)? {
+        match target.find(ctx, cluster).await? {
             Found::Pod(pod) => pods.push(unbound(ctx, pod)),
             Found::Claim(claim) => claims.push(Arc::clone(claim)),
         }

@@ -8,15 +8,17 @@ use anyhow::Context as _;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
+use crate::inspect::Selection;
+use crate::inspect::presence::Mention;
 use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
-use crate::scheduling::TaintDevices;
+use crate::scheduling::{DevicePattern, TaintDevices};
 use crate::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any,
     too_much_to_simulate,
 };
 use crate::sources::{self, Needs, Unobserved};
 
-use super::super::{judging, objects};
+use super::super::{judging, objects, presence};
 
 /// Simulate which pods the taints of devices drive away, when, and what follows
 ///
@@ -113,13 +115,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let cluster = ctx.load(needs).await?;
     let now = ctx.now();
-    let rules = rules(ctx, &args, &cluster)?;
+    let nothing = presence::demand(ctx, &cluster, &mentions(&args, &selection)).await?;
+    nothing.iter().for_each(|nothing| ctx.warn(nothing));
+    let mut is_empty = !nothing.is_empty();
+    let rules = rules(ctx, &args, &cluster, &mut is_empty)?;
     if args.emit_rule {
         anyhow::ensure!(
-            !rules.is_empty(),
+            !rules.is_empty() || is_empty,
             UsageError::new("`--emit-rule` has no rule to print")
                 .hint("choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`")
         );
+        // A manifest has no place for a doubt.
+        if is_empty {
+            return Ok(Outcome::Unknown);
+        }
         ctx.printer().manifest(&manifests(&rules))?;
         return Ok(Outcome::Done);
     }
@@ -139,21 +148,49 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if let Some(namespace) = &selection.namespace {
         report.only_in(namespace);
     }
-    let outcome = outcome(
+    let mut outcome = outcome(
         ctx,
         &cluster,
         selection.namespace.as_ref(),
         &report,
         args.fail_on_eviction,
     );
+    // That no pod is evicted proves nothing where nothing is selected.
+    is_empty |= !ctx.settings().allow_missing && rules.iter().any(|rule| !selects_any(&cluster, rule));
+    if outcome == Outcome::Done && is_empty {
+        outcome = Outcome::Unknown;
+    }
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     ctx.printer().note("this is a simulation: nothing was changed");
     Ok(outcome)
 }
 
+/// What the flags name.
+fn mentions(args: &Args, selection: &Selection) -> Vec<Mention> {
+    let text = |part: &Option<String>| part.as_deref().map(Str::from);
+    let chosen = DevicePattern {
+        driver: text(&args.driver),
+        pool: text(&args.pool),
+        device: text(&args.device),
+    };
+    let namespace = selection.namespace.clone().map(Mention::Namespace);
+    let node = args.node.as_deref().map(|node| Mention::scoped(Kind::Node, node));
+    let chosen = (!chosen.is_any()).then_some(Mention::Devices(chosen));
+    let tainted = args
+        .taints
+        .iter()
+        .map(|taint| Mention::Devices(taint.devices.clone()));
+    namespace
+        .into_iter()
+        .chain(node)
+        .chain(chosen)
+        .chain(tainted)
+        .collect()
+}
+
 /// The rules that the flags add, as they would be sent to the API server.
-fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster) -> anyhow::Result<Vec<TaintRule>> {
+fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster, is_empty: &mut bool) -> anyhow::Result<Vec<TaintRule>> {
     let mut rules = Vec::new();
     for file in &args.rules {
         rules.extend(read_rules(ctx, file)?);
@@ -172,8 +209,13 @@ fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster) -> anyhow::Result<Vec<TaintR
             effect: NO_EXECUTE.into(),
             time_added: None,
         };
-        let made = rules_for(cluster, &choice, &taint, "kubectl-dra-simulated");
-        rules.extend(made.map_err(|why| UsageError::new(why.to_string()))?);
+        match rules_for(cluster, &choice, &taint, "kubectl-dra-simulated") {
+            Ok(made) => rules.extend(made),
+            Err(why) => {
+                ctx.warn(why.to_string());
+                *is_empty |= !ctx.settings().allow_missing;
+            }
+        }
     }
     Ok(rules)
 }
@@ -182,6 +224,7 @@ fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
     let names = [file.to_owned()];
     let request = sources::Request {
         names: &names,
+        namespace: ctx.namespace_of_bare(),
         strict: true,
         versions: &ctx.settings().versions,
     };
@@ -212,8 +255,12 @@ fn changes(
         let mut taint = taint.clone();
         // Objects have whole seconds.
         taint.taint.time_added = Some(Time::from_unix_seconds(now.unix_seconds()));
-        let tainted = taint.changes(&changed);
-        for change in tainted.map_err(|why| UsageError::new(why.to_string()))? {
+        let tainted = match taint.changes(&changed) {
+            // That there is no such device was said.
+            Err(_) if !presence::is_there(cluster, &Mention::Devices(taint.devices.clone())) => continue,
+            tainted => tainted.map_err(|why| UsageError::new(why.to_string()))?,
+        };
+        for change in tainted {
             changed.apply(change.clone());
             changes.push(change);
         }

@@ -1,31 +1,18 @@
 //! Can a driver be taken away now: who still has its devices, who waits for them, who could still get one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::devices::{ClassSelectors, DeviceState, Taints, WantedNode, keeps_off};
-use crate::model::{Claim, DeviceId, Kind, Str, TOO_MUCH_WORK};
+use crate::cel::drivers_wanted;
+use crate::devices::{ClassSelectors, DeviceState, WantedNode};
+use crate::model::{Claim, Class, DeviceId, Kind, Str, TOO_MUCH_WORK};
 use crate::reservation::users;
 use crate::script::{Command, delete_pods};
 
 pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let cluster = look.cluster;
-    let published = cluster.pools().any(|pool| pool.id.driver == *driver);
-    let held = cluster
-        .claims()
-        .any(|claim| claim.results().iter().any(|result| result.driver == *driver));
-    if !published && !held {
-        look.found.warnings.add(format!(
-            "neither a ResourceSlice nor a claim names the driver {driver}; is it written like this?"
-        ));
-    }
-    if let Some(name) = node
-        && cluster.node(name).is_none()
-        && !look.is_hidden(Kind::Node, "")
-    {
-        look.found.warnings.add(format!("there is no node {name}"));
-    }
     let place = Place(node.map(|name| WantedNode::of(cluster, name)));
     for claim in cluster.claims() {
         in_use(look, driver, &place, claim);
@@ -124,6 +111,17 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             }
         }
     }
+    // While a driver publishes nothing, its classes still say whose devices they are.
+    let has_none = |class: &&Arc<Class>| !drivers_of.contains_key(&class.metadata.name);
+    let without: Vec<_> = cluster.classes().filter(has_none).collect();
+    for class in without {
+        let named = class.spec.selectors.iter().filter_map(|selector| {
+            let expression = &selector.cel.as_ref()?.expression;
+            drivers_wanted(expression)
+        });
+        let drivers = drivers_of.entry(class.metadata.name.clone()).or_default();
+        drivers.extend(named.flatten().map(Str::from));
+    }
     if !not_judged.is_empty() {
         look.found.unknown.add(format!(
             "which drivers have devices of {} is unknown: {TOO_MUCH_WORK}",
@@ -196,22 +194,21 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     }
 }
 
-/// Published devices that no claim holds and no taint keeps from being allocated.
+/// Published devices that no claim holds and that the scheduler can allocate.
 fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
     let cluster = look.cluster;
-    let taints = Taints::of(cluster);
     let mut free = Vec::new();
     for pool in cluster.pools().filter(|pool| pool.id.driver == *driver) {
+        let facts = look.inventory().pool_facts(&pool);
         for (slice, device) in pool.devices() {
             let here = place
                 .0
                 .as_ref()
                 .is_none_or(|node| node.reaches(slice, device).unwrap_or(true));
             let id = pool.device_id(&device.name);
-            let tainted = || taints.of_device(&id).any(|taint| keeps_off(taint.taint));
-            let taken =
-                device.allow_multiple_allocations || look.inventory().state(&id) != DeviceState::Allocated;
-            if here && taken && !tainted() {
+            let inventory = look.inventory();
+            let is_left = device.allow_multiple_allocations || inventory.state(&id) != DeviceState::Allocated;
+            if here && is_left && inventory.unavailable(&facts, &id, (slice, device)).is_empty() {
                 free.push(id);
             }
         }

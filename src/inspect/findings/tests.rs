@@ -339,6 +339,35 @@ fn kinds_that_could_not_be_read_are_told_and_make_no_finding() {
 }
 
 #[test]
+fn a_driver_whose_slices_are_gone_is_still_waited_for() {
+    let of_driver = |driver: &str| {
+        let selectors = json!([{"cel": {"expression": format!("device.driver == '{driver}' && true")}}]);
+        world()
+            .class_with("d", &selectors)
+            .claim("c", &request(&json!({})), &json!({}))
+            .build()
+    };
+    let question = || question(Code::DriverWanted, &of_driver("d"));
+    assert_eq!(
+        named(&ask(&of_driver("d"), question())),
+        ["DRA061 resourceclaim/n/c"]
+    );
+    assert_eq!(named(&ask(&of_driver("e"), question())), [""; 0]);
+}
+
+#[test]
+fn devices_of_half_a_pool_are_not_given_out() {
+    let with = |count: u32| {
+        let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": count});
+        let slice = json!({"driver": "d", "nodeName": "node-1", "pool": pool, "devices": [{"name": "x"}]});
+        world().slice_with("node-1", &slice).build()
+    };
+    let question = || question(Code::DriverPublished, &with(1));
+    assert_eq!(named(&ask(&with(1), question())), ["DRA062 driver/d"]);
+    assert_eq!(named(&ask(&with(2), question())), [""; 0]);
+}
+
+#[test]
 fn pods_that_are_not_there_are_no_proof_where_pods_are_hidden() {
     // The objects of the hidden kind are really missing here, as after a refused list.
     let world = device(&json!({}))

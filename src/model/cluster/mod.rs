@@ -107,6 +107,30 @@ impl Object {
         }
     }
 
+    /// Puts an object that says no namespace into `namespace`, if its kind lives in namespaces.
+    pub fn put_into(&mut self, namespace: &Str) {
+        if !self.kind().is_namespaced() || !self.metadata().namespace.is_empty() {
+            return;
+        }
+        let metadata = match self {
+            Self::Namespace(object) | Self::Workload(object) | Self::CompositePodGroup(object) => {
+                &mut Arc::make_mut(object).metadata
+            }
+            Self::Node(object) => &mut Arc::make_mut(object).metadata,
+            Self::DeviceClass(object) => &mut Arc::make_mut(object).metadata,
+            Self::ResourceSlice(object) => &mut Arc::make_mut(object).metadata,
+            Self::DeviceTaintRule(object) => &mut Arc::make_mut(object).metadata,
+            Self::ResourceClaimTemplate(object) => &mut Arc::make_mut(object).metadata,
+            Self::ResourceClaim(object) => &mut Arc::make_mut(object).metadata,
+            Self::Pod(object) => &mut Arc::make_mut(object).metadata,
+            Self::PodGroup(object) => &mut Arc::make_mut(object).metadata,
+            Self::PodDisruptionBudget(object) => &mut Arc::make_mut(object).metadata,
+            Self::ResourceQuota(object) => &mut Arc::make_mut(object).metadata,
+            Self::Event(object) => &mut Arc::make_mut(object).metadata,
+        };
+        metadata.namespace = namespace.clone();
+    }
+
     /// The object's metadata.
     pub fn metadata(&self) -> &Meta {
         match self {
@@ -278,6 +302,21 @@ impl Cluster {
         &self.objects[kind as usize]
     }
 
+    /// Whether there is an object of that kind and name.
+    pub fn has(&self, kind: Kind, key: &Key) -> bool {
+        self.of_kind(kind).get(key).is_some()
+    }
+
+    /// Objects of `kind`, in order.
+    pub fn objects(&self, kind: Kind) -> impl Iterator<Item = &Object> {
+        self.of_kind(kind).iter().map(|(_, object)| object)
+    }
+
+    /// Keys of the objects of `kind`, in order.
+    pub fn keys(&self, kind: Kind) -> impl Iterator<Item = &Key> {
+        self.of_kind(kind).iter().map(|(key, _)| key)
+    }
+
     /// Reports each object of a kind that `other` has not or has changed, and what `other` has in its place. Of forks of one cluster
     /// that costs as much as their changes.
     pub fn differences<'a>(
@@ -301,6 +340,19 @@ impl Cluster {
             .of_kind(kind)
             .stretch(&first, move |key| key.namespace == namespace);
         objects.map(|(_, object)| object)
+    }
+
+    /// Whether any object is in the namespace.
+    pub fn has_object_in(&self, namespace: &Str) -> bool {
+        let mut kinds = Kind::all().filter(|kind| kind.is_namespaced());
+        kinds.any(|kind| self.in_namespace(kind, namespace).next().is_some())
+    }
+
+    /// The namespaces of all objects.
+    pub fn namespaces_of_objects(&self) -> std::collections::BTreeSet<Str> {
+        let kinds = Kind::all().filter(|kind| kind.is_namespaced());
+        let keys = kinds.flat_map(|kind| self.keys(kind));
+        keys.map(|key| key.namespace.clone()).collect()
     }
 
     /// Claims of one namespace.

@@ -69,6 +69,7 @@ mod tests {
             let names = [format!("example:{}", example.name)];
             let request = Request {
                 names: &names,
+                namespace: "default",
                 strict: true,
                 versions: &VersionSettings::default(),
             };

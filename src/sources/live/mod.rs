@@ -13,6 +13,7 @@ mod error;
 mod evidence;
 mod kubeconfig;
 mod list;
+mod names;
 mod plugin;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod probe;

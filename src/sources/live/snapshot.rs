@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::try_join;
 
-use super::list::{self, Meter, Sink};
+use super::list::{Meter, Sink};
 use super::{Error, Lists, Live};
 use crate::model::{Environment, Gap, Kind, Str, Time};
 use crate::sources::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo};
@@ -155,53 +155,5 @@ impl Sink for Part {
 
     fn bad(&mut self, _: u64, _: String) {
         Self::bad(self);
-    }
-}
-
-/// Names of objects, for completion.
-impl Live {
-    /// Names of the objects of `kind`, in one namespace or in all, in order; with their namespaces.
-    ///
-    /// # Errors
-    /// When they cannot be listed.
-    pub async fn names(&self, kind: Kind, namespace: Option<&str>) -> Result<Vec<(String, String)>, Error> {
-        #[derive(Default, serde::Deserialize)]
-        #[serde(default)]
-        struct List {
-            items: Vec<Item>,
-        }
-        #[derive(Default, serde::Deserialize)]
-        #[serde(default)]
-        struct Item {
-            metadata: Metadata,
-        }
-        #[derive(Default, serde::Deserialize)]
-        #[serde(default)]
-        struct Metadata {
-            namespace: String,
-            name: String,
-        }
-        // The metadata alone: the server then does not send what is not looked at.
-        const METADATA: &str =
-            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-        for version in kind.versions() {
-            let path = list::collection(kind, version, namespace);
-            match self
-                .target
-                .get::<List>(&path, METADATA, &list::name(kind, namespace))
-                .await
-            {
-                Ok(list) => {
-                    let names = list
-                        .items
-                        .into_iter()
-                        .map(|Item { metadata }| (metadata.namespace, metadata.name));
-                    return Ok(names.collect());
-                }
-                Err(Error::Refused { code: 404, .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Vec::new())
     }
 }

@@ -49,12 +49,13 @@ thread_local! {
     static DECODER: RefCell<Decoder> = RefCell::default();
 }
 
-pub(super) fn decode(batch: &ItemBatch, needs: &Needs) -> Decoded {
+/// Decodes what is needed. Objects that say no namespace are put into `namespace`.
+pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
     let mut decoded = Decoded::default();
     DECODER.with_borrow_mut(|decoder| {
         for found in batch.iter() {
             match found {
-                Found::Item(item) => decoded.item(&item, needs, decoder),
+                Found::Item(item) => decoded.item(&item, needs, namespace, decoder),
                 Found::List { head, origin } => decoded.list(head, &origin),
                 Found::Problem(problem) => {
                     // An object of a kind that does not matter may be what it likes.
@@ -81,7 +82,7 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs) -> Decoded {
 }
 
 impl Decoded {
-    fn item(&mut self, item: &RawItem<'_>, needs: &Needs, decoder: &mut Decoder) {
+    fn item(&mut self, item: &RawItem<'_>, needs: &Needs, namespace: &Str, decoder: &mut Decoder) {
         let (kind, group, version) = match recognize(item.api_version, item.kind) {
             Recognized::Known { kind, group, version } => (kind, group, version),
             Recognized::Info => {
@@ -113,7 +114,8 @@ impl Decoded {
             return;
         }
         let problem = match decoder.decode(kind, group, version, item.json) {
-            Ok(object) => {
+            Ok(mut object) => {
+                object.put_into(namespace);
                 self.objects.push(object);
                 return;
             }

@@ -90,7 +90,10 @@ fn claims_are_found_by_name_in_kubectls_forms() {
     ----- stdout -----
 
     ----- stderr -----
-    error: claim/default/absent, claim/training/neither not found
+    error: claim/default/absent not found, claim/training/neither not found
+
+    hint: instead of `absent`: there are 2 claims: `notebook-gpu`, `spare`
+    hint: instead of `neither`: there are 5 claims: `sweep-glg98-devices-m9x2c`, `sweep-krgjp-devices-875gq`, `trainer-0-devices-w8cxl`, `trainer-1-devices-nkw6l`, `trainer-1-extra-zp8bf`
     ");
     dra_snapshot!(look(&["claims", "-A", "notebook-gpu"], "bound-pods"), @r"
     exit_code: 2

@@ -125,6 +125,8 @@ fn a_device_must_be_named_clearly() {
 
     ----- stderr -----
     error: device/gpu-99 not found
+
+    hint: did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     ");
 }
 

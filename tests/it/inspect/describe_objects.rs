@@ -361,6 +361,8 @@ fn what_is_not_there_is_said() {
 
     ----- stderr -----
     error: claim/default/absent not found
+
+    hint: there are 2 claims: `notebook-gpu`, `spare`
     ");
     dra_snapshot!(look(&["describe", "node/nowhere"], "bound-pods"), @r"
     exit_code: 3
@@ -368,6 +370,8 @@ fn what_is_not_there_is_said() {
 
     ----- stderr -----
     error: node/nowhere not found
+
+    hint: there are 3 nodes: `gpu-node-1`, `gpu-node-2`, `gpu-node-3`
     ");
     dra_snapshot!(look(&["describe", "service", "x"], "bound-pods"), @r"
     exit_code: 2

@@ -170,12 +170,13 @@ fn a_namespace_restricts_to_what_its_claims_hold() {
 
 #[test]
 fn devices_have_names() {
-    dra_snapshot!(look(&["devices", "-o", "name", "gpu-node-1/gpu-0", "nic.example.com/gpu-node-2/rdma1", "gpu-9"], "podgroups"), @r"
+    dra_snapshot!(look(&["devices", "-o", "name", "gpu-node-1/gpu-0", "nic.example.com/gpu-node-2/rdma1", "gpu-9", "--allow-missing"], "podgroups"), @r"
     exit_code: 0
     ----- stdout -----
     device/gpu.example.com/gpu-node-1/gpu-0
     device/nic.example.com/gpu-node-2/rdma1
 
     ----- stderr -----
+    warning: device/gpu-9 not found; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     ");
 }

@@ -171,6 +171,7 @@ fn labels_choose_and_nothing_found_is_no_failure() {
     ----- stdout -----
 
     ----- stderr -----
+    warning: namespace/nowhere not found; there are 3 namespaces: `default`, `inference`, `training`
     No claims found
     "#);
     dra_snapshot!(look(&["claims", "-n", "nowhere", "-o", "name"], "bound-pods"), @r#"
@@ -178,6 +179,7 @@ fn labels_choose_and_nothing_found_is_no_failure() {
     ----- stdout -----
 
     ----- stderr -----
+    warning: namespace/nowhere not found; there are 3 namespaces: `default`, `inference`, `training`
     "#);
 }
 

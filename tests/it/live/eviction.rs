@@ -160,6 +160,7 @@ fn state(cluster: &Cluster, gates: &[&str]) -> State {
     };
     let request = Request {
         names: &[file.path().to_str().expect("UTF-8").to_owned()],
+        namespace: "default",
         strict: true,
         versions: &versions,
     };

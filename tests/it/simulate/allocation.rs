@@ -197,6 +197,8 @@ fn changes_are_assumed_on_request() {
 
     ----- stderr -----
     error: devicetaintrule/none not found
+
+    hint: there are no devicetaintrules at all
     ");
     dra_snapshot!(with(&["--release", "claim/default/spare"]), @r"
     exit_code: 3
@@ -283,6 +285,8 @@ fn nothing_to_judge_is_refused() {
 
     ----- stderr -----
     error: claim/default/none not found
+
+    hint: there are 2 claims: `notebook-gpu`, `spare`
     ");
     dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--taint", "gpu=x"], "bound-pods"), @r"
     exit_code: 2

@@ -19,6 +19,7 @@ fn path(snapshot: &str) -> String {
 fn history(snapshot: &str) -> Cluster {
     let request = Request {
         names: &[path(snapshot)],
+        namespace: "default",
         strict: true,
         versions: &VersionSettings::default(),
     };
@@ -30,8 +31,17 @@ fn history(snapshot: &str) -> Cluster {
 
 fn simulated(snapshot: &str, now: &str, args: &[&str]) -> Value {
     let from = path(snapshot);
+    // Among the rules are some that select nothing.
     let command = [
-        "simulate", "eviction", "-o", "json", "--from", &from, "--now", now,
+        "simulate",
+        "eviction",
+        "-o",
+        "json",
+        "--from",
+        &from,
+        "--now",
+        now,
+        "--allow-missing",
     ];
     let run = dra(&[&command, args].concat()).run();
     assert_eq!(run.code, Some(0), "{}", run.stderr);

@@ -70,22 +70,33 @@ fn a_taint_of_nothing_or_without_a_key_is_refused() {
     For more information, try '--help'.
     ");
     dra_snapshot!(simulate(&["--node", "no-such-node"]), @r"
-    exit_code: 2
+    exit_code: 3
     ----- stdout -----
 
     ----- stderr -----
-    error: no slice publishes a device that only node `no-such-node` reaches
+    error: node/no-such-node not found
+
+    hint: there are 2 nodes: `gpu-node-1`, `gpu-node-2`
     ");
 }
 
 #[test]
 fn a_taint_on_a_device_that_is_gone_is_refused() {
     dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-99=k:NoExecute"]), @r"
-    exit_code: 2
+    exit_code: 4
     ----- stdout -----
+    Start:                     2026-11-21T10:13:20Z
+    Evicted:                   <none>
+    Timeline:                  <none>
+    Claims released:           <none>
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
+    Rules:                     <none>
 
     ----- stderr -----
-    error: no slice publishes the device gpu.example.com/gpu-node-1/gpu-99, so its driver cannot taint it
+    warning: no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
+    this is a simulation: nothing was changed
     ");
     // The same of a simulated allocation.
     let args = [
@@ -102,15 +113,20 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
         "1.37",
     ];
     dra_snapshot!(dra(&[&args[..], &file].concat()), @r"
-    exit_code: 2
+    exit_code: 4
     ----- stdout -----
+    Object:     claim/default/shared
+    As If:      --taint gpu.example.com/gpu-node-1/gpu-99=k:NoExecute
+    Result:     Unknown
+    Exactness:  whether it fits; the devices may be others
+    Unknown:    no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
 
     ----- stderr -----
-    error: no slice publishes the device gpu.example.com/gpu-node-1/gpu-99, so its driver cannot taint it
+    warning: no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     ");
     // A rule can be about it, as claims can still hold it.
     dra_snapshot!(simulate(&["--device", "gpu-99"]), @r"
-    exit_code: 0
+    exit_code: 4
     ----- stdout -----
     Start:                     2026-11-21T10:13:20Z
     Evicted:                   <none>
@@ -124,6 +140,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
       kubectl-dra-simulated   0s      False    NotStarted   <none>
 
     ----- stderr -----
+    warning: no slice publishes a device `*/*/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
     this is a simulation: nothing was changed
     ");
@@ -149,9 +166,9 @@ fn a_rule_without_a_spec_is_refused() {
 }
 
 #[test]
-fn a_selector_with_an_unknown_driver_is_warned_about() {
+fn taints_of_an_unknown_driver_have_no_verdict() {
     dra_snapshot!(simulate(&["--driver", "tpu.example.com"]), @r"
-    exit_code: 0
+    exit_code: 4
     ----- stdout -----
     Start:                     2026-11-21T10:13:20Z
     Evicted:                   <none>
@@ -165,13 +182,14 @@ fn a_selector_with_an_unknown_driver_is_warned_about() {
       kubectl-dra-simulated   0s      False    NotStarted   <none>
 
     ----- stderr -----
+    warning: no slice publishes a device `tpu.example.com/*/*`, and no claim holds one; did you mean `gpu.example.com` or `nic.example.com`?
     warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
     this is a simulation: nothing was changed
     ");
     let selector = json!({"driver": "tpu.example.com"});
     let rule = json!({"metadata": {"name": "tpus"}, "spec": {"deviceSelector": selector, "taint": {"key": "k", "effect": "NoExecute"}}});
     insta::assert_snapshot!(with_rule(&rule), @r"
-    exit_code: 0
+    exit_code: 4
     ----- stdout -----
     Start:                     2026-11-21T10:13:20Z
     Evicted:                   <none>
@@ -191,7 +209,7 @@ fn a_selector_with_an_unknown_driver_is_warned_about() {
     let without =
         json!({"metadata": {"name": "none"}, "spec": {"taint": {"key": "k", "effect": "NoExecute"}}});
     insta::assert_snapshot!(with_rule(&without), @r"
-    exit_code: 0
+    exit_code: 4
     ----- stdout -----
     Start:                     2026-11-21T10:13:20Z
     Evicted:                   <none>
