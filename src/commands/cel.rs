@@ -174,7 +174,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let mut report = inspect::cel(&cluster, &expression, &filter);
     report.incomplete |= !nothing.is_empty();
-    nothing.iter().for_each(|nothing| ctx.warn(nothing));
+    for nothing in &nothing {
+        ctx.warn(nothing);
+    }
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     let outcome = outcome(&report);
     ctx.print(report)?;

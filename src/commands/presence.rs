@@ -15,8 +15,7 @@ use crate::model::{Change, Cluster, Key, Kind, Str};
 /// Returns what selects nothing, one text each: the verdict is unknown because of it.
 ///
 /// # Errors
-/// [`Absent`], with what may have been meant; [`Unread`] where a named object may well be there. Of a selection that may well be there
-/// the command itself says what it cannot know.
+/// [`Absent`], with what may have been meant. Of what may well be there the command itself says what it cannot know.
 pub(super) async fn demand(
     ctx: &Ctx,
     cluster: &Cluster,
@@ -32,17 +31,12 @@ pub(super) async fn demand(
             continue;
         }
         match found(ctx, cluster, mention).await? {
-            Presence::There => {}
+            Presence::There | Presence::Unknown(_) => {}
             Presence::Absent(absence) => {
                 if let Mention::Namespace(name) = mention {
                     absent_namespaces.insert(name.clone());
                 }
                 absences.push(absence);
-            }
-            Presence::Unknown(why) => {
-                if let Mention::Object(kind, key) = mention {
-                    return Err(Unread::new(unknown(*kind, key, &why)).into());
-                }
             }
         }
     }
@@ -53,6 +47,24 @@ pub(super) async fn demand(
     let (selects, named): (Vec<_>, Vec<_>) = absences.into_iter().partition(|absence| absence.selects);
     end_or_warn(ctx, named)?;
     Ok(selects.iter().map(told).collect())
+}
+
+/// The same for the claims that a command is about: those that are named must have been read.
+///
+/// # Errors
+/// As those of [`demand`], and where a claim that is named may well be there.
+pub(super) async fn demand_claims(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    selection: &Selection,
+) -> anyhow::Result<Vec<String>> {
+    for key in &selection.names {
+        let mention = Mention::Object(Kind::ResourceClaim, key.clone());
+        if let Presence::Unknown(why) = presence(cluster, &mention) {
+            anyhow::bail!(unknown(&mention, &why));
+        }
+    }
+    demand(ctx, cluster, &mentions(selection, [Kind::ResourceClaim])).await
 }
 
 /// The same for what has no verdict to be unknown: what selects nothing is an error with the exit code for it.
@@ -113,15 +125,14 @@ pub(super) async fn claims_of_list(
     cluster: &Cluster,
     selection: &Selection,
 ) -> anyhow::Result<()> {
-    let mentions = mentions(selection, [Kind::ResourceClaim]);
     if selection.names.is_empty() {
-        hint(ctx, cluster, &mentions).await
+        hint(ctx, cluster, &mentions(selection, [Kind::ResourceClaim])).await
     } else {
-        demand_all(ctx, cluster, &mentions).await
+        demand_claims(ctx, cluster, selection).await.map(drop)
     }
 }
 
-/// Why an object that was asked for is not there to be shown.
+/// Why an object that was asked for is not there to be shown: [`Unread`] where it may well be.
 pub(super) async fn not_found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -> anyhow::Error {
     // What lies in a namespace that does not exist was looked for in the wrong place.
     let in_namespace = match mention {
@@ -133,20 +144,22 @@ pub(super) async fn not_found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -
     for mention in in_namespace.iter().chain([mention]) {
         match found(ctx, cluster, mention).await {
             Ok(Presence::Absent(absence)) => return Absent(vec![absence]).into(),
-            Ok(Presence::Unknown(why)) => {
-                if let Mention::Object(kind, key) = mention {
-                    return Unread::new(unknown(*kind, key, &why)).into();
-                }
+            Ok(Presence::Unknown(why)) if !matches!(mention, Mention::Namespace(_)) => {
+                return Unread::new(unknown(mention, &why)).into();
             }
-            Ok(Presence::There) => {}
+            Ok(Presence::There | Presence::Unknown(_)) => {}
             Err(error) => return error,
         }
     }
-    anyhow::anyhow!("not found")
+    // A device that a claim holds is there, and still cannot be shown where its slice may not be read.
+    match cluster.gap(Kind::ResourceSlice, "") {
+        Some(gap) => Unread::new(unknown(mention, &gap.reason)).into(),
+        None => anyhow::anyhow!("{mention} not found"),
+    }
 }
 
-fn unknown(kind: Kind, key: &Key, why: &str) -> String {
-    format!("whether {}/{key} exists is unknown: {why}", kind.name())
+fn unknown(mention: &Mention, why: &str) -> String {
+    format!("whether {mention} exists is unknown: {why}")
 }
 
 fn warn(ctx: &Ctx, absences: &[Absence]) {

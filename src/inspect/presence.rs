@@ -65,6 +65,22 @@ impl Mention {
     }
 }
 
+/// How a message calls it: `pod/default/a`.
+impl fmt::Display for Mention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace(name) => write!(f, "namespace/{name}"),
+            Self::Object(kind, key) if kind.is_namespaced() => write!(f, "{}/{key}", nouns(*kind).0),
+            Self::Object(kind, key) => write!(f, "{}/{}", nouns(*kind).0, key.name),
+            Self::Device(name) => write!(f, "device/{name}"),
+            Self::Pool(name) => write!(f, "pool/{name}"),
+            Self::Driver(name) => write!(f, "driver/{name}"),
+            Self::Devices(pattern) => write!(f, "device/{pattern}"),
+            Self::Labels(selection, _) => write!(f, "an object with the labels `{}`", selection.labels),
+        }
+    }
+}
+
 impl fmt::Display for Absence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -159,13 +175,8 @@ fn object(cluster: &Cluster, kind: Kind, key: &Key) -> Presence {
                 elsewhere.push(format!("{}/{other}", nouns.0));
             }
         }
-        let shown = if kind.is_namespaced() {
-            key.to_string()
-        } else {
-            key.name.to_string()
-        };
         Absence {
-            message: format!("{}/{shown} not found", nouns.0),
+            message: format!("{} not found", Mention::Object(kind, key.clone())),
             name: key.name.to_string(),
             others,
             elsewhere,

@@ -17,7 +17,7 @@ use crate::conversion::{
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::conversion::PlannedClaim;
-use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Kind, Str};
+use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Str};
 use crate::output::{
     Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
@@ -102,12 +102,7 @@ pub(super) async fn carry_out(
     let live = ctx.live().await?;
     let needs = needs(&selection);
     let cluster = ctx.load(needs.clone()).await?;
-    let nothing = presence::demand(
-        ctx,
-        &cluster,
-        &presence::mentions(&selection, [Kind::ResourceClaim]),
-    )
-    .await?;
+    let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
     if !nothing.is_empty() {
         for nothing in nothing {
             ctx.warn(format!("nothing is written: {nothing}"));

@@ -60,12 +60,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
     let mut cluster = ctx.load(needs(&selection)).await?;
-    let nothing = presence::demand(
-        ctx,
-        &cluster,
-        &presence::mentions(&selection, [Kind::ResourceClaim]),
-    )
-    .await?;
+    let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
     let options = planning.options(kinds.clone(), cluster.environment())?;
     let plan = plan_of(&cluster, &selection, &options);
     let mut report = ConversionPlan::of(&cluster, &selection, &options, &plan);

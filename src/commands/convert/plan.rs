@@ -5,7 +5,6 @@ use crate::error::Outcome;
 use crate::inspect::conversion::{
     ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
 };
-use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
 
 use crate::reservation::conversion::ClaimGate;
@@ -110,12 +109,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
     }
     let cluster = ctx.load(needs).await?;
-    let nothing = presence::demand(
-        ctx,
-        &cluster,
-        &presence::mentions(&selection, [Kind::ResourceClaim]),
-    )
-    .await?;
+    let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
     let options = planning.options(kinds, cluster.environment())?;
     let mut plan = planned(&cluster, &selection, &options);
     plan.unknown.extend(nothing);

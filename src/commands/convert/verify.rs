@@ -63,12 +63,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
     let cluster = ctx.load(needs(&selection)).await?;
-    let nothing = presence::demand(
-        ctx,
-        &cluster,
-        &presence::mentions(&selection, [Kind::ResourceClaim]),
-    )
-    .await?;
+    let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
     let mut report = verification(&cluster, &selection, &kinds);
     if let SourceSetting::Cluster(_) = ctx.settings().source {
         report = confirm(ctx, cluster, &selection, &kinds, report).await?;

@@ -10,7 +10,7 @@ mod pool;
 
 use crate::context::Ctx;
 use crate::devices::ClassSelectors;
-use crate::error::{Outcome, UsageError};
+use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
 use crate::inspect::presence::Mention;
 use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
@@ -205,7 +205,12 @@ async fn print<R: Report>(
     warnings: impl Fn(&R) -> &Warnings,
 ) -> anyhow::Result<Outcome> {
     let Some(report) = report else {
-        return Err(presence::not_found(ctx, cluster, mention).await);
+        let error = presence::not_found(ctx, cluster, mention).await;
+        // A description gives no verdict that could be unknown.
+        return Err(match error.downcast::<Unread>() {
+            Ok(unread) => anyhow::anyhow!("{unread}"),
+            Err(error) => error,
+        });
     };
     warnings(&report).iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;

@@ -116,7 +116,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let cluster = ctx.load(needs).await?;
     let now = ctx.now();
     let nothing = presence::demand(ctx, &cluster, &mentions(&args, &selection)).await?;
-    nothing.iter().for_each(|nothing| ctx.warn(nothing));
+    for nothing in &nothing {
+        ctx.warn(nothing);
+    }
     let mut is_empty = !nothing.is_empty();
     let rules = rules(ctx, &args, &cluster, &mut is_empty)?;
     if args.emit_rule {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use crate::support::cluster::faulty::Fault;
+use crate::support::cluster::objects::namespace;
 use crate::support::cluster::{Cluster, User, scenario};
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
@@ -510,5 +511,82 @@ fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
                 "without {left_out}: {stderr}"
             );
         }
+    }
+}
+
+#[test]
+fn a_name_that_nothing_has_is_told_to_whoever_may_look_into_one_namespace() {
+    let cluster = Cluster::shared();
+    let known = Known::of(cluster);
+    let (_, name) = known.pod.rsplit_once('/').expect("a namespace and a name");
+    let tells = |user: &User, args: &[&str], code: i32, text: &str| {
+        let run = user.kubectl_dra(args).run();
+        assert_eq!(run.code, Some(code), "{args:?}: {}{}", run.stdout, run.stderr);
+        assert!(
+            run.stderr.contains(text),
+            "{args:?}: {text}: {}{}",
+            run.stdout,
+            run.stderr
+        );
+    };
+    let admin = cluster.user("sees-all").with_role("cluster-admin");
+    let nearly = format!("{}x", known.namespace);
+    let meant = format!("`{}`", known.namespace);
+    tells(&admin, &["convert", "verify", "-n", &nearly], 3, &meant);
+    tells(
+        &admin,
+        &["convert", "plan", "-n", &nearly, "--to-version=1.36"],
+        3,
+        &meant,
+    );
+    tells(&admin, &["check", "-n", &nearly], 3, &meant);
+    tells(&admin, &["simulate", "eviction", "-n", &nearly], 3, &meant);
+    tells(&admin, &["claims", "-n", &nearly], 0, &meant);
+    tells(&admin, &["snapshot", "-n", &nearly], 3, &meant);
+    tells(
+        &admin,
+        &["check", "--driver", "gpu.exmple.com"],
+        4,
+        "`gpu.example.com`",
+    );
+    tells(
+        &admin,
+        &[
+            "check",
+            "--driver",
+            "gpu.exmple.com",
+            "--allow-missing",
+            "--fail-on=never",
+        ],
+        0,
+        "warning",
+    );
+    let quiet = "quiet".to_owned();
+    cluster.create(&namespace(&quiet));
+    let elsewhere = format!("pod/{quiet}/{name}");
+    tells(
+        &admin,
+        &["describe", &elsewhere],
+        3,
+        &format!("pod/{}/{name}", known.namespace),
+    );
+    tells(
+        &admin,
+        &["explain", &elsewhere],
+        3,
+        &format!("pod/{}/{name}", known.namespace),
+    );
+
+    // A namespace without anything, in which somebody may look who may not even read the Namespace.
+    let claims = rules(&["resourceclaims", "pods"]);
+    for user in [
+        cluster.user("quiet-viewer").with_role_in(&quiet, "view"),
+        cluster.user("quiet-lister").allowed_in(&quiet, &claims),
+    ] {
+        let run = user.kubectl_dra(["claims", "-n", &quiet]).run().exits(0);
+        assert!(!run.stderr.contains("not found"), "{}", run.stderr);
+        let verified = user.kubectl_dra(["convert", "verify", "-n", &quiet]).run();
+        assert_ne!(verified.code, Some(3), "{}{}", verified.stdout, verified.stderr);
+        tells(&user, &["claims", "-n", &quiet, "absent"], 3, "claim/");
     }
 }
