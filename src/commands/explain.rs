@@ -57,7 +57,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let budget = judging::budget(budget);
     let settings = Settings {
         nodes: Vec::new(),
-        now: ctx.now(),
+        now: ctx.now(&cluster),
         budget: &budget,
         observer: &judging::counting(ctx),
         run: &threads::each_node,

@@ -161,7 +161,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = crate::sources::Needs::kinds(STATUS_NEEDS).with_gates();
     let cluster = ctx.load(needs).await?;
-    let report = inspect::status(&cluster, &selection, ctx.now(), &threads::on_all);
+    let report = inspect::status(&cluster, &selection, ctx.now(&cluster), &threads::on_all);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

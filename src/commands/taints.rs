@@ -211,7 +211,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .with_gates()
         .pods_after_claims();
     let cluster = ctx.load(needs).await?;
-    let report = inspect::taints(&cluster, &selection, ctx.now());
+    let report = inspect::taints(&cluster, &selection, ctx.now(&cluster));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

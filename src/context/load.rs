@@ -23,7 +23,7 @@ impl Ctx {
             SourceSetting::Cluster(_) => {
                 let live = self.live().await?;
                 let observer = self.observer(&format!("reading {}", live.name()));
-                live.load(needs, &self.settings.versions, self.now(), observer)
+                live.load(needs, &self.settings.versions, self.begun(), observer)
                     .await?
             }
             SourceSetting::Files(names) => {
@@ -97,10 +97,6 @@ impl Ctx {
 
     /// Notes in the report what is known of the source.
     fn describe(&self, environment: &Environment, needs: &Needs) {
-        if let Some(time) = environment.read_at {
-            // Loads of one run come from one source; the first one says when.
-            let _ = self.recorded.set(time);
-        }
         let source = match (&self.settings.source, self.live.get()) {
             (SourceSetting::Files(names), _) => Some(Source::Files { names: names.clone() }),
             (SourceSetting::Cluster(_), Some(live)) => Some(Source::Cluster {

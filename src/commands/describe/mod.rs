@@ -104,14 +104,13 @@ const HINT: &str =
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let (what, name) = parse(&args.object)?;
-    let now = ctx.now();
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
             let cluster = ctx
                 .load(of_namespace(CLAIM_NEEDS, &key).require(Kind::ResourceClaim))
                 .await?;
-            let report = describe::claim(&cluster, &key, now).ok_or_else(|| {
+            let report = describe::claim(&cluster, &key, ctx.now(&cluster)).ok_or_else(|| {
                 not_found(
                     &cluster,
                     Kind::ResourceClaim,
@@ -125,13 +124,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
             let cluster = ctx.load(of_namespace(POD_NEEDS, &key).require(Kind::Pod)).await?;
-            let report = describe::pod(&cluster, &key, now)
+            let report = describe::pod(&cluster, &key, ctx.now(&cluster))
                 .ok_or_else(|| not_found(&cluster, Kind::Pod, &key.namespace, "pod", &key.to_string()))?;
             print(ctx, report, |report| &report.warnings)
         }
         What::Device => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), now);
+            let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
             let one = only(found, names, "device", &name)?
                 .ok_or_else(|| not_found(&cluster, Kind::ResourceSlice, "", "device", &name))?;
@@ -139,7 +138,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Pool => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), now);
+            let found = describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let names = found
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
@@ -151,7 +150,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         What::Node => {
             let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
             let selectors = ClassSelectors::of(&cluster);
-            let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, now)
+            let report = describe::node(&cluster, &Str::from(name.as_str()), &selectors, ctx.now(&cluster))
                 .ok_or_else(|| not_found(&cluster, Kind::Node, "", "node", &name))?;
             print(ctx, report, |report| &report.warnings)
         }
@@ -159,7 +158,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = ctx
                 .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
                 .await?;
-            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), now)
+            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster))
                 .ok_or_else(|| not_found(&cluster, Kind::DeviceClass, "", "class", &name))?;
             print(ctx, report, |report| &report.warnings)
         }

@@ -112,7 +112,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         None => needs,
     };
     let cluster = ctx.load(needs).await?;
-    let now = ctx.now();
+    let now = ctx.now(&cluster);
     let rules = rules(ctx, &args, &cluster)?;
     if args.emit_rule {
         anyhow::ensure!(

@@ -139,7 +139,7 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         claims,
         containers: containers(pod),
         health_reports,
-        events: events(cluster, Kind::Pod, key, &mut warnings),
+        events: events(cluster, Kind::Pod, &pod.metadata, &mut warnings),
         now,
         warnings,
     })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::allocation::{Settings, Target, timeouts};
 use crate::devices::ClassSelectors;
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
 use crate::quota::Quotas;
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
@@ -65,7 +65,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
     let key = pod.key();
     let mut report = Explanation::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
-    report.events = events(cluster, "Pod", &key);
+    report.events = events(cluster, Kind::Pod, &pod.metadata);
     if pod.is_terminal() {
         report.conclude(
             ClusterVerdict::Ended,
@@ -124,7 +124,9 @@ pub fn unjudged(target: Target, why: &str) -> Explanation {
 pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Explanation {
     let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
     let mut report = Explanation::new(Target::claim(&target));
-    report.events = events(cluster, "ResourceClaim", &target);
+    if let Some(claim) = claims.first() {
+        report.events = events(cluster, Kind::ResourceClaim, &claim.metadata);
+    }
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.claims(claims);
     let explained = Explained {
@@ -473,9 +475,9 @@ fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
 }
 
 /// Messages of warnings about an object, newest last, each once.
-fn events(cluster: &Cluster, kind: &str, key: &Key) -> Vec<String> {
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
-    for event in cluster.events_of(kind, key) {
+    for event in cluster.events_of(kind, metadata) {
         if event.type_ != "Warning" {
             continue;
         }
