@@ -64,5 +64,7 @@ pub(super) fn add_manifests(
         cluster.apply(Change::Put(object.clone()));
         objects.push(object);
     }
+    // Whoever writes of PodGroups or counters asks about a cluster that has them.
+    cluster.learn_gates();
     Ok(objects)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 
 use super::{Ctx, SourceSetting};
-use crate::model::{Cluster, Component, Environment, Evidence, Gate};
+use crate::model::{Cluster, Component, Environment, Evidence, Gate, Version};
 use crate::output::{GateState, Progress, Source, one_line};
 use crate::sources::live::{self, Live};
 use crate::sources::{self, Loaded, Needs, Observer};
@@ -53,6 +53,11 @@ impl Ctx {
             for (kind, count) in &loaded.ignored {
                 self.printer.note(&format!("ignored: {count} {}", one_line(kind)));
             }
+        }
+        if needs.wants_gates()
+            && let Some(warning) = beyond(loaded.cluster.environment())
+        {
+            self.warn(warning);
         }
         self.describe(loaded.cluster.environment(), needs);
         // A watch changes the cluster, which is cheap as long as no other cluster shares it.
@@ -116,6 +121,20 @@ impl Ctx {
             envelope.feature_gates = gates;
         });
     }
+}
+
+/// What is said of a release that is newer than the newest that this build was compared with.
+fn beyond(environment: &Environment) -> Option<String> {
+    let version = environment.version;
+    let newest = Version::NEWEST_MINOR;
+    let minor = version.minor.max(environment.emulated_minor);
+    (minor > newest).then(|| {
+        format!(
+            "Kubernetes {}.{minor} is newer than 1.{newest}, the newest release that this build was compared with: what is said \
+             follows the rules of 1.{newest}",
+            version.major
+        )
+    })
 }
 
 /// The gates of which more is known than the default.
