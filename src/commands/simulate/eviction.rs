@@ -9,9 +9,10 @@ use anyhow::Context as _;
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
+use crate::scheduling::AssumedGate;
 use crate::scheduling::TaintDevices;
 use crate::simulation::{
-    DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any,
+    DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
     too_much_to_simulate,
 };
 use crate::sources::{self, Needs, Unobserved};
@@ -132,12 +133,18 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
     let mut dry_run = DryRun::new(OBJECTS_TO_PLACE, judging::STEPS);
     let mut world = World::new(cluster.clone(), now, Some(&mut dry_run));
-    for change in changes {
-        world.apply(change);
+    for change in &changes {
+        world.apply(change.clone());
     }
     let mut report = report(world, args.toleration_report);
-    if let Some(namespace) = &selection.namespace {
+    let namespace = selection.namespace.as_ref();
+    if let Some(namespace) = namespace {
         report.only_in(namespace);
+    }
+    if !report.gave_up {
+        report.assumed_gates = assumed_gates(&cluster, &changes, now, namespace, &report);
+        let texts = report.assumed_gates.iter().map(AssumedGate::text);
+        report.warnings.extend(texts);
     }
     let outcome = outcome(
         ctx,
