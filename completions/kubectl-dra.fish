@@ -57,7 +57,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l as-user-extra -
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -123,7 +123,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l as-us
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -178,7 +178,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l as-us
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -228,7 +228,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l as-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -280,7 +280,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l as-u
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -332,7 +332,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l as-us
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -382,7 +382,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l as-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -443,7 +443,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l as-use
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -506,7 +506,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -573,7 +573,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -634,7 +634,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -688,7 +688,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -744,7 +744,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -802,7 +802,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l as-u
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -852,7 +852,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and no
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -914,7 +914,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -973,7 +973,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -1031,7 +1031,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -1090,7 +1090,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l as-user-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -1141,7 +1141,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l as-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -1192,7 +1192,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l as-u
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
@@ -1243,7 +1243,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l a
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l proxy-url -d 'The proxy that requests go through' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l kubernetes-version -d 'Apply the rules of this release instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r

@@ -114,8 +114,6 @@ pub(crate) struct Ctx {
     printer: Printer,
     /// When the run began.
     started: Time,
-    /// When the objects were read, where a file says it.
-    recorded: OnceLock<Time>,
     /// The cluster, once it was asked.
     live: tokio::sync::OnceCell<Live>,
     /// Filled while objects are loaded, printed with the report.
@@ -146,7 +144,6 @@ impl Ctx {
             settings,
             printer,
             started: Timestamp::now().into(),
-            recorded: OnceLock::new(),
             live: tokio::sync::OnceCell::new(),
             envelope: Mutex::default(),
             kept: Mutex::default(),
@@ -173,11 +170,16 @@ impl Ctx {
         &self.printer
     }
 
-    /// The time that ages and deadlines are counted from, one for the whole run: what `--now` says, else when a snapshot was taken,
-    /// else the clock's. So a snapshot shows the ages that the cluster had.
-    pub(crate) fn now(&self) -> Time {
-        let recorded = || self.recorded.get().copied();
-        self.settings.now.or_else(recorded).unwrap_or(self.started)
+    /// The time that ages and deadlines of `cluster` are counted from: what `--now` says, else when a snapshot was taken, else the
+    /// clock's. So a snapshot shows the ages that the cluster had. Before something is loaded nobody can know it.
+    pub(crate) fn now(&self, cluster: &Cluster) -> Time {
+        let recorded = cluster.environment().read_at;
+        self.settings.now.or(recorded).unwrap_or(self.started)
+    }
+
+    /// When the run began, unless `--now` says otherwise: the time of what is read from a cluster.
+    pub(crate) fn begun(&self) -> Time {
+        self.settings.now.unwrap_or(self.started)
     }
 
     /// The time of this moment, for whoever waits.

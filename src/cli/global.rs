@@ -277,7 +277,7 @@ struct ConnectionArgs {
 
 #[derive(Debug, Args)]
 struct VersionArgs {
-    /// Apply the rules of this release instead of the server's or the file's
+    /// Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server's or the file's
     #[arg(
         long,
         global = true,
@@ -286,7 +286,7 @@ struct VersionArgs {
         help_heading = VERSIONS,
         hide_short_help = true,
     )]
-    kubernetes_version: Option<MinorVersion>,
+    kubernetes_version: Option<(MinorVersion, Option<u32>)>,
 
     /// Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`
     #[arg(
@@ -476,7 +476,8 @@ impl VersionArgs {
             kubelet_gates,
         } = self;
         VersionSettings {
-            kubernetes: kubernetes_version,
+            kubernetes: kubernetes_version.map(|(release, _)| release),
+            patch: kubernetes_version.and_then(|(_, patch)| patch),
             gates,
             scheduler_gates,
             controller_manager_gates,

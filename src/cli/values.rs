@@ -121,8 +121,8 @@ pub(super) fn gate(text: &str) -> Result<GateSetting, String> {
     })
 }
 
-/// A release: `1.37`, `v1.37`, `v1.37.1`, `1.37.2-gke.1`. Only major and minor matter.
-pub(super) fn kubernetes_version(text: &str) -> Result<MinorVersion, String> {
+/// A release: `1.37`, `v1.37`, `v1.37.1`, `1.37.2-gke.1`; with its patch where that is given.
+pub(super) fn kubernetes_version(text: &str) -> Result<(MinorVersion, Option<u32>), String> {
     let parse = || {
         let mut parts = text.strip_prefix('v').unwrap_or(text).splitn(3, '.');
         let mut number = || {
@@ -131,10 +131,14 @@ pub(super) fn kubernetes_version(text: &str) -> Result<MinorVersion, String> {
                 .filter(|part| part.bytes().all(|b| b.is_ascii_digit()))
         };
         let (major, minor) = (number()?.parse().ok()?, number()?.parse().ok()?);
-        let patch_is_a_number = parts
-            .next()
-            .is_none_or(|patch| patch.starts_with(|c: char| c.is_ascii_digit()));
-        patch_is_a_number.then_some(MinorVersion { major, minor })
+        let patch = match parts.next() {
+            None => None,
+            Some(rest) => {
+                let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                Some(rest[..end].parse().ok()?)
+            }
+        };
+        Some((MinorVersion { major, minor }, patch))
     };
     parse().ok_or_else(|| "a version such as 1.37 or v1.37.1 is needed".to_owned())
 }
@@ -244,13 +248,16 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_its_minor_release() {
-        for text in ["1.37", "v1.37", "v1.37.1", "1.37.0-alpha.1", "1.37.2-gke.100+x"] {
-            assert_eq!(
-                kubernetes_version(text),
-                Ok(MinorVersion { major: 1, minor: 37 }),
-                "{text}"
-            );
+    fn a_version_is_its_minor_release_with_its_patch() {
+        for (text, patch) in [
+            ("1.37", None),
+            ("v1.37", None),
+            ("v1.37.1", Some(1)),
+            ("1.37.0-alpha.1", Some(0)),
+            ("1.37.2-gke.100+x", Some(2)),
+        ] {
+            let release = MinorVersion { major: 1, minor: 37 };
+            assert_eq!(kubernetes_version(text), Ok((release, patch)), "{text}");
         }
         for text in [
             "",

@@ -203,7 +203,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         question: asked.question(&cluster)?,
         codes,
         selection,
-        now: ctx.now(),
+        now: ctx.now(&cluster),
     };
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     if let SourceSetting::Cluster(_) = ctx.settings().source {

@@ -177,7 +177,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let rows = |cluster: &Cluster, selection: &Selection, now| {
         inspect::claims(cluster, selection, &filter, show_taints, now)
     };
-    let report = rows(&loaded.cluster, &selection, ctx.now());
+    let report = rows(&loaded.cluster, &selection, ctx.now(&loaded.cluster));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     if !ctx.settings().watch {
         ctx.print(report)?;

@@ -26,7 +26,8 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 /// out by what, and looks for the smallest changes after which it would fit. Each such change is tried on a copy of the cluster's
 /// state; nothing is changed. Where objects may not be read, what is unknown is named.
 ///
-/// Exit code 0: it fits or has its node. 1: it does not fit, or the scheduler fails. 4: not known.
+/// Exit code 0: it fits, or has its node or its devices. 1: it does not fit, the scheduler fails, or the kubelet refuses it. 4: not
+/// known, or a component of the cluster says otherwise.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What to explain: `pod/NAME` or `claim/NAME`, or with the namespace `pod/NAMESPACE/NAME`
@@ -57,7 +58,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let budget = judging::budget(budget);
     let settings = Settings {
         nodes: Vec::new(),
-        now: ctx.now(),
+        now: ctx.now(&cluster),
         budget: &budget,
         observer: &judging::counting(ctx),
         run: &threads::each_node,
@@ -72,12 +73,17 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     for missing in &report.unknown {
         ctx.warn(missing.as_str());
     }
-    if report.verdict == ClusterVerdict::Unknown && !ctx.printer().options().quiet {
+    if report.verdict == ClusterVerdict::Unknown && report.lacks_objects() && !ctx.printer().options().quiet {
         ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));
     }
     let outcome = match report.verdict {
-        ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Ended => Outcome::Done,
-        ClusterVerdict::Waits | ClusterVerdict::DoesNotFit | ClusterVerdict::Error => Outcome::Findings,
+        ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated | ClusterVerdict::Ended => {
+            Outcome::Done
+        }
+        ClusterVerdict::Waits
+        | ClusterVerdict::DoesNotFit
+        | ClusterVerdict::Broken
+        | ClusterVerdict::Error => Outcome::Findings,
         ClusterVerdict::GaveUp | ClusterVerdict::Unknown => Outcome::Unknown,
     };
     ctx.print(report)?;
@@ -190,8 +196,8 @@ impl Report for Explanation {
             format!("{kind}/{}/{}", self.target.namespace, self.target.name),
         );
         let tone = match self.verdict {
-            ClusterVerdict::Fits | ClusterVerdict::Bound => Tone::Good,
-            ClusterVerdict::DoesNotFit | ClusterVerdict::Error => Tone::Bad,
+            ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
+            ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
             _ => Tone::Notice,
         };
         layout.toned("Verdict", tone, format!("{:?}: {}", self.verdict, self.summary));
@@ -209,6 +215,10 @@ impl Report for Explanation {
                     .map(|reason| format!("{}: {}", reason.code, reason.message)),
             );
         }
+        if let Some(holds) = &self.holds {
+            layout.list("Holds", &holds.devices);
+            layout.list("For", &holds.consumers);
+        }
         if !self.not_simulated.is_empty() {
             layout.field("Not Simulated", self.not_simulated.join(", "));
         }
@@ -222,12 +232,16 @@ impl Report for Explanation {
         if !events.is_empty() {
             layout.list("Events", events);
         }
-        if !self.filters.is_empty() {
+        // What has its devices needs no node for them.
+        let is_held = self.verdict == ClusterVerdict::Allocated;
+        if !self.filters.is_empty() && !is_held {
             layout.section("Filters", |section| {
                 section.table(Table::new(FILTERS, detail, &self.filters));
             });
         }
-        nodes(&mut layout, &self.nodes, detail);
+        if !is_held {
+            nodes(&mut layout, &self.nodes, detail);
+        }
         if !self.fixes.is_empty() {
             layout.section("What Would Help", |section| fixes(section, &self.fixes));
         }

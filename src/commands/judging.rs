@@ -80,5 +80,7 @@ pub(super) async fn add_manifests(
         cluster.apply(Change::Put(object.clone()));
         objects.push(object);
     }
+    // Whoever writes of PodGroups or counters asks about a cluster that has them.
+    cluster.learn_gates();
     Ok(objects)
 }

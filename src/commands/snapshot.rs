@@ -63,7 +63,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             Destination::File(file) => Compression::of_file(file),
         },
         directory: &folder,
-        now: ctx.now(),
+        now: ctx.begun(),
         versions: &ctx.settings().versions,
     };
     let observer = ctx.observer(&format!("reading {}", live.name()));

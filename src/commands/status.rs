@@ -168,7 +168,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         &presence::mentions(&selection, [Kind::ResourceClaim]),
     )
     .await?;
-    let report = inspect::status(&cluster, &selection, ctx.now(), &threads::on_all);
+    let report = inspect::status(&cluster, &selection, ctx.now(&cluster), &threads::on_all);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

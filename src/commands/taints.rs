@@ -213,7 +213,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let cluster = ctx.load(needs).await?;
     let chosen = [Kind::ResourceSlice, Kind::DeviceTaintRule];
     presence::hint(ctx, &cluster, &presence::mentions(&selection, chosen)).await?;
-    let report = inspect::taints(&cluster, &selection, ctx.now());
+    let report = inspect::taints(&cluster, &selection, ctx.now(&cluster));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 
 use super::{Ctx, Scope, SourceSetting};
-use crate::model::{Cluster, Component, Environment, Evidence, Gate, Kind};
+use crate::model::{Cluster, Component, Environment, Evidence, Gate, Kind, Version};
 use crate::output::{GateState, Progress, Source, one_line};
 use crate::sources::live::{self, Live};
 use crate::sources::{self, Loaded, Needs, Observer};
@@ -23,7 +23,7 @@ impl Ctx {
             SourceSetting::Cluster(_) => {
                 let live = self.live().await?;
                 let observer = self.observer(&format!("reading {}", live.name()));
-                live.load(needs, &self.settings.versions, self.now(), observer)
+                live.load(needs, &self.settings.versions, self.begun(), observer)
                     .await?
             }
             SourceSetting::Files(names) => {
@@ -56,6 +56,11 @@ impl Ctx {
             for (kind, count) in &loaded.ignored {
                 self.printer.note(&format!("ignored: {count} {}", one_line(kind)));
             }
+        }
+        if needs.wants_gates()
+            && let Some(warning) = beyond(loaded.cluster.environment())
+        {
+            self.warn(warning);
         }
         self.describe(loaded.cluster.environment(), needs);
         // A watch changes the cluster, which is cheap as long as no other cluster shares it.
@@ -108,10 +113,6 @@ impl Ctx {
 
     /// Notes in the report what is known of the source.
     fn describe(&self, environment: &Environment, needs: &Needs) {
-        if let Some(time) = environment.read_at {
-            // Loads of one run come from one source; the first one says when.
-            let _ = self.recorded.set(time);
-        }
         let source = match (&self.settings.source, self.live.get()) {
             (SourceSetting::Files(names), _) => Some(Source::Files { names: names.clone() }),
             (SourceSetting::Cluster(_), Some(live)) => Some(Source::Cluster {
@@ -131,6 +132,20 @@ impl Ctx {
             envelope.feature_gates = gates;
         });
     }
+}
+
+/// What is said of a release that is newer than the newest that this build was compared with.
+fn beyond(environment: &Environment) -> Option<String> {
+    let version = environment.version;
+    let newest = Version::NEWEST_MINOR;
+    let minor = version.minor.max(environment.emulated_minor);
+    (minor > newest).then(|| {
+        format!(
+            "Kubernetes {}.{minor} is newer than 1.{newest}, the newest release that this build was compared with: what is said \
+             follows the rules of 1.{newest}",
+            version.major
+        )
+    })
 }
 
 /// The gates of which more is known than the default.

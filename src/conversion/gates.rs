@@ -46,14 +46,13 @@ pub(super) fn judge(
     let gate = Gate::DRAWorkloadResourceClaims;
     for (component, name, _) in COMPONENTS {
         // Of several replicas each counts.
-        let on = bare
-            .gates
-            .iter()
-            .find(|(of, which, state)| *of == component && *which == gate && state.enabled);
+        let on = bare.gates.iter().find(|(of, which, state)| {
+            *of == component && *which == gate && state.enabled && state.evidence.is_of_now()
+        });
         if let Some((_, _, state)) = on {
             return Verdict::On(format!("{gate} is on in {name} ({})", state.evidence));
         }
-        let shown = bare.gate(component, gate).evidence != Evidence::Assumed;
+        let shown = bare.gate(component, gate).evidence.is_of_now();
         let same = before.get(name).filter(|holder| now.get(name) == Some(holder));
         if let Some(holder) = same.filter(|_| shown) {
             return Verdict::On(format!(
@@ -69,7 +68,7 @@ pub(super) fn judge(
         if state.enabled && state.evidence == Evidence::Flag {
             return Verdict::On(format!("{gate} is on in {name} ({})", state.evidence));
         }
-        if state.evidence == Evidence::Assumed {
+        if !state.evidence.is_of_now() {
             return Verdict::Unknown(format!(
                 "nothing shows whether {gate} is off in every {name}; say it with {flag} {gate}=false"
             ));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::step::{is_of_policy, lacks_binding};
 use super::task::Task;
-use crate::model::{Component, Environment, Evidence, Gate};
+use crate::model::{Component, Environment, Gate};
 use crate::sources::live::{Error, Live, Right};
 
 /// The first release that asks for `resourceclaims/binding`.
@@ -70,7 +70,7 @@ fn wanted(environment: &Environment, tasks: &[Task]) -> BTreeSet<Right> {
         Component::ApiServer,
         Gate::DRAResourceClaimGranularStatusAuthorization,
     );
-    let known_off = !gate.enabled && gate.evidence != Evidence::Assumed;
+    let known_off = !gate.enabled && gate.evidence.is_of_now();
     if !tasks.is_empty() && environment.emulated_minor >= BINDING_SINCE && !known_off {
         rights.insert(right("binding", ""));
     }

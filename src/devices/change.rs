@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::Facts;
+use super::rules::rules_of_scheduler;
 use crate::model::{Change, Claim, Cluster, DeviceId, Kind, Object};
 
 /// For how many objects that are looked at a claim counts that may hold a device.
@@ -28,7 +29,7 @@ impl Facts {
         match kind {
             Kind::ResourceClaim => self.refresh(devices),
             Kind::ResourceSlice => self.pools.replace_slices(self.cluster.slices(), &self.selectors),
-            Kind::DeviceTaintRule => self.pools.replace_rules(self.cluster.rules()),
+            Kind::DeviceTaintRule => self.pools.replace_rules(rules_of_scheduler(&self.cluster).iter()),
             _ => {}
         }
     }
@@ -60,7 +61,7 @@ impl Facts {
             fork.pools.replace_slices(cluster.slices(), &fork.selectors);
         }
         if differs(Kind::DeviceTaintRule) {
-            fork.pools.replace_rules(cluster.rules());
+            fork.pools.replace_rules(rules_of_scheduler(cluster).iter());
         }
         fork.refresh(devices);
         fork

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::allocated::AllocatedState;
 use super::features::Features;
 use super::pools::{LOOKS_PER_OBJECT, PoolView, Pools};
+use super::rules::rules_of_scheduler;
 use super::selectors::SelectorCache;
 use crate::model::{Claim, Cluster, DeviceId, Kind, Node, PoolId};
 
@@ -30,7 +31,12 @@ impl Facts {
         let selectors = SelectorCache::new(features.selectors(cluster.environment()), cluster.meter());
         Self {
             features,
-            pools: Pools::new(cluster.slices(), cluster.rules(), features, &selectors),
+            pools: Pools::new(
+                cluster.slices(),
+                rules_of_scheduler(cluster).iter(),
+                features,
+                &selectors,
+            ),
             allocated: AllocatedState::gather(claims, features.consumable_capacity),
             cluster: cluster.clone(),
             selectors: Arc::new(selectors),
@@ -46,7 +52,9 @@ impl Facts {
         let slices = cluster.slices();
         Self {
             features: self.features,
-            pools: self.pools.beside(slices, cluster.rules(), &self.selectors),
+            pools: self
+                .pools
+                .beside(slices, rules_of_scheduler(cluster).iter(), &self.selectors),
             allocated: AllocatedState::gather(claims, self.features.consumable_capacity),
             cluster: cluster.clone(),
             selectors: Arc::clone(&self.selectors),

@@ -43,7 +43,9 @@ pub use pools::PoolStatus;
 pub(crate) use pools::{LOOKS_PER_OBJECT, Lack, PoolDevice, PoolView};
 pub use reach::DeviceNode;
 pub(crate) use reach::{Nodes, WantedNode, node_of};
-pub use rules::{Rules, rule_matches, rule_matches_in_pool, rule_matches_pool};
+pub use rules::{
+    Rules, bare_rule_is_about_all, rule_matches, rule_matches_in_pool, rule_matches_pool, rules_of_scheduler,
+};
 pub use selectors::CachedSelector;
 pub(crate) use selectors::{ExpressionId, Expressions, SelectorError, first_unmatched};
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off};

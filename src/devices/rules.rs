@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{DeviceId, PoolId, Str, TaintRule, TaintSelector};
+use crate::model::{
+    Cluster, Component, DeviceId, Environment, Gate, PoolId, Str, TaintRule, TaintSelector, Version,
+};
 
 /// Whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
 ///
 /// Mirrors `device_taint_eviction.go`, `ruleMatchesDevice`, v1.37.1. The scheduler before 1.37.1 saw a rule without a selector as
-/// one about all devices; that is left to those who imitate it.
+/// one about all devices: see [`rules_of_scheduler`].
 pub fn rule_matches(rule: &TaintRule, device: &DeviceId) -> bool {
     rule_matches_in_pool(rule, &device.device) && rule_matches_pool(rule, &device.pool_id())
 }
@@ -28,6 +30,35 @@ pub fn rule_matches_in_pool(rule: &TaintRule, name: &Str) -> bool {
 
 fn fits(wanted: Option<&Str>, actual: &Str) -> bool {
     wanted.is_none_or(|wanted| wanted == actual)
+}
+
+/// Whether the scheduler of this release takes a rule without a selector for one about all devices, as those before 1.37.1 do.
+pub fn bare_rule_is_about_all(environment: &Environment) -> bool {
+    const FIXED_IN: Version = Version {
+        major: 1,
+        minor: 37,
+        patch: 1,
+    };
+    environment.version < FIXED_IN
+}
+
+/// The rules of `cluster` as its scheduler understands them: none where their feature is off. In 1.34 they had no gate of their own.
+pub fn rules_of_scheduler(cluster: &Cluster) -> Vec<Arc<TaintRule>> {
+    let environment = cluster.environment();
+    let has_own_gate = environment.emulated_minor >= 35;
+    if has_own_gate && !environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules) {
+        return Vec::new();
+    }
+    let about_all = bare_rule_is_about_all(environment);
+    let understood = |rule: &Arc<TaintRule>| {
+        if !about_all || rule.spec.device_selector.is_some() {
+            return Arc::clone(rule);
+        }
+        let mut all = TaintRule::clone(rule);
+        all.spec.device_selector = Some(TaintSelector::default());
+        Arc::new(all)
+    };
+    cluster.rules().map(understood).collect()
 }
 
 /// Driver, pool and device of a selector; what is absent fits all.

@@ -50,6 +50,8 @@ impl fmt::Display for Component {
 pub enum Evidence {
     /// The default of the server's release.
     Assumed,
+    /// An object that the component writes only with the gate on. It may have been turned off since.
+    Objects(String),
     /// The snapshot says so.
     Recorded,
     /// Something the API server serves only with the gate on, or only with it off.
@@ -62,10 +64,18 @@ pub enum Evidence {
     Flag,
 }
 
+impl Evidence {
+    /// Whether it tells how the component runs now. Objects tell only how it once ran, and a default tells nothing.
+    pub fn is_of_now(&self) -> bool {
+        !matches!(self, Self::Assumed | Self::Objects(_))
+    }
+}
+
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Assumed => f.write_str("assumed"),
+            Self::Objects(what) => write!(f, "objects: {what}"),
             Self::Recorded => f.write_str("recorded"),
             Self::Served(what) => write!(f, "served: {what}"),
             Self::Metrics => f.write_str("metrics"),
@@ -342,6 +352,21 @@ impl Gap {
     }
 }
 
+/// A profile of kube-scheduler, as its configuration has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedulerProfile {
+    /// What pods name.
+    pub name: Str,
+    /// Plugins that decide about devices and nodes here, and that the profile does without.
+    pub disabled: Vec<Str>,
+}
+
+impl SchedulerProfile {
+    /// The profile that kube-scheduler has by default, and the scheduler of pods that name none. Mirrors `core/v1/types.go`,
+    /// `DefaultSchedulerName`, v1.37.1.
+    pub const DEFAULT: &str = "default-scheduler";
+}
+
 /// What is known of a cluster besides its objects.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -355,6 +380,8 @@ pub struct Environment {
     pub min_compatibility_minor: u32,
     /// Gates of which more is known than the default, by component.
     pub gates: Vec<(Component, Gate, GateState)>,
+    /// The profiles of kube-scheduler, where its configuration can be seen.
+    pub scheduler_profiles: Option<Vec<SchedulerProfile>>,
     /// When the state was read.
     pub read_at: Option<Time>,
     /// Where it was read, for people: `cluster prod`, `file gpus.yaml`.
@@ -374,6 +401,7 @@ impl Default for Environment {
             emulated_minor: version.minor,
             min_compatibility_minor: version.minor - 1,
             gates: Vec::new(),
+            scheduler_profiles: None,
             read_at: None,
             source: String::new(),
             gaps: Vec::new(),

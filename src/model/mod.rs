@@ -44,7 +44,7 @@ pub use class::{
 };
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use decode::{UnknownFields, lookup, with_interner};
-pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, Stage};
+pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, SchedulerProfile, Stage};
 pub(crate) use index::places;
 pub use kind::Kind;
 pub(crate) use labels::Operator;

@@ -22,6 +22,9 @@ impl Version {
         patch: 1,
     };
 
+    /// The newest minor release that this build was compared with.
+    pub const NEWEST_MINOR: u32 = Self::LATEST.minor;
+
     /// Oldest release whose rules this build knows.
     pub const OLDEST_MINOR: u32 = 34;
 

@@ -10,6 +10,7 @@ mod entry;
 mod owner;
 mod reserved;
 mod state;
+mod usable;
 
 pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name, group_claim_name};
 pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
@@ -23,6 +24,7 @@ pub use reserved::{
     BindError, NoGroup, PodGroups, bind_to, group_of_member, is_reserved_for, missing_consumer,
 };
 pub use state::ClaimState;
+pub use usable::Unusable;
 
 #[cfg(test)]
 mod testing;

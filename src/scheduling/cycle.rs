@@ -16,7 +16,9 @@ use super::requests::{Usage, pod_requests};
 use super::verdict::{Granted, Judgment, Obstacle, Refusal, Verdict};
 use crate::allocator::{Demand, Explanation, Inputs, Limits, Observer, Outcome, Stop};
 use crate::devices::{Features, Implementation};
-use crate::model::{Claim, Cluster, Component, Gap, Gate, Key, Kind, Meter, Node, Pod, Str, Time, go_quote};
+use crate::model::{
+    Claim, Cluster, Component, Gap, Gate, Key, Kind, Meter, Node, Pod, Str, Time, Version, go_quote,
+};
 use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 
 /// Most entries that `status.reservedFor` can have.
@@ -118,7 +120,8 @@ impl Scheduler {
         let environment = self.cluster.environment();
         // With this gate a device takes CPU and memory of the node, which is not counted here.
         let counts_nodes = environment.enabled(Component::Scheduler, Gate::DRANodeAllocatableResources);
-        environment.emulated_minor >= 37
+        environment.emulated_minor == Version::NEWEST_MINOR
+            && environment.version.minor == Version::NEWEST_MINOR
             && !counts_nodes
             && Features::of(environment).implementation() != Implementation::Stable
     }
@@ -299,6 +302,11 @@ impl<'a> Cycle<'a> {
     /// Whether there is anything for the plugin for dynamic resources to do.
     pub fn uses_devices(&self) -> bool {
         !self.claims.is_empty() || self.extended.is_some()
+    }
+
+    /// Whether pods wait for the binding conditions of their devices.
+    pub fn awaits_binding_conditions(&self) -> bool {
+        self.scheduler.gates.binding_conditions
     }
 
     /// How far the devices of the claims are that were allocated before, where they are not ready.

@@ -9,12 +9,16 @@
 //! - `parallel`: many nodes on the caller's threads;
 //! - `locality`: the part of a cluster that decides about one node;
 //! - `placement`: what the cluster looks like afterwards;
+//! - `assumptions`: gates of which nothing tells, and what the other value would change;
+//! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
 //! - `what_if`: changes that somebody considers;
 //! - `fixes`: the smallest changes that would help.
 
+mod assumptions;
 mod binding;
 mod claims;
 mod cycle;
+mod doubts;
 mod extended;
 mod fixes;
 mod locality;
@@ -22,13 +26,16 @@ mod message;
 mod parallel;
 mod placement;
 mod plain;
+mod profiles;
 mod requests;
 mod verdict;
 mod what_if;
 
+pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
+pub use doubts::{disagreeing_pools, doubts};
 pub use extended::IN_MEMORY_CLAIM;
 pub use fixes::{ClassOfFix, Effort, Fix, Fixes, Found, Subject, smallest};
 pub use locality::Localities;

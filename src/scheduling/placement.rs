@@ -7,7 +7,7 @@ use super::extended::IN_MEMORY_CLAIM;
 use super::verdict::Granted;
 use crate::model::{
     AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Gap,
-    Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
+    Gate, Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
 };
 use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
 
@@ -30,6 +30,12 @@ pub enum GenerateError {
     /// There is no such template.
     #[error("resource claim template {} not found", .0)]
     NoTemplate(Key),
+    /// The claim is that of the pod's PodGroup, and the claim controller is known not to make claims for groups.
+    #[error("claim {entry} is a PodGroup claim but the {gate} feature is disabled", gate = Gate::DRAWorkloadResourceClaims)]
+    GroupsOff {
+        /// The entry of the pod.
+        entry: Str,
+    },
     /// Templates could not be read, so that it is unknown whether there is one.
     #[error("whether resource claim template {template} exists is unknown: {}", gap.reason)]
     Unread {
@@ -45,9 +51,13 @@ pub enum GenerateError {
 /// Names are not those that the claim controller would find, which are random.
 ///
 /// # Errors
-/// A template does not exist. The claims before it were made.
+/// A template does not exist, or the claim controller makes no claims for groups. The claims before it were made.
 pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>, GenerateError> {
-    let groups = PodGroups::of(cluster.environment(), Component::ControllerManager);
+    let environment = cluster.environment();
+    let groups = PodGroups::of(environment, Component::ControllerManager);
+    let knows_groups = Gate::DRAWorkloadResourceClaims
+        .stage_in(environment.emulated_minor)
+        .is_some();
     let mut made = Pod::clone(pod);
     for entry in &pod.spec.resource_claims {
         match claim_name(pod, entry) {
@@ -59,9 +69,22 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
             continue;
         };
         let template_key = pod.metadata.beside(template);
-        let of_group = groups.group_of(cluster, pod).cloned().filter(|group| {
-            bind_to(pod, Some(group.as_ref()), entry).is_ok_and(|consumer| consumer.is_pod_group())
-        });
+        let of_group = PodGroups::Accepted
+            .group_of(cluster, pod)
+            .cloned()
+            .filter(|group| {
+                bind_to(pod, Some(group.as_ref()), entry).is_ok_and(|consumer| consumer.is_pod_group())
+            });
+        let of_group = match groups {
+            PodGroups::Accepted => of_group,
+            // Mirrors what the claim controller says; a release without the gate takes the pod for any other.
+            PodGroups::Ignored if of_group.is_some() && knows_groups => {
+                return Err(GenerateError::GroupsOff {
+                    entry: entry.name.clone(),
+                });
+            }
+            PodGroups::Ignored => None,
+        };
         let owner = match &of_group {
             Some(group) => ("scheduling.k8s.io/v1beta1", "PodGroup", &group.metadata),
             None => ("v1", "Pod", &pod.metadata),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::devices::{RuleSupport, Taints};
 use crate::eviction::{Release, claim_eviction, consumers, evicting_claims};
-use crate::model::{Claim, Cluster, Key, Pod, Str, Time};
+use crate::model::{Claim, Cluster, Component, Environment, Gate, Key, Pod, Str, Time};
 use crate::reservation::{PodGroups, claim_names, is_reserved_for, resolves_to};
 
 /// A pod that keeps running on a device with a taint that it does not tolerate.
@@ -66,7 +66,7 @@ pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<Miss
                 name: pod.metadata.name.clone(),
                 uid: pod.metadata.uid.clone(),
                 claim: claim.metadata.name.clone(),
-                why: why(pod, claim, release, counts).to_owned(),
+                why: why(pod, claim, release, counts, cluster.environment()),
             });
         }
     }
@@ -74,32 +74,43 @@ pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<Miss
     found
 }
 
-fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool) -> &'static str {
+fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &Environment) -> String {
+    let off = |gate: Gate| {
+        let state = environment.gate(Component::ControllerManager, gate);
+        if state.evidence.is_of_now() {
+            format!("{gate} is off in kube-controller-manager")
+        } else {
+            format!("{gate} counts as off in kube-controller-manager, the default of the release")
+        }
+    };
     if !release.evicts {
-        return "DRADeviceTaints is off in kube-controller-manager: no pod is evicted";
+        return format!("{}: no pod is evicted", off(Gate::DRADeviceTaints));
     }
     let extended = pod.status.extended_resource_claim_status.as_ref();
     if extended.is_some_and(|status| status.resource_claim_name == claim.metadata.name) {
-        return "the controller does not look at claims for extended resources";
+        return "the controller does not look at claims for extended resources".to_owned();
     }
     if counts {
         return match release.rules {
             _ if release.stops_at_missing_pod => {
-                "an entry before its own in status.reservedFor names a missing pod: releases up to 1.35 stop there"
+                "an entry before its own in status.reservedFor names a missing pod: releases up to 1.35 stop there".to_owned()
             }
-            RuleSupport::Off => "DRADeviceTaintRules is off in kube-controller-manager: rules evict no pod",
+            RuleSupport::Off => format!("{}: rules evict no pod", off(Gate::DRADeviceTaintRules)),
             RuleSupport::PublishedOnly | RuleSupport::On => {
-                "no slice publishes the device: release 1.34 taints only what is published"
+                "no slice publishes the device: release 1.34 taints only what is published".to_owned()
             }
         };
     }
     if !is_reserved_for(pod, claim, PodGroups::Accepted) {
-        return "the claim is not reserved for it";
+        return "the claim is not reserved for it".to_owned();
     }
     if release.groups == PodGroups::Ignored && resolves_to(pod, claim, PodGroups::Accepted) {
-        return "the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager";
+        return format!(
+            "the claim is its PodGroup's, and {}",
+            off(Gate::DRAWorkloadResourceClaims)
+        );
     }
-    "the claim was made for another pod"
+    "the claim was made for another pod".to_owned()
 }
 
 #[cfg(test)]
@@ -107,7 +118,7 @@ mod tests {
     use super::*;
     use crate::model::{Kind, Object};
 
-    fn why_of(owner: &str, reserved_for: &str) -> &'static str {
+    fn why_of(owner: &str, reserved_for: &str) -> String {
         let pod = br#"{"metadata":{"namespace":"n","name":"p","uid":"u"},
             "spec":{"nodeName":"a","schedulingGroup":{"podGroupName":"g"},
                     "resourceClaims":[{"name":"made","resourceClaimTemplateName":"t"}]},
@@ -129,7 +140,7 @@ mod tests {
             groups: PodGroups::Ignored,
             stops_at_missing_pod: false,
         };
-        why(&pod, &claim, release, false)
+        why(&pod, &claim, release, false, &Environment::default())
     }
 
     #[test]
@@ -139,8 +150,8 @@ mod tests {
         let by_other = r#"{"kind":"Pod","name":"q","uid":"other","controller":true}"#;
         let for_pod = r#"{"resource":"pods","name":"p","uid":"u"}"#;
         let for_group = r#"{"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"g","uid":"x"}"#;
-        let groups =
-            "the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager";
+        let groups = "the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the \
+                      default of the release";
         for (owner, reserved_for, expected) in [
             (by_group, for_group, groups),
             (by_group, for_pod, groups),

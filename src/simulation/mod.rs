@@ -13,6 +13,7 @@ mod dry_run;
 mod hypothesis;
 mod missed;
 mod nodes;
+mod otherwise;
 mod owners;
 mod report;
 mod size;
@@ -22,6 +23,7 @@ mod world;
 pub use dry_run::DryRun;
 pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any};
 pub use missed::MissedPod;
+pub use otherwise::assumed_gates;
 pub use owners::Replacing;
 pub use report::{
     BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,

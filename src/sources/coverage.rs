@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::bundle::SnapshotInfo;
 use super::needs::{Needs, Problem};
-use crate::model::{Component, Environment, Evidence, Gap, Gate, Kind, Object, Str};
+use crate::model::{Component, Environment, Gap, Gate, Kind, Object, Str};
 
 /// What the files tell, file by file.
 #[derive(Debug, Default)]
@@ -184,8 +184,7 @@ fn cannot_exist(kind: Kind, environment: &Environment) -> bool {
     const FIRST_WITH_GROUPS: u32 = 37;
     let gate = environment.gate(Component::ApiServer, Gate::GenericWorkload);
     kind == Kind::PodGroup
-        && (environment.version.minor < FIRST_WITH_GROUPS
-            || (!gate.enabled && gate.evidence != Evidence::Assumed))
+        && (environment.version.minor < FIRST_WITH_GROUPS || (!gate.enabled && gate.evidence.is_of_now()))
 }
 
 /// What a file tells of one kind.

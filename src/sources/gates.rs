@@ -28,6 +28,8 @@ pub struct GateSetting {
 pub struct VersionSettings {
     /// `--kubernetes-version`.
     pub kubernetes: Option<MinorVersion>,
+    /// The patch release in it.
+    pub patch: Option<u32>,
     /// Gates of every component.
     pub gates: Vec<GateSetting>,
     /// Gates of kube-scheduler.
@@ -46,15 +48,21 @@ impl VersionSettings {
     pub fn apply(&self, environment: &mut Environment) -> Vec<String> {
         if let Some(MinorVersion { major, minor }) = self.kubernetes {
             if (environment.version.major, environment.version.minor) != (major, minor) {
+                let newest = Version::LATEST;
                 environment.version = Version {
                     major,
                     minor,
-                    patch: 0,
+                    // Of a release that is known without its patch, the one that was compared stands for all.
+                    patch: if minor == newest.minor { newest.patch } else { 0 },
                 };
                 environment.git_version = None;
                 environment.min_compatibility_minor = minor.saturating_sub(1);
             }
             environment.emulated_minor = minor;
+            if let Some(patch) = self.patch.filter(|patch| *patch != environment.version.patch) {
+                environment.version.patch = patch;
+                environment.git_version = None;
+            }
         }
         let mut warnings = Vec::new();
         for component in Component::ALL {

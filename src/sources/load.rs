@@ -17,7 +17,7 @@ use super::files;
 use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
-use crate::model::{ClusterBuilder, Environment, Gap, Str};
+use crate::model::{ClusterBuilder, Environment, Gap, SchedulerProfile, Str};
 
 use self::decoded::{Decoded, Hidden, count_ignored, decode};
 
@@ -190,6 +190,8 @@ struct Collected {
     coverage: Coverage,
     knows_any: bool,
     control_plane: Vec<ControlPlanePod>,
+    /// Profiles of kube-scheduler, by the configurations that the files hold.
+    profiles: Vec<Vec<SchedulerProfile>>,
 }
 
 impl Collected {
@@ -205,6 +207,7 @@ impl Collected {
             harmless,
             infos,
             control_plane,
+            profiles,
             ignored,
             known: _,
             counted,
@@ -241,6 +244,7 @@ impl Collected {
             self.coverage.snapshot(&file, info);
         }
         self.control_plane.extend(control_plane);
+        self.profiles.extend(profiles);
         for (kind, count) in ignored {
             count_ignored(&mut self.loaded.ignored, kind, count);
         }
@@ -272,6 +276,11 @@ impl Collected {
     fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {
         let names = request.names.join(", ");
         let mut environment = self.environment(&names, request, needs);
+        // Each configuration is that of one kube-scheduler, of which there may be several with profiles of their own.
+        let profiles: Vec<SchedulerProfile> = std::mem::take(&mut self.profiles).concat();
+        if !profiles.is_empty() {
+            environment.scheduler_profiles = Some(profiles);
+        }
         let warnings = request.versions.apply(&mut environment);
         let mut covered = self.coverage.verdict(needs, &environment);
         if self.broken.contains_key(&Hidden::Anything) {
@@ -298,7 +307,8 @@ impl Collected {
         }
         environment.gaps.sort();
         environment.gaps.dedup();
-        let (cluster, twins) = builder.build(environment);
+        let (mut cluster, twins) = builder.build(environment);
+        cluster.learn_gates();
         for twin in twins {
             self.problem(Problem::duplicate(&twin, &names), request.strict)?;
         }

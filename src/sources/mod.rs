@@ -15,6 +15,7 @@ mod manifests;
 mod needs;
 mod recognize;
 pub mod rewrite;
+mod scheduler_config;
 mod upgrade;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};

@@ -105,27 +105,26 @@ const HINT: &str =
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let (what, name) = parse(&args.object)?;
-    let now = ctx.now();
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
             let cluster = ctx
                 .load(of_namespace(CLAIM_NEEDS, &key).require(Kind::ResourceClaim))
                 .await?;
-            let report = describe::claim(&cluster, &key, now);
+            let report = describe::claim(&cluster, &key, ctx.now(&cluster));
             let mention = Mention::Object(Kind::ResourceClaim, key);
             print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
             let cluster = ctx.load(of_namespace(POD_NEEDS, &key).require(Kind::Pod)).await?;
-            let report = describe::pod(&cluster, &key, now);
+            let report = describe::pod(&cluster, &key, ctx.now(&cluster));
             let mention = Mention::Object(Kind::Pod, key);
             print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
         What::Device => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), now);
+            let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
             let one = only(found, names, "device", &name)?;
             print(ctx, &cluster, one, &Mention::Device(name), |report| {
@@ -135,7 +134,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
         What::Pool => {
             let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), now);
+            let found = describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let names = found
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
@@ -150,7 +149,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
             let selectors = ClassSelectors::of(&cluster);
             let name = Str::from(name.as_str());
-            let report = describe::node(&cluster, &name, &selectors, now);
+            let report = describe::node(&cluster, &name, &selectors, ctx.now(&cluster));
             let mention = Mention::scoped(Kind::Node, name);
             print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
@@ -158,7 +157,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = ctx
                 .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
                 .await?;
-            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), now);
+            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let mention = Mention::scoped(Kind::DeviceClass, name.as_str());
             print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }

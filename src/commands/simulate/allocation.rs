@@ -135,7 +135,7 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     let budget = judging::budget(args.budget);
     let settings = Settings {
         nodes: args.node.iter().map(|name| name.as_str().into()).collect(),
-        now: ctx.now(),
+        now: ctx.now(&cluster),
         budget: &budget,
         observer: &judging::counting(ctx),
         run: &threads::each_node,

@@ -11,9 +11,9 @@ use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::presence::Mention;
 use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
-use crate::scheduling::{DevicePattern, TaintDevices};
+use crate::scheduling::{AssumedGate, DevicePattern, TaintDevices};
 use crate::simulation::{
-    DeviceChoice, DryRun, EvictionReport, World, put_rule, report, rules_for, selects_any,
+    DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
     too_much_to_simulate,
 };
 use crate::sources::{self, Needs, Unobserved};
@@ -114,7 +114,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         None => needs,
     };
     let cluster = ctx.load(needs).await?;
-    let now = ctx.now();
+    let now = ctx.now(&cluster);
     let nothing = presence::demand(ctx, &cluster, &mentions(&args, &selection)).await?;
     for nothing in &nothing {
         ctx.warn(nothing);
@@ -143,12 +143,18 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
     let mut dry_run = DryRun::new(OBJECTS_TO_PLACE, judging::STEPS);
     let mut world = World::new(cluster.clone(), now, Some(&mut dry_run));
-    for change in changes {
-        world.apply(change);
+    for change in &changes {
+        world.apply(change.clone());
     }
     let mut report = report(world, args.toleration_report);
-    if let Some(namespace) = &selection.namespace {
+    let namespace = selection.namespace.as_ref();
+    if let Some(namespace) = namespace {
         report.only_in(namespace);
+    }
+    if !report.gave_up {
+        report.assumed_gates = assumed_gates(&cluster, &changes, now, namespace, &report);
+        let texts = report.assumed_gates.iter().map(AssumedGate::text);
+        report.warnings.extend(texts);
     }
     let mut outcome = outcome(
         ctx,

@@ -10,10 +10,13 @@ mod report;
 use std::sync::Arc;
 
 use crate::allocator::{Budget, Limits, Observer};
-use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str, Time};
+use crate::model::{
+    Change, Claim, Cluster, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Slice, Str, Time,
+};
 use crate::scheduling::{
-    Cycle, GenerateError, Granted, Judgment, MOST_CONSUMERS, Obstacle, Run, Scheduler, Stage, Start, Verdict,
-    generate_claims, judge_all, message, message_of_obstacle, not_simulated, place,
+    AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, MOST_CONSUMERS, Obstacle,
+    Run, Scheduler, Stage, Start, Verdict, disagreeing_pools, doubts, generate_claims, judge_all, message,
+    message_of_obstacle, not_simulated, place,
 };
 
 pub use packing::{Exhausted, Packing, Placed, pack};
@@ -69,8 +72,102 @@ const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and i
 /// What is said where the budget did not suffice to find out.
 const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
 
-/// Judges `units` on `cluster`.
+/// Gates that decide what is granted.
+const GATES: [Gate; 10] = [
+    Gate::DRAAdminAccess,
+    Gate::DRAConsumableCapacity,
+    Gate::DRADeviceBindingConditions,
+    Gate::DRADeviceTaintRules,
+    Gate::DRADeviceTaints,
+    Gate::DRAExtendedResource,
+    Gate::DRAPartitionableDevices,
+    Gate::DRAPrioritizedList,
+    Gate::DRAWorkloadResourceClaims,
+    Gate::GenericWorkload,
+];
+
+/// Judges `units` on `cluster`, and says what the answer hangs on that is not known.
 pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> AllocationReport {
+    let mut report = alone(cluster, units, settings);
+    let known = report.result;
+    let otherwise = otherwise(cluster, units, |_| known, settings);
+    for gate in &otherwise.gates {
+        report.notes.push(gate.text());
+    }
+    report.assumed_gates = otherwise.gates;
+    if let Some(order) = otherwise.order {
+        report.result = Fit::Unknown;
+        report.unknown.push(order);
+    }
+    report
+}
+
+/// What another answer hangs on.
+#[derive(Default)]
+pub(super) struct Otherwise {
+    /// Gates of which nothing tells, where the other value changes the answer.
+    pub(super) gates: Vec<AssumedGate>,
+    /// The order of the scheduler's list of slices, where another one changes the answer.
+    pub(super) order: Option<String>,
+}
+
+/// Pools for which other orders are tried.
+const MOST_POOLS: usize = 4;
+
+/// Judges `units` on the clusters that `cluster` may be for all that is known. `known` is asked for the answer on `cluster` itself,
+/// where there is anything to compare it with.
+pub(super) fn otherwise(
+    cluster: &Cluster,
+    units: &Units,
+    known: impl Fn(&Cluster) -> Fit,
+    settings: &Settings<'_>,
+) -> Otherwise {
+    let components = [Component::Scheduler, Component::ControllerManager];
+    let hanging = Hanging::of(cluster, &GATES, &components);
+    let pools = disagreeing_pools(cluster);
+    let mut found = Otherwise::default();
+    if hanging.is_empty() && pools.is_empty() {
+        return found;
+    }
+    let known = known(cluster);
+    let differs = |other: &Cluster| {
+        let fit = alone(other, units, settings).result;
+        (fit != known && fit.words().is_some()).then_some(fit)
+    };
+    for gate in hanging {
+        if let Some(words) = differs(&gate.otherwise(cluster)).and_then(Fit::words) {
+            found.gates.extend(AssumedGate::new(&gate, words.to_owned()));
+        }
+    }
+    for (pool, counts) in pools.into_iter().take(MOST_POOLS) {
+        let differing = counts
+            .iter()
+            .find_map(|count| differs(&with_count(cluster, &pool, *count)));
+        if differing.is_some() {
+            found.order.get_or_insert_with(|| {
+                format!(
+                    "whether it fits is not known: order decides which slice of pool {pool} kube-scheduler asks how many there are"
+                )
+            });
+        }
+    }
+    found
+}
+
+/// The cluster as if every slice of the pool's newest generation said that there are `count` of them.
+fn with_count(cluster: &Cluster, id: &PoolId, count: i64) -> Cluster {
+    let mut agreeing = cluster.clone();
+    let slices = cluster.pool(id).map(|pool| pool.slices).unwrap_or_default();
+    for slice in slices {
+        let mut changed = Slice::clone(slice);
+        changed.spec.pool.resource_slice_count = count;
+        agreeing.apply(Change::Put(Object::ResourceSlice(Arc::new(changed))));
+    }
+    agreeing
+}
+
+/// Judges `units` on `cluster` as it is taken to be.
+pub(super) fn alone(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> AllocationReport {
     match units {
         Units::Claims(claims) => {
             let scheduler = Scheduler::new(cluster, settings.now);
@@ -119,20 +216,17 @@ fn judge_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> 
 }
 
 fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: &Settings<'_>) -> Judged {
+    let (exactness, notes) = exactness(scheduler, start, pod);
     let mut judged = Judged {
         fit: Fit::Unknown,
-        exactness: if scheduler.is_exact() {
-            Exactness::Exact
-        } else {
-            Exactness::FitOnly
-        },
+        exactness,
         message: None,
         nodes: Vec::new(),
         not_simulated: pod.map_or_else(Vec::new, |pod| {
             not_simulated(pod).into_iter().map(str::to_owned).collect()
         }),
         unknown: Vec::new(),
-        notes: Vec::new(),
+        notes,
         first: None,
     };
     match start {
@@ -141,6 +235,25 @@ fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: 
         Start::Cycle(cycle) => on_nodes(&mut judged, cycle, settings),
     }
     judged
+}
+
+/// How far the answer is the scheduler's own, and why no further.
+pub(super) fn exactness(
+    scheduler: &Scheduler,
+    start: &Start<'_>,
+    pod: Option<&Pod>,
+) -> (Exactness, Vec<String>) {
+    let claims = match start {
+        Start::Cycle(cycle) => cycle.user_claims(),
+        Start::Obstacle(_) | Start::Unknown(_) => &[],
+    };
+    let doubts = doubts(scheduler.cluster(), pod, claims);
+    let exactness = if scheduler.is_exact() && doubts.is_empty() {
+        Exactness::Exact
+    } else {
+        Exactness::FitOnly
+    };
+    (exactness, doubts)
 }
 
 fn obstructed(judged: &mut Judged, scheduler: &Scheduler, pod: Option<&Pod>, obstacle: &Obstacle) {
@@ -164,6 +277,9 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
         .iter()
         .map(|(node, judgment)| NodeResult::new(&node.metadata.name, &judgment.verdict))
         .collect();
+    if !cycle.awaits_binding_conditions() {
+        judged.nodes.iter_mut().for_each(|node| node.waits_for.clear());
+    }
     for (place, slow) in timeouts.nodes {
         judged.nodes[place].times_out = slow;
     }
@@ -199,8 +315,31 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
             claim.key()
         ));
     }
+    judged.notes.extend(waiting(&judged.nodes));
     judged.notes.extend(timeouts.note);
     judged.notes.extend(cycle.meter().exhausted().map(str::to_owned));
+}
+
+/// That the pod is not bound at once, where devices that it would get have binding conditions.
+fn waiting(nodes: &[NodeResult]) -> Option<String> {
+    const NAMED: usize = 3;
+    let waiting: Vec<&NodeResult> = nodes.iter().filter(|node| !node.waits_for.is_empty()).collect();
+    let first = waiting.first()?;
+    let mut names: Vec<&str> = waiting.iter().map(|node| node.node.as_str()).collect();
+    let rest = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = if rest > 0 {
+        format!(" and {rest} more")
+    } else {
+        String::new()
+    };
+    let conditions: Vec<&str> = first.waits_for.iter().map(Str::as_str).collect();
+    Some(format!(
+        "on {}{more} the pod waits for binding conditions before it is bound: drivers have to report {} as true within {} s",
+        names.join(", "),
+        conditions.join(", "),
+        BINDING_TIMEOUT.as_secs()
+    ))
 }
 
 /// What the verdicts come to. An error on one node ends the attempt for all that the scheduler looks at; it stops looking once it has

@@ -1,12 +1,14 @@
 //! The report of a simulated allocation.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::packing::Packing;
 use super::{Judged, key_parts};
 use crate::model::{Allocation, Key, Str};
-use crate::scheduling::{Granted, Verdict};
+use crate::scheduling::{AssumedGate, Granted, Verdict};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -37,6 +39,9 @@ pub struct AllocationReport {
     /// What would have to be known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
+    /// Gates of which nothing tells how they are set, where the other value would change the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed_gates: Vec<AssumedGate>,
     /// What else is to be known of the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -92,6 +97,19 @@ pub enum Fit {
     Unknown,
 }
 
+impl Fit {
+    /// What it says of whoever is judged; nothing where it does not say.
+    pub(super) fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Fits => Some("it fits"),
+            Self::DoesNotFit => Some("it does not fit"),
+            Self::Error => Some("the scheduler fails"),
+            Self::MayError => Some("the scheduler may fail"),
+            Self::GaveUp | Self::Unknown => None,
+        }
+    }
+}
+
 /// How far an answer is the scheduler's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Exactness {
@@ -118,6 +136,9 @@ pub struct NodeResult {
     /// kube-scheduler's own search takes longer than it gives itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub times_out: bool,
+    /// Binding conditions of devices that would be granted, which have to become true before the pod is bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<Str>,
     /// What each claim gets.
     pub claims: Vec<ClaimAllocation>,
 }
@@ -180,6 +201,7 @@ impl NodeResult {
             plugin: Some("DynamicResources"),
             message: None,
             times_out: false,
+            waits_for: Vec::new(),
             claims: Vec::new(),
         };
         match verdict {
@@ -187,6 +209,11 @@ impl NodeResult {
                 result.result = Fit::Fits;
                 result.plugin = None;
                 result.claims = granted.iter().map(Into::into).collect();
+                let new = granted.iter().filter(|granted| !granted.existing);
+                let results = new.flat_map(|granted| &granted.allocation.devices.results);
+                let conditions: BTreeSet<&Str> =
+                    results.flat_map(|result| &result.binding_conditions).collect();
+                result.waits_for = conditions.into_iter().cloned().collect();
             }
             Verdict::NotNamed => {
                 result.plugin = Some("NodeAffinity");
@@ -266,6 +293,7 @@ impl AllocationReport {
             assumed: Vec::new(),
             not_simulated: judged.not_simulated,
             unknown: judged.unknown,
+            assumed_gates: Vec::new(),
             notes: judged.notes,
         }
     }
@@ -292,6 +320,7 @@ impl AllocationReport {
             assumed: Vec::new(),
             not_simulated: Vec::new(),
             unknown: Vec::new(),
+            assumed_gates: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -309,7 +338,9 @@ impl AllocationReport {
         if badness(judged.fit) > badness(self.result) {
             self.result = judged.fit;
         }
-        self.exactness = judged.exactness;
+        if judged.exactness == Exactness::FitOnly {
+            self.exactness = Exactness::FitOnly;
+        }
         let add = |known: &mut Vec<String>, more: &[String]| {
             for one in more {
                 if !known.contains(one) {

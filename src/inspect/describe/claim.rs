@@ -268,7 +268,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
             warnings.unknown(what, gap);
         }
     }
-    let events = events(cluster, Kind::ResourceClaim, key, &mut warnings);
+    let events = events(cluster, Kind::ResourceClaim, &claim.metadata, &mut warnings);
     let Claim { spec, status, .. } = &**claim;
     Some(ClaimDescription {
         identity: Identity::of(&claim.metadata),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::Warnings;
-use crate::model::{Cluster, Event, Key, Kind, Str, Time};
+use crate::model::{Cluster, Event, Kind, Meta, Str, Time};
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,13 +46,13 @@ impl EventItem {
 pub(super) fn events(
     cluster: &Cluster,
     kind: Kind,
-    key: &Key,
+    metadata: &Meta,
     warnings: &mut Warnings,
 ) -> Option<Vec<EventItem>> {
-    if let Some(gap) = cluster.gap(Kind::Event, &key.namespace) {
+    if let Some(gap) = cluster.gap(Kind::Event, &metadata.namespace) {
         warnings.unknown("events are unknown", gap);
         return None;
     }
-    let events = cluster.events_of(kind.name(), key);
+    let events = cluster.events_of(kind, metadata);
     Some(events.into_iter().map(|event| EventItem::of(event)).collect())
 }

@@ -10,7 +10,7 @@ use crate::devices::{ClassSelectors, DeviceState, WantedNode};
 use crate::inspect::{
     ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, Selection, Warnings, claims, devices,
 };
-use crate::model::{Cluster, Key, Kind, PoolId, Str, Taint, Time};
+use crate::model::{Cluster, Kind, PoolId, Str, Taint, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -104,7 +104,6 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
         return None;
     }
     let wanted = WantedNode::of(cluster, name);
-    let key = Key::new("", name.clone());
     Some(NodeDescription {
         identity: Identity::of(wanted.meta()),
         exists: (known.is_some() || cluster.gap(Kind::Node, "").is_none()).then_some(known.is_some()),
@@ -121,7 +120,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
         pools: pools(cluster, &wanted, &listed.items),
         devices: listed.items,
         claims,
-        events: events(cluster, Kind::Node, &key, &mut warnings),
+        events: events(cluster, Kind::Node, wanted.meta(), &mut warnings),
         now,
         warnings,
     })

@@ -7,7 +7,7 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use crate::inspect::{DeviceReference, HealthReport, Warnings};
 use crate::model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
-use crate::reservation::{ClaimName, ClaimState, PodGroups, claim_name, is_reserved_for};
+use crate::reservation::{ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -139,7 +139,7 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         claims,
         containers: containers(pod),
         health_reports,
-        events: events(cluster, Kind::Pod, key, &mut warnings),
+        events: events(cluster, Kind::Pod, &pod.metadata, &mut warnings),
         now,
         warnings,
     })
@@ -177,12 +177,19 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
         return PodClaimDescription { problem, ..named };
     };
     let version = cluster.environment().version;
-    let not_owner = name.may_use(claim, PodGroups::Accepted).err();
-    let problem = not_owner.map(|why| why.text_in(version)).or_else(|| {
-        let name = &claim.metadata.name;
-        let deleting = claim.metadata.is_deleting() && pod.node().is_none();
-        deleting.then(|| format!("resourceclaim \"{name}\" is being deleted"))
-    });
+    let has_node = pod.node().is_some();
+    let problem = match Unusable::of(pod, &name, claim, PodGroups::Accepted) {
+        Some(Unusable::NotOwned(why)) => Some(why.text_in(version)),
+        // A pod without a node has yet to get it, and one that has ended needs it no more.
+        Some(why) if has_node && !pod.is_terminal() => {
+            Some(format!("claim/{key} {why}: {}", Unusable::consequence(pod)))
+        }
+        _ if claim.metadata.is_deleting() && !has_node => {
+            let name = &claim.metadata.name;
+            Some(format!("resourceclaim \"{name}\" is being deleted"))
+        }
+        _ => None,
+    };
     let reserved = claim.status.allocation.is_some().then(|| reserved(pod, claim));
     // The eviction controller passes by pods that have no right to the claim.
     let evictable = problem.is_none() && pod.node().is_some() && reserved != Some(Reserved::No);

@@ -1,14 +1,17 @@
 //! Why a pod, or a claim, does not get its devices, and what would help.
 
+mod bound;
 mod fixes;
 mod reasons;
 mod report;
+mod word;
 
 use std::sync::Arc;
 
-use super::allocation::{Settings, Target, timeouts};
+use self::bound::{bound, missing_template, template_missing};
+use super::allocation::{Settings, Target, Units, alone, exactness, otherwise, timeouts};
 use crate::devices::ClassSelectors;
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Node, Pod, Str};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
 use crate::quota::Quotas;
 use crate::reservation::{ClaimNameError, has_consumer};
 use crate::scheduling::{
@@ -19,7 +22,7 @@ use crate::scheduling::{
 use crate::script::delete_in;
 
 pub use report::{
-    Amounts, ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, NodeExplanation, Reason,
+    Amounts, ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, Holding, NodeExplanation, Reason,
 };
 
 /// The kinds that an explanation reads.
@@ -55,8 +58,10 @@ pub fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Setting
     match generate_claims(cluster, pod) {
         Ok(made) => with_quotas(cluster, &made, pod, settings),
         Err(GenerateError::Unread { gap, .. }) => explain_unread(pod, &gap),
-        // A template that is not there shows in what the pod waits for.
-        Err(GenerateError::NoTemplate(_)) => explain_pod(cluster, pod, settings),
+        // A template that is not there shows in what the pod waits for, and so does a group whose claims nobody makes.
+        Err(GenerateError::NoTemplate(_) | GenerateError::GroupsOff { .. }) => {
+            explain_pod(cluster, pod, settings)
+        }
     }
 }
 
@@ -65,7 +70,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
     let key = pod.key();
     let mut report = Explanation::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
-    report.events = events(cluster, "Pod", &key);
+    report.events = events(cluster, Kind::Pod, &pod.metadata);
     if pod.is_terminal() {
         report.conclude(
             ClusterVerdict::Ended,
@@ -76,7 +81,6 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
     let quotas = Quotas::of(cluster);
     let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
-        report.conclude(ClusterVerdict::Bound, format!("the pod is bound to {node}"));
         bound(&mut report, cluster, pod, node);
     } else {
         let scheduler = Scheduler::new(cluster, settings.now);
@@ -89,6 +93,20 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
             settings,
         };
         explained.start(&mut report, &start);
+        explained.otherwise(&mut report, || Units::Pods(vec![Arc::clone(pod)]));
+        match &start {
+            // What waits for binding conditions is not placed yet, though it fits.
+            Start::Cycle(cycle) if cycle.not_ready().is_empty() => {
+                let claims: Vec<&Claim> = cycle.user_claims().iter().map(|claim| &**claim).collect();
+                word::of_scheduler(&mut report, cluster, pod, &claims);
+            }
+            Start::Obstacle(Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { .. })))
+                if refused.is_none() && explained.missing_template().is_none() =>
+            {
+                word::of_claim_controller(&mut report, cluster, pod);
+            }
+            Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
+        }
         undecided(&mut report, cluster, &key.namespace);
     }
     if let Some((template, refusal)) = refused {
@@ -116,6 +134,7 @@ pub fn explain_unread(pod: &Pod, gap: &Gap) -> Explanation {
 pub fn unjudged(target: Target, why: &str) -> Explanation {
     let mut report = Explanation::new(target);
     report.unknown.push(why.to_owned());
+    report.lacks_objects = true;
     report.conclude(ClusterVerdict::Unknown, why.to_owned());
     report
 }
@@ -124,7 +143,9 @@ pub fn unjudged(target: Target, why: &str) -> Explanation {
 pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Explanation {
     let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
     let mut report = Explanation::new(Target::claim(&target));
-    report.events = events(cluster, "ResourceClaim", &target);
+    if let Some(claim) = claims.first() {
+        report.events = events(cluster, Kind::ResourceClaim, &claim.metadata);
+    }
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.claims(claims);
     let explained = Explained {
@@ -141,6 +162,10 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
         report.notes.push(format!("the claim is {state}"));
     }
     explained.start(&mut report, &start);
+    explained.otherwise(&mut report, || Units::Claims(claims.to_vec()));
+    if let [claim] = claims {
+        report.hold(claim);
+    }
     undecided(&mut report, cluster, &target.namespace);
     // What the API server has created has a UID.
     let new = claims.iter().filter(|claim| claim.metadata.uid.is_empty());
@@ -167,10 +192,31 @@ impl<'e> Explained<'e> {
     }
 
     fn start(&self, report: &mut Explanation, start: &Start<'_>) {
+        let (exactness, doubts) = exactness(self.scheduler, start, self.pod.map(|pod| &**pod));
+        report.exactness = Some(exactness);
+        report.notes.extend(doubts);
         match start {
             Start::Unknown(gaps) => self.unknown(report, gaps),
             Start::Obstacle(obstacle) => self.obstacle(report, obstacle),
             Start::Cycle(cycle) => self.nodes(report, cycle),
+        }
+    }
+
+    /// Says what the verdict hangs on that is not known.
+    fn otherwise(&self, report: &mut Explanation, units: impl FnOnce() -> Units) {
+        if !matches!(report.verdict, ClusterVerdict::Fits | ClusterVerdict::DoesNotFit) {
+            return;
+        }
+        let units = units();
+        let known = |cluster: &Cluster| alone(cluster, &units, self.settings).result;
+        let otherwise = otherwise(self.cluster(), &units, known, self.settings);
+        for gate in &otherwise.gates {
+            report.notes.push(gate.text());
+        }
+        report.assumed_gates = otherwise.gates;
+        if let Some(order) = otherwise.order {
+            report.conclude(ClusterVerdict::Unknown, order.clone());
+            report.unknown.push(order);
         }
     }
 
@@ -234,10 +280,7 @@ impl<'e> Explained<'e> {
                     }
                     return;
                 };
-                report.reasons.push(Reason::plain(
-                    "TemplateMissing",
-                    format!("resource claim template {template} not found, from which claims of pod/{pod} are made"),
-                ));
+                report.reasons.push(template_missing(&template, pod));
                 FixItem::unproven(
                     "CreateTemplate",
                     format!("resourceclaimtemplate/{template}"),
@@ -325,18 +368,7 @@ impl<'e> Explained<'e> {
 
     fn missing_template(&self) -> Option<Key> {
         let pod = self.pod?;
-        if self
-            .cluster()
-            .gap(Kind::ResourceClaimTemplate, &pod.metadata.namespace)
-            .is_some()
-        {
-            return None;
-        }
-        let names = pod.spec.resource_claims.iter();
-        let mut keys = names
-            .filter_map(|entry| entry.resource_claim_template_name.as_ref())
-            .map(|name| pod.metadata.beside(name));
-        keys.find(|key| self.cluster().template(key).is_none())
+        missing_template(self.cluster(), pod, pod.spec.resource_claims.iter())
     }
 
     fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>) {
@@ -433,49 +465,10 @@ impl<'e> Explained<'e> {
     }
 }
 
-/// Says of a pod that has its node what may still keep its devices from it.
-fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str) {
-    let scheduler_gate =
-        crate::reservation::PodGroups::of(cluster.environment(), crate::model::Component::Kubelet);
-    for name in crate::reservation::claim_names(pod).filter_map(|name| name.name().cloned()) {
-        let key = Key {
-            namespace: pod.metadata.namespace.clone(),
-            name,
-        };
-        let Some(claim) = cluster.claim(&key) else {
-            if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
-                report.tell_unknown(gap);
-                report.conclude(
-                    ClusterVerdict::Unknown,
-                    format!(
-                        "the pod is bound to {node}; whether it has its devices is not known without {}",
-                        gap.kind.plural()
-                    ),
-                );
-                continue;
-            }
-            report
-                .reasons
-                .push(Reason::plain("ClaimMissing", format!("claim/{key} not found")));
-            continue;
-        };
-        if claim.status.allocation.is_none() {
-            report.reasons.push(Reason::plain(
-                "NotAllocated",
-                format!("claim/{key} is not allocated"),
-            ));
-        } else if !crate::reservation::is_reserved_for(pod, claim, scheduler_gate) {
-            let text =
-                format!("claim/{key} is not reserved for the pod, so the kubelet does not let it start");
-            report.reasons.push(Reason::plain("NotReserved", text));
-        }
-    }
-}
-
 /// Messages of warnings about an object, newest last, each once.
-fn events(cluster: &Cluster, kind: &str, key: &Key) -> Vec<String> {
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
-    for event in cluster.events_of(kind, key) {
+    for event in cluster.events_of(kind, metadata) {
         if event.type_ != "Warning" {
             continue;
         }

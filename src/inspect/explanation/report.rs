@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::inspect::allocation::Target;
+use crate::inspect::allocation::{Exactness, Target};
 use crate::inspect::warnings::missing;
 use crate::model::{Gap, Quantity, Str};
+use crate::scheduling::AssumedGate;
 use crate::script::{NoCommand, Script};
 
 /// The report.
@@ -19,6 +20,12 @@ pub struct Explanation {
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
     pub summary: String,
+    /// How far the answer is the scheduler's own; absent where the scheduler has nothing to decide any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exactness: Option<Exactness>,
+    /// What the claim has, if it is allocated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<Holding>,
     /// What the scheduler says; absent where it says nothing, or something that depends on what is not simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -39,9 +46,24 @@ pub struct Explanation {
     /// Warnings that the cluster itself has about the object.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
+    /// Gates of which nothing tells how they are set, where the other value would change the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed_gates: Vec<AssumedGate>,
     /// What else is to be known of the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Whether something could not be read.
+    #[serde(skip)]
+    pub(super) lacks_objects: bool,
+}
+
+/// What an allocated claim holds, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Holding {
+    /// The devices: `driver/pool/device`.
+    pub devices: Vec<String>,
+    /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
+    pub consumers: Vec<String>,
 }
 
 /// What becomes of the pod or the claims.
@@ -51,6 +73,10 @@ pub enum ClusterVerdict {
     Fits,
     /// It has its node.
     Bound,
+    /// It has its node, but not its devices: the kubelet does not let it start, or they may go to others.
+    Broken,
+    /// The claim has its devices.
+    Allocated,
     /// It has ended.
     Ended,
     /// The scheduler does not look at it yet.
@@ -180,6 +206,8 @@ impl Explanation {
             target,
             verdict: ClusterVerdict::Unknown,
             summary: String::new(),
+            exactness: None,
+            holds: None,
             message: None,
             reasons: Vec::new(),
             filters: Vec::new(),
@@ -188,12 +216,20 @@ impl Explanation {
             not_simulated: Vec::new(),
             unknown: Vec::new(),
             events: Vec::new(),
+            assumed_gates: Vec::new(),
             notes: Vec::new(),
+            lacks_objects: false,
         }
+    }
+
+    /// Whether the verdict is unknown for want of objects, which rights would show.
+    pub fn lacks_objects(&self) -> bool {
+        self.lacks_objects
     }
 
     /// Names what could not be read, once.
     pub(super) fn tell_unknown(&mut self, gap: &Gap) {
+        self.lacks_objects = true;
         let text = missing(gap);
         if !self.unknown.contains(&text) {
             self.unknown.push(text);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::finding::{Subject, counted, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::devices::{keeps_off, rule_matches};
+use crate::devices::{bare_rule_is_about_all, keeps_off, rule_matches};
 use crate::model::{
     Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector,
 };
@@ -79,7 +79,7 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
 /// Without a selector a rule is about no device. The scheduler before 1.37.1 saw it as one about all (`tracker.go`, `applyPatches`).
 fn without_selector(look: &mut Look<'_>, rule: &TaintRule) {
     let environment = look.cluster.environment();
-    let blocks = environment.emulated_minor < 37
+    let blocks = bare_rule_is_about_all(environment)
         && environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules)
         && keeps_off(&rule.spec.taint);
     let (severity, message) = if blocks {

@@ -3,6 +3,7 @@
 //! A [`Cluster`] forks at the cost of its changes, so simulations work on forks. All changes go through [`Cluster::apply`], which
 //! keeps objects and indexes together: no other code writes an index.
 
+mod evidence;
 mod index;
 mod layered;
 mod pools;
@@ -429,18 +430,23 @@ impl Cluster {
             .filter_map(|(device, key)| Some((device, self.claim(key)?)))
     }
 
-    /// Events about objects of that kind and name, whatever their UID, oldest first.
-    pub fn events_of(&self, kind: &str, key: &Key) -> Vec<&Arc<Event>> {
+    /// Events about the object of that kind, oldest first. Those of an earlier object of its name have another UID. An event without
+    /// UID counts, and so does one about a node whose UID is the node's name, as kubelets write them.
+    pub fn events_of(&self, kind: Kind, metadata: &Meta) -> Vec<&Arc<Event>> {
         let object = ObjectReference {
-            kind: kind.into(),
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
+            kind: kind.name().into(),
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
             uid: Str::default(),
+        };
+        let is_meant = |uid: &Str| {
+            uid.is_empty() || *uid == metadata.uid || (kind == Kind::Node && *uid == metadata.name)
         };
         let mut events: Vec<_> = self
             .indexes
             .events_of_object(&object)
             .filter_map(|key| self.event(key))
+            .filter(|event| is_meant(&event.involved_object.uid))
             .collect();
         events.sort_by_key(|event| event.last_seen());
         events

@@ -22,9 +22,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    Claim, ClaimPatch, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Str,
-};
+use crate::model::{Claim, ClaimPatch, Cluster, Component, ConsumerReference, Gap, Gate, Key, Kind, Str};
 
 pub use self::complete::complete;
 use self::decide::Waiting;
@@ -158,9 +156,13 @@ impl ClaimGate {
         }
         let states = [Component::Scheduler, Component::ControllerManager]
             .map(|component| environment.gate(component, gate));
-        if states.iter().any(|state| state.enabled) {
+        // Entries stay when the gate is turned off, so objects do not show that it is still on.
+        if states
+            .iter()
+            .any(|state| state.enabled && state.evidence.is_of_now())
+        {
             Self::On
-        } else if states.iter().any(|state| state.evidence == Evidence::Assumed) {
+        } else if states.iter().any(|state| !state.evidence.is_of_now()) {
             Self::Assumed
         } else {
             Self::Off

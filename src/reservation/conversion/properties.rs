@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::{Change, ClusterBuilder, Environment, GateState, Object};
+use crate::model::{Change, ClusterBuilder, Environment, Evidence, GateState, Object};
 
 const GROUPS: usize = 2;
 const PODS: usize = 6;

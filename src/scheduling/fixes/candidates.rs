@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::change::Fix;
 use crate::cel::Terms;
-use crate::devices::{keeps_off, rule_matches_pool};
+use crate::devices::{keeps_off, rule_matches_pool, rules_of_scheduler};
 use crate::model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
 use crate::reservation::has_consumer;
 use crate::scheduling::extended::class_of;
@@ -91,8 +91,8 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
                 effect: taint.effect.clone(),
             });
         }
-        for rule in cluster
-            .rules()
+        for rule in rules_of_scheduler(cluster)
+            .iter()
             .filter(|rule| rule_matches_pool(rule, id) && keeps_off(&rule.spec.taint))
         {
             found.insert((rule.spec.taint.key.clone(), rule.spec.taint.effect.clone()));

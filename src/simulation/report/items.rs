@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::controllers::PodRef;
 use crate::devices::Origin;
 use crate::model::{Condition, DeviceId, Str, Time};
+use crate::scheduling::AssumedGate;
 use crate::simulation::timeline::{Happening, What};
 use crate::simulation::world::{Placement, Replacement};
 use crate::simulation::{MissedPod, Replacing};
@@ -32,6 +33,9 @@ pub struct EvictionReport {
     pub rules: Vec<RuleItem>,
     /// Whether the simulation ended before nothing was left to happen, so that events are missing.
     pub gave_up: bool,
+    /// Gates of which nothing tells how they are set, where the other value would change who is evicted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed_gates: Vec<AssumedGate>,
     /// What a reader should know besides.
     #[serde(skip)]
     pub warnings: Vec<String>,

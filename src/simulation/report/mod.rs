@@ -46,6 +46,7 @@ pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
         disruption_budgets: Vec::new(),
         rules: rules(&world, &before, start),
         gave_up: world.gave_up(),
+        assumed_gates: Vec::new(),
         warnings: Vec::new(),
     };
     report.add_budgets(&before, &evicted);
@@ -60,6 +61,17 @@ struct Evicted<'h> {
     eviction: &'h Eviction,
     grace_seconds: i64,
     gone_at: Option<Time>,
+}
+
+/// Pods of `before` that `world` has evicted.
+pub(super) fn evicted_pods(world: &World<'_>, before: &Cluster) -> BTreeSet<Key> {
+    let evicted = evictions(world.happenings()).into_iter();
+    let pods = evicted.map(|evicted| evicted.pod);
+    let of_before = pods.filter(|pod| {
+        let known = before.pod(&pod.key);
+        known.is_some_and(|known| known.metadata.uid == pod.uid)
+    });
+    of_before.map(|pod| pod.key).collect()
 }
 
 /// The first eviction of every pod, in the order of time.

@@ -113,6 +113,7 @@ impl SnapshotInfo {
         let gate = |(component, gate, state): &(Component, Gate, GateState)| {
             let (evidence, detail) = match &state.evidence {
                 Evidence::Assumed => ("Assumed", None),
+                Evidence::Objects(what) => ("Objects", Some(what.clone())),
                 Evidence::Recorded => ("Recorded", None),
                 Evidence::Served(what) => ("Served", Some(what.clone())),
                 Evidence::Metrics => ("Metrics", None),
@@ -228,7 +229,8 @@ impl SnapshotInfo {
             };
             let detail = info.detail.clone().unwrap_or_default();
             let evidence = match info.evidence.as_str() {
-                "Assumed" => continue,
+                // What the objects of the file tell is read from them again.
+                "Assumed" | "Objects" => continue,
                 "Metrics" => Evidence::Metrics,
                 "Served" => Evidence::Served(detail),
                 "Arguments" => Evidence::Arguments(detail),
@@ -294,6 +296,7 @@ mod tests {
             emulated_minor: 36,
             min_compatibility_minor: 35,
             gates: gates.clone(),
+            scheduler_profiles: None,
             read_at: Some("2026-11-21T10:00:00Z".parse().unwrap()),
             source: "cluster a".into(),
             gaps: vec![Gap {

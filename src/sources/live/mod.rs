@@ -318,7 +318,8 @@ impl Loaded {
             }
         }
         environment.gaps.sort();
-        let (cluster, duplicates) = builder.build(environment);
+        let (mut cluster, duplicates) = builder.build(environment);
+        cluster.learn_gates();
         // A list of the API server holds each object once; two lists that overlap do not.
         debug_assert!(duplicates.is_empty(), "{duplicates:?}");
         self.cluster = cluster;

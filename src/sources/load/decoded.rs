@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{Kind, Object, Str};
+use crate::model::{Kind, Object, SchedulerProfile, Str};
 use crate::sources::bundle::SnapshotInfo;
 use crate::sources::decode::Decoder;
 use crate::sources::files::{Found, ItemBatch, ListHead, Origin, RawItem};
 use crate::sources::gates::ControlPlanePod;
 use crate::sources::needs::{Needs, Problem};
 use crate::sources::recognize::{Recognized, listed, recognize};
+use crate::sources::scheduler_config::profiles;
 use crate::sources::upgrade::UpgradeError;
 
 /// What one batch became.
@@ -22,6 +23,8 @@ pub(super) struct Decoded {
     pub(super) harmless: Vec<Problem>,
     pub(super) infos: Vec<(Arc<str>, SnapshotInfo)>,
     pub(super) control_plane: Vec<ControlPlanePod>,
+    /// What configurations of kube-scheduler say, one each.
+    pub(super) profiles: Vec<Vec<SchedulerProfile>>,
     pub(super) ignored: BTreeMap<String, u64>,
     /// Objects of kinds that are known, whether they are needed or not, by file.
     pub(super) known: BTreeMap<Kind, (Arc<str>, u64)>,
@@ -95,6 +98,10 @@ impl Decoded {
             Recognized::Other => {
                 if let Some(key) = item.repeated_head() {
                     return self.problem(None, item.problem(format!("key `{key}` appears twice")).into());
+                }
+                if needs.wants_gates() {
+                    self.profiles
+                        .extend(profiles(item.api_version, item.kind, item.json));
                 }
                 let (name, api_version) = (
                     item.kind.unwrap_or_default(),

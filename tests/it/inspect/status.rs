@@ -27,8 +27,8 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "podgroups"), @r"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 2 nodes
+    Kubernetes:  v1.37.1 (assumed)
+    Kubelets:    v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE
       gpu.example.com   2       2       16        8           0        0         0           8
@@ -36,8 +36,17 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
-    Findings:       none (see kubectl dra check)
-    Feature Gates:  defaults of the release (assumed)
+    Findings:    none (see kubectl dra check)
+    Feature Gates:
+      GATE                        COMPONENT                 ENABLED   EVIDENCE
+      DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims
+      DRAWorkloadResourceClaims   kube-scheduler            true      objects: podgroup/default/llm-workers has claims
+      DRAWorkloadResourceClaims   kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
+      DRAWorkloadResourceClaims   kubelet                   true      objects: pod/default/llm-0 runs with a claim of its PodGroup
+      GenericWorkload             kube-apiserver            true      objects: podgroup/default/llm-workers exists
+      GenericWorkload             kube-scheduler            true      objects: podgroup/default/llm-workers has claims
+      GenericWorkload             kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
+      All others have the defaults of the release (assumed).
 
     ----- stderr -----
     warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
@@ -180,7 +189,10 @@ fn gates_are_shown_with_their_evidence() {
     Findings:    none (see kubectl dra check)
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE
+      DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims
       DRAWorkloadResourceClaims   kube-scheduler            true      flag
+      DRAWorkloadResourceClaims   kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
+      DRAWorkloadResourceClaims   kubelet                   true      objects: pod/default/llm-0 runs with a claim of its PodGroup
       GenericWorkload             kube-apiserver            true      flag
       GenericWorkload             kube-scheduler            true      flag
       GenericWorkload             kube-controller-manager   true      flag

@@ -322,11 +322,11 @@ fn groups_are_members_where_they_are_known() {
     Tolerating for good:  <none>
     Missed by the controller:
       POD             CLAIM           WHY
-      default/llm-0   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
-      default/llm-1   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
-      default/llm-2   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
-      default/sim-0   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
-      default/sim-1   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims is off in kube-controller-manager
+      default/llm-0   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+      default/llm-1   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+      default/llm-2   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+      default/sim-0   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+      default/sim-1   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
     Disruption budgets:   <none>
     Rules:
       RULE                    AFTER   STATUS   REASON                MESSAGE
@@ -334,6 +334,7 @@ fn groups_are_members_where_they_are_known() {
       kubectl-dra-simulated   10s     False    Completed             3 pods evicted since starting the controller.
 
     ----- stderr -----
+    warning: this hangs on DRAWorkloadResourceClaims, which counts as off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted, too: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
     this is a simulation: nothing was changed
     ");
 }

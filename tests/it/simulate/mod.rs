@@ -1,6 +1,7 @@
 //! The commands that simulate, and `explain`, on objects read from real clusters.
 
 mod allocation;
+mod doubts;
 mod eviction;
 mod eviction_history;
 mod eviction_input;

@@ -37,7 +37,8 @@ fn gates(look: &mut Look<'_>, target: &Target) {
     for component in Component::ALL {
         for gate in Gate::all() {
             let state = environment.gate(component, gate);
-            if state.evidence == Evidence::Assumed {
+            // Flags cannot be read off objects either: they may have been changed since.
+            if matches!(state.evidence, Evidence::Assumed | Evidence::Objects(_)) {
                 continue;
             }
             // That something is served tells of one gate, not of what else the component was started with.

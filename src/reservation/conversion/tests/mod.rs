@@ -5,7 +5,7 @@ mod release;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::{ClusterBuilder, Environment, GateState, Object};
+use crate::model::{ClusterBuilder, Environment, Evidence, GateState, Object};
 
 /// A claim named `c` in namespace `n` with these entries.
 fn claim(entries: &Value) -> Value {

@@ -1,0 +1,202 @@
+//! What the commands cannot know, and what they say then.
+
+use serde_json::{Value, json};
+
+use crate::support::command::dra;
+use crate::support::schema::assert_valid;
+
+const NOW: &str = "2026-11-21T12:00:00Z";
+
+fn meta(name: &str) -> Value {
+    json!({"namespace": "default", "name": name, "uid": name, "creationTimestamp": "2026-11-21T10:00:00Z"})
+}
+
+/// A class, a node with slices of one pool that say they are as many as `counts`, a claim with this status and a pod that names it.
+fn world(counts: &[i64], spec: Value, pod_status: Value, claim_status: Value) -> Vec<Value> {
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta("p"), "spec": {
+        "resourceClaims": [{"name": "c", "resourceClaimName": "c"}], "containers": [{"name": "a"}]}});
+    for (key, value) in spec.as_object().expect("an object") {
+        pod["spec"][key] = value.clone();
+    }
+    pod["status"] = pod_status;
+    let mut objects = vec![
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}}),
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "spec": {},
+            "status": {"allocatable": {"pods": "10"}}}),
+        pod,
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": meta("c"), "status": claim_status,
+            "spec": {"devices": {"requests": [{"name": "r", "exactly":
+                {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1}}]}}}),
+    ];
+    for (number, count) in counts.iter().enumerate() {
+        objects.push(
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+            "metadata": {"name": format!("s{number}"), "creationTimestamp": "2026-11-21T10:00:00Z"},
+            "spec": {"driver": "d", "nodeName": "a", "devices": [{"name": format!("g{number}")}],
+                     "pool": {"name": "a", "generation": 1, "resourceSliceCount": count}}}),
+        );
+    }
+    objects
+}
+
+fn event(uid: &str, reason: &str, message: &str, at: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Event", "metadata": meta(&format!("e-{uid}")), "type": "Warning", "reason": reason,
+        "message": message, "lastTimestamp": at,
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p", "uid": uid}})
+}
+
+fn asked(args: &[&str], objects: &[Value]) -> (Option<i32>, Value) {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    let given = ["--from", "-", "--complete", "--now", NOW, "-o", "json"];
+    let run = dra(&[args, &given].concat()).stdin(list).run();
+    (run.code, assert_valid(&run.stdout))
+}
+
+fn holding(reserved: Value) -> Value {
+    json!({"reservedFor": reserved, "allocation": {"allocationTimestamp": "2026-11-21T10:00:00Z",
+        "devices": {"results": [{"request": "r", "driver": "d", "pool": "a", "device": "g0"}]}}})
+}
+
+#[test]
+fn a_newer_word_of_the_scheduler_or_the_kubelet_makes_the_verdict_unknown() {
+    let failed = |uid: &str, at: &str| event(uid, "FailedScheduling", "0/1 nodes are available", at);
+    let (late, early) = ("2026-11-21T11:00:00Z", "2026-11-21T09:00:00Z");
+    for (said, verdict, code) in [
+        (failed("p", late), "Unknown", 4),
+        (failed("p", early), "Fits", 0),
+        (failed("earlier-pod", late), "Fits", 0),
+    ] {
+        let mut objects = world(&[1], json!({}), json!({}), json!({}));
+        objects.push(said.clone());
+        let (exit, report) = asked(&["explain", "pod/p"], &objects);
+        assert_eq!(
+            (report["verdict"].as_str(), exit),
+            (Some(verdict), Some(code)),
+            "{said} {report:#}"
+        );
+    }
+    let own = json!([{"resource": "pods", "name": "p", "uid": "p"}]);
+    let mut objects = world(
+        &[1],
+        json!({"nodeName": "a"}),
+        json!({"phase": "Pending"}),
+        holding(own),
+    );
+    let (exit, report) = asked(&["explain", "pod/p"], &objects);
+    assert_eq!((report["verdict"].as_str(), exit), (Some("Bound"), Some(0)));
+    objects.push(event(
+        "p",
+        "FailedPrepareDynamicResources",
+        "driver d is not registered",
+        late,
+    ));
+    let (exit, report) = asked(&["explain", "pod/p"], &objects);
+    assert_eq!((report["verdict"].as_str(), exit), (Some("Unknown"), Some(4)));
+    assert_eq!(report["reasons"][0]["code"], "KubeletDisagrees");
+}
+
+#[test]
+fn bound_is_not_running_and_allocated_is_not_fitting() {
+    let other = json!([{"resource": "pods", "name": "p", "uid": "earlier-pod"}]);
+    let bound = json!({"nodeName": "a"});
+    for (status, code) in [(holding(other), "NotReserved"), (json!({}), "NotAllocated")] {
+        let objects = world(&[1], bound.clone(), json!({"phase": "Pending"}), status);
+        let (exit, report) = asked(&["explain", "pod/p"], &objects);
+        assert_eq!(
+            (report["verdict"].as_str(), exit),
+            (Some("Broken"), Some(1)),
+            "{report:#}"
+        );
+        assert_eq!(report["reasons"][0]["code"], code);
+        let (_, described) = asked(&["describe", "pod", "p"], &objects);
+        assert!(described["claims"][0]["problem"].is_string(), "{described:#}");
+    }
+    let own = json!([{"resource": "pods", "name": "p", "uid": "p"}]);
+    let objects = world(&[1], bound, json!({"phase": "Running"}), holding(own));
+    let (exit, report) = asked(&["explain", "claim/c"], &objects);
+    assert_eq!((report["verdict"].as_str(), exit), (Some("Allocated"), Some(0)));
+    assert_eq!(report["holds"]["devices"], json!(["d/a/g0"]));
+    assert_eq!(report["holds"]["consumers"], json!(["pod/default/p"]));
+}
+
+#[test]
+fn only_what_was_compared_and_decided_by_kube_scheduler_is_exact() {
+    let plain = || world(&[1], json!({}), json!({}), json!({}));
+    let volcano = || world(&[1], json!({"schedulerName": "volcano"}), json!({}), json!({}));
+    let config = json!({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "default-scheduler"}, {"schedulerName": "volcano"}]});
+    let configured = [volcano(), vec![config]].concat();
+    for (objects, release, exactness) in [
+        (plain(), "1.37", "Exact"),
+        (plain(), "1.37.0", "Exact"),
+        (plain(), "1.38", "FitOnly"),
+        (plain(), "1.36", "FitOnly"),
+        (volcano(), "1.37", "FitOnly"),
+        (configured, "1.37", "Exact"),
+    ] {
+        let args = ["simulate", "allocation", "pod/p", "--kubernetes-version", release];
+        let (_, report) = asked(&args, &objects);
+        assert_eq!(report["exactness"], exactness, "{release} {report:#}");
+        let warned = report["warnings"].to_string().contains("newer than 1.37");
+        assert_eq!(warned, release == "1.38", "{report:#}");
+    }
+}
+
+#[test]
+fn a_rule_without_selector_is_about_all_devices_before_its_fix() {
+    let rule = json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "r"},
+        "spec": {"taint": {"key": "k", "effect": "NoSchedule"}}});
+    let objects = [world(&[1], json!({}), json!({}), json!({})), vec![rule]].concat();
+    for (release, result) in [("1.37.0", "DoesNotFit"), ("1.37.1", "Fits")] {
+        let args = ["simulate", "allocation", "pod/p", "--kubernetes-version", release];
+        assert_eq!(asked(&args, &objects).1["result"], result, "{release}");
+    }
+}
+
+#[test]
+fn the_order_of_slices_decides_where_they_disagree() {
+    let objects = world(&[2, 3], json!({}), json!({}), json!({}));
+    let (exit, report) = asked(&["simulate", "allocation", "pod/p"], &objects);
+    assert_eq!(
+        (report["result"].as_str(), exit),
+        (Some("Unknown"), Some(4)),
+        "{report:#}"
+    );
+    assert_eq!(report["exactness"], "FitOnly");
+    assert!(
+        report["notes"].to_string().contains("order decides"),
+        "{report:#}"
+    );
+    assert_eq!(asked(&["explain", "pod/p"], &objects).1["verdict"], "Unknown");
+}
+
+#[test]
+fn members_of_a_group_share_its_claim() {
+    let group = json!({"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta("g"),
+        "spec": {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]}});
+    let template = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": meta("t"),
+        "spec": {"spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}}});
+    let member = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta(name), "spec": {"containers": [{"name": "a"}],
+            "schedulingGroup": {"podGroupName": "g"},
+            "resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]}})
+    };
+    let mut objects = world(&[1], json!({}), json!({}), json!({}));
+    objects.extend([group, template, member("m0"), member("m1")]);
+    let args = ["simulate", "allocation", "pod/m0", "pod/m1"];
+    let (exit, report) = asked(&args, &objects);
+    assert_eq!(
+        (report["result"].as_str(), exit),
+        (Some("Fits"), Some(0)),
+        "{report:#}"
+    );
+    let devices = |pod: usize| report["placements"][pod]["claims"][0]["allocation"]["devices"].clone();
+    assert_eq!(devices(0), devices(1));
+    // Known to be off, the claim is never made.
+    let off = [
+        "--feature-gates",
+        "DRAWorkloadResourceClaims=false,GenericWorkload=true",
+    ];
+    let (_, report) = asked(&[&args[..], &off].concat(), &objects);
+    assert_eq!(report["result"], "DoesNotFit", "{report:#}");
+}
