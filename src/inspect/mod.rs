@@ -16,6 +16,7 @@ pub mod explanation;
 pub mod findings;
 mod health;
 mod references;
+mod remedy;
 mod reserved;
 mod select;
 mod status;

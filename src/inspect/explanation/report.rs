@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::inspect::allocation::Target;
+use crate::inspect::remedy::Remedy;
 use crate::inspect::warnings::missing;
 use crate::model::{Gap, Quantity, Str};
 use crate::script::{NoCommand, Script};
@@ -138,12 +139,15 @@ pub struct FixItem {
     pub target: String,
     /// For people.
     pub message: String,
-    /// A command that does it, where there is one.
+    /// A command that does it as it stands, where there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Why there is none, where a name gives none.
+    /// Who can do it where there is no command, and what is to be known of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
     /// Whether a simulation of the changed cluster shows that it helps.
     pub proven: bool,
     /// Whether it is shown that fewer changes do not suffice.
@@ -166,10 +170,10 @@ pub struct FixChange {
     pub target: String,
     /// For people.
     pub message: String,
-    /// A command that does it, where there is one.
+    /// A command that does it as it stands, where there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Why there is none, where a name gives none.
+    /// Who can do it where there is no command, and what is to be known of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -244,45 +248,33 @@ impl FilterCount {
     }
 }
 
-/// A command, or why there is none.
-pub(super) fn command_or_note(
-    command: Option<Result<Script, NoCommand>>,
-) -> (Option<Script>, Option<String>) {
-    match command {
-        None => (None, None),
-        Some(Ok(script)) => (Some(script), None),
-        Some(Err(why)) => (None, Some(why.to_string())),
-    }
-}
-
 impl FixItem {
     /// What has to happen first, and cannot be simulated.
     pub(super) fn unproven(
         kind: &'static str,
-        target: String,
-        command: Option<Result<Script, NoCommand>>,
+        target: impl Into<String>,
+        message: impl Into<String>,
+        remedy: Remedy,
     ) -> Self {
-        let message = match kind {
-            "CreateClaim" | "CreateTemplate" | "CreateClass" => format!("create {target}"),
-            "WaitForDeletion" => format!("wait until {target} is gone, and create it again"),
-            "RaiseQuota" => format!("raise {target}, or delete claims that it counts"),
-            "AwaitBinding" => format!("wait until the driver reports {target} as true"),
-            "DeleteClaim" => {
-                format!("delete {target}, which belongs to somebody else, so that a new one is made")
-            }
-            _ => format!("remove the scheduling gates {target}"),
-        };
-        let (command, note) = command_or_note(command);
         Self {
             kind,
-            target,
-            message,
-            command,
-            note,
+            target: target.into(),
+            message: message.into(),
+            note: remedy.text(),
+            command: remedy.command,
+            look: None,
             proven: false,
             minimal: false,
             changes: Vec::new(),
             nodes: Vec::new(),
+        }
+    }
+
+    /// What shows more. A name that gives no command is in the message already.
+    pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
+        Self {
+            look: look.ok(),
+            ..self
         }
     }
 }
