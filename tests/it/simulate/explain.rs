@@ -354,15 +354,23 @@ fn an_explanation_goes_down_to_each_device() {
       gpu       TooFewDevices     <none>    wants 3, and 0 of 1 devices could be taken
       gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
     What Would Help:
-      1:  tolerate the device taint example.com/unhealthy:NoExecute in claim/default/not-enough-free-gpu-x4fqs request gpu
+      1:  tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-2)
-      2:  tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/not-enough-free-gpu-x4fqs request gpu
+      2:  tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-2)
-      3:  ask for 1 in claim/default/not-enough-free-gpu-x4fqs request gpu
+      3:  ask for 1 in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-1)
       4:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
+          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
           (proven; nothing smaller suffices; then on gpu-node-2)
       5:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
+          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
           (proven; nothing smaller suffices; then on gpu-node-2)
       6:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
           kubectl delete pod/fills-node-1 --namespace=default
@@ -370,7 +378,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     ----- stderr -----
     "#);
-    dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r"
+    dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
     Object:     pod/default/wrong-node
@@ -388,10 +396,12 @@ fn an_explanation_goes_down_to_each_device() {
       <none>    AllocatedElsewhere   <none>    allocated for node gpu-node-1
     What Would Help:
       1:  leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node
+          kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
+          what is changed of a pod needs another one: pod/default/wrong-node is made again
           (proven; nothing smaller suffices; then on gpu-node-1)
 
     ----- stderr -----
-    ");
+    "#);
     dra_snapshot!(on(&["explain", "pod/missing-template"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
@@ -402,6 +412,7 @@ fn an_explanation_goes_down_to_each_device() {
     Events:   FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
     What Would Help:
       1:  create resourceclaimtemplate/default/no
+          whoever owns the pod knows what its claims are to ask for
           (not proven)
 
     ----- stderr -----
