@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, Reason};
+use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, KINDS, Reason};
 use crate::inspect::remedy::{Remedy, ask_for, end_consumers};
 use crate::model::{Claim, Cluster, Key, Kind, Pod, Str};
 use crate::quota::{Quotas, Refusal};
@@ -138,6 +138,7 @@ impl Helped<'_> {
             [one] => one.kind,
             _ => "Several",
         };
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
         if changes.len() == 1 {
             changes.clear();
         }

@@ -129,6 +129,34 @@ pub struct Amounts {
     pub total: Quantity,
 }
 
+/// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
+pub(super) const KINDS: &[&str] = &[
+    "AwaitBinding",
+    "AwaitGate",
+    "CreateClaim",
+    "CreateClass",
+    "CreateTemplate",
+    "DeleteClaim",
+    "DropConstraint",
+    "FewerDevices",
+    "LessCapacity",
+    "LiftNodeTaint",
+    "LiftTaint",
+    "RaiseQuota",
+    "RecreatePod",
+    "RelaxNodeAffinity",
+    "RelaxNodeSelector",
+    "RelaxSelector",
+    "ReleaseClaim",
+    "RemoveGates",
+    "Several",
+    "TolerateNodeTaint",
+    "TolerateTaint",
+    "Uncordon",
+    "UseClass",
+    "WaitForDeletion",
+];
+
 /// Changes that would help together.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -256,6 +284,7 @@ impl FixItem {
         message: impl Into<String>,
         remedy: Remedy,
     ) -> Self {
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
         Self {
             kind,
             target: target.into(),
@@ -276,5 +305,21 @@ impl FixItem {
             look: look.ok(),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_page_has_a_row_for_each_kind_of_change() {
+        let page = include_str!("../../../docs/commands/explain.md");
+        let (_, rest) = page.split_once("| Kind | ").unwrap();
+        let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let told: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+        assert_eq!(told, KINDS.iter().copied().collect());
     }
 }
