@@ -122,6 +122,36 @@ impl<'a> Quotas<'a> {
         })
     }
 
+    /// The specs of all claims that the claim controller still has to create for the pod.
+    pub fn to_be_made(&self, pod: &Pod) -> Vec<&'a ClaimSpec> {
+        let groups = PodGroups::of(self.cluster.environment(), Component::ControllerManager);
+        let templates = self.templates_of(pod, groups);
+        templates.map(|template| &template.spec.spec).collect()
+    }
+
+    /// What each quota of `namespace` would have to allow for claims of all these specs to be created, where it does not. What is not
+    /// counted yet is left out.
+    pub fn raised_for<'s>(
+        &self,
+        namespace: &Str,
+        specs: impl IntoIterator<Item = &'s ClaimSpec>,
+    ) -> Vec<(&'a Quota, Vec<(&'a Str, Quantity)>)> {
+        let mut all = Usage::new();
+        for (resource, amount) in specs.into_iter().flat_map(|spec| self.usage(spec)) {
+            add(&mut all, resource, amount);
+        }
+        let quotas = self.of.get(namespace).into_iter().flatten();
+        let raised = quotas.map(|quota| {
+            let hard = quota.status.hard.iter().filter_map(|(resource, hard)| {
+                let mut needed = lookup(&quota.status.used, resource)?.clone();
+                needed.add(&Quantity::new(*all.get(resource.as_str())?, Format::DecimalSi));
+                (needed > *hard).then_some((resource, needed))
+            });
+            (*quota, hard.collect::<Vec<_>>())
+        });
+        raised.filter(|(_, hard)| !hard.is_empty()).collect()
+    }
+
     /// The template of the first claim that the claim controller cannot create for the pod, and why.
     ///
     /// The controller (`controllers::resource_claim`) creates the claims of a pod in the order of its entries, up to the first that
@@ -138,17 +168,24 @@ impl<'a> Quotas<'a> {
         {
             return None;
         }
-        let claims = pod.spec.resource_claims.iter().filter_map(|entry| {
+        let templates = self.templates_of(pod, groups);
+        self.first_refused(
+            namespace,
+            templates.map(|template| (template, &template.spec.spec)),
+        )
+    }
+
+    /// The templates of the claims that are still to be created for the pod, in the order of its entries.
+    fn templates_of(&self, pod: &Pod, groups: PodGroups) -> impl Iterator<Item = &'a Arc<ClaimTemplate>> {
+        pod.spec.resource_claims.iter().filter_map(move |entry| {
             if !matches!(claim_name(pod, entry), Err(ClaimNameError::NotCreated { .. }))
                 || self.is_made(pod, entry, groups)
             {
                 return None;
             }
             let template = pod.metadata.beside(entry.resource_claim_template_name.as_ref()?);
-            let template = self.cluster.template(&template)?;
-            Some((template, &template.spec.spec))
-        });
-        self.first_refused(namespace, claims)
+            self.cluster.template(&template)
+        })
     }
 
     /// Whether the claim of the entry exists, though the status of the pod does not name it yet.

@@ -133,6 +133,9 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
         cell.option(finding.fix_note.as_deref());
     }),
     Column::wide("FIX", ".fix", |finding, cell| cell.option(finding.fix.as_ref())),
+    Column::wide("LOOK", ".look", |finding, cell| {
+        cell.option(finding.look.as_ref());
+    }),
     Column::wide("DOCS", ".docs", |finding, cell| cell.text(&finding.docs)),
 ];
 
@@ -173,7 +176,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let codes = asked.codes.clone();
     let mut needs: BTreeSet<_> = codes
         .iter()
-        .flat_map(|code| code.facts().needs)
+        .flat_map(|code| code.facts().needs.iter().chain(code.needed_for_fix()))
         .copied()
         .collect();
     if asked.node.is_some() {
@@ -231,15 +234,18 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// What has to be read of `kinds`: claims of all namespaces where devices are looked at, other objects only where the selection looks.
+/// What has to be read of `kinds`: claims, and who uses them, of all namespaces where devices are looked at, other objects only where the
+/// selection looks.
 fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Selection) -> Needs {
     let everywhere = kinds.contains(&Kind::ResourceClaim) && codes.iter().any(|code| code.is_about_devices());
-    if everywhere {
-        kinds.remove(&Kind::ResourceClaim);
-    }
+    let of_devices = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
+    let of_devices: Vec<Kind> = of_devices
+        .into_iter()
+        .filter(|kind| everywhere && kinds.remove(kind))
+        .collect();
     let mut needs = objects::needs(kinds, selection);
     if everywhere {
-        needs = needs.and(Kind::ResourceClaim);
+        needs = of_devices.into_iter().fold(needs, Needs::and);
         if let Some(namespace) = &selection.namespace {
             needs = needs.at_least_in(namespace);
         }

@@ -342,6 +342,7 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
             lines.push(command.to_string());
         }
         lines.extend(fix.note.clone());
+        lines.extend(fix.look.iter().map(|look| format!("see: {look}")));
         let proof = match (fix.proven, fix.minimal) {
             (true, true) => "proven; nothing smaller suffices",
             (true, false) => "sufficient, not proven smallest",

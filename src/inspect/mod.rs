@@ -17,6 +17,7 @@ pub mod findings;
 mod health;
 pub mod presence;
 mod references;
+mod remedy;
 mod reserved;
 mod select;
 mod status;

@@ -73,7 +73,31 @@ pub struct Meta {
     pub finalizers: Vec<Str>,
 }
 
+/// What this program writes in front of a UID of its own.
+const WRITTEN: &str = "manifest/";
+const MADE_UP: &str = "made/";
+
+/// The UID of an object that stands in a manifest only.
+pub fn uid_of_manifest(object: &str) -> String {
+    format!("{WRITTEN}{object}")
+}
+
+/// The UID of an object that only a simulation has made.
+pub fn uid_of_simulation(object: &str) -> String {
+    format!("{MADE_UP}{object}")
+}
+
 impl Meta {
+    /// Whether only a simulation has made the object.
+    pub fn is_made_up(&self) -> bool {
+        self.uid.starts_with(MADE_UP)
+    }
+
+    /// Whether the object is in no cluster: what the API server has created has a UID of its own.
+    pub fn is_only_written(&self) -> bool {
+        self.uid.is_empty() || self.uid.starts_with(WRITTEN) || self.is_made_up()
+    }
+
     /// Where an object of this name is, in the same namespace.
     pub fn beside(&self, name: &Str) -> Key {
         Key::new(self.namespace.clone(), name.clone())

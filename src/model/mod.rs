@@ -49,7 +49,7 @@ pub(crate) use index::places;
 pub use kind::Kind;
 pub(crate) use labels::Operator;
 pub use labels::{LabelSelector, LabelSelectorError};
-pub use meta::{Condition, Key, Meta, OwnerReference};
+pub use meta::{Condition, Key, Meta, OwnerReference, uid_of_manifest, uid_of_simulation};
 pub use meter::{Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,

@@ -7,6 +7,7 @@ mod claim_name;
 mod consumers;
 pub mod conversion;
 mod entry;
+mod origin;
 mod owner;
 mod reserved;
 mod state;
@@ -19,6 +20,7 @@ pub use entry::{
     status_of,
 };
 use entry::{Meant, meant_by};
+pub use origin::{EXTENDED, Origin, manager};
 pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_for, owning_group};
 pub use reserved::{
     BindError, NoGroup, PodGroups, bind_to, group_of_member, is_reserved_for, missing_consumer,

@@ -37,7 +37,9 @@ pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_cl
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
 pub use doubts::{disagreeing_pools, doubts};
 pub use extended::IN_MEMORY_CLAIM;
-pub use fixes::{ClassOfFix, Effort, Fix, Fixes, Found, Subject, smallest};
+pub use fixes::{
+    ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
+};
 pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable};
 pub use parallel::{Run, in_order, judge_all};

@@ -7,7 +7,7 @@ use super::extended::IN_MEMORY_CLAIM;
 use super::verdict::Granted;
 use crate::model::{
     AllocationMode, Change, Claim, Cluster, Component, ConsumerReference, DeviceRequest, Environment, Gap,
-    Gate, Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str,
+    Gate, Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str, uid_of_simulation,
 };
 use crate::reservation::{ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name};
 
@@ -105,7 +105,7 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
                 .ok_or_else(|| no_template(cluster, &template_key))?;
             let mut claim = Claim {
                 metadata: Meta {
-                    uid: format!("made/{key}").into(),
+                    uid: uid_of_simulation(&key.to_string()).into(),
                     namespace: key.namespace,
                     name: key.name,
                     owner_references: vec![OwnerReference {
@@ -213,7 +213,7 @@ fn extended_claim(pod: &Pod, key: &Key) -> Claim {
     Claim {
         metadata: Meta {
             namespace: key.namespace.clone(),
-            uid: format!("made/{}/{name}", key.namespace).into(),
+            uid: uid_of_simulation(&format!("{}/{name}", key.namespace)).into(),
             name,
             ..Meta::default()
         },

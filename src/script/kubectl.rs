@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::{Command, NoCommand, Resource, Script, Then};
-use crate::model::{Claim, DeviceId, Key, Kind, PoolId};
+use crate::model::{Claim, DeviceId, Key, Kind, NO_EXECUTE, NO_SCHEDULE, PoolId};
 
 /// `kubectl delete KIND/NAME…` of a kind without namespace.
 pub fn delete<N: AsRef<str>>(
@@ -49,15 +49,93 @@ pub fn recreate_pod(key: &Key) -> Result<Script, NoCommand> {
     Ok(read.then(Then::Pipe, replace))
 }
 
+/// A command for an object of `kind`, in its namespace where it has one.
+fn about(command: Command, kind: Kind, key: &Key) -> Command {
+    let command = command.object(kind, &key.name);
+    if kind.is_namespaced() {
+        command.namespace(&key.namespace)
+    } else {
+        command
+    }
+}
+
+/// The operations of a JSON patch on an object of `kind`.
+pub fn change(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, NoCommand> {
+    about(Command::kubectl("patch"), kind, key)
+        .arg("--type=json")
+        .patch(&Value::Array(operations))
+        .done()
+}
+
+/// An object whose spec cannot be changed is read, changed here by the operations of a JSON patch, deleted, and created like this.
+///
+/// With `--dry-run=client` kubectl patches what it has read and asks the API server for nothing (`patch/patch.go`, `RunPatch`, v1.37.1).
+/// Where a `test` among the operations fails it prints nothing, and `replace` ends before it deletes anything.
+pub fn remake(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, NoCommand> {
+    remade(kind, key, "--type=json", &Value::Array(operations))
+}
+
+/// The same with a merge patch.
+pub fn remake_with(kind: Kind, key: &Key, patch: &Value) -> Result<Script, NoCommand> {
+    remade(kind, key, "--type=merge", patch)
+}
+
+fn remade(kind: Kind, key: &Key, type_: &'static str, patch: &Value) -> Result<Script, NoCommand> {
+    let read = about(Command::kubectl("patch"), kind, key)
+        .arg(type_)
+        .patch(patch)
+        .args(&["--dry-run=client", "-o", "yaml"])
+        .done()?;
+    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
+    Ok(read.then(Then::Pipe, replace))
+}
+
+/// Creates DeviceTaintRules that keep pods off devices, and with the effect `NoExecute` evict them: those that this program prints, with a
+/// name that no other rule has and an effect that does something.
+fn create_rules(print: Script, effect: &'static str) -> Result<Script, NoCommand> {
+    let named = Command::kubectl("patch")
+        .args(&["--local", "-f", "-", "--type=merge"])
+        .patch(&json!({"metadata": {"name": null, "generateName": "kubectl-dra-"}, "spec": {"taint": {"effect": effect}}}))
+        .args(&["-o", "yaml"])
+        .done()?;
+    let create = Command::kubectl("create").args(&["-f", "-"]).done()?;
+    Ok(print.then(Then::Pipe, named).then(Then::Pipe, create))
+}
+
+/// Keeps new pods off the devices of a driver, on one node or on all.
+pub fn taint_driver(driver: &str, node: Option<&str>) -> Result<Script, NoCommand> {
+    let command = Command::dra("simulate")
+        .arg("eviction")
+        .option("--driver", driver);
+    let command = match node {
+        Some(node) => command.option("--node", node),
+        None => command,
+    };
+    create_rules(command.arg("--emit-rule").done()?, NO_SCHEDULE)
+}
+
+/// Evicts the pods that use a device, and keeps others off it.
+pub fn evict_from_device(device: &DeviceId, key: &'static str) -> Result<Script, NoCommand> {
+    let print = Command::dra("simulate")
+        .arg("eviction")
+        .device(device)
+        .option("--driver", &device.driver)
+        .option("--pool", &device.pool)
+        .option("--device", &device.device)
+        .option("--key", key)
+        .arg("--emit-rule")
+        .done()?;
+    create_rules(print, NO_EXECUTE)
+}
+
 /// The object is saved into a file, then deleted. Kinds without namespace have an empty one.
 pub fn save_and_delete(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    let placed = |command: Command| {
-        if kind.is_namespaced() {
-            command.namespace(&key.namespace)
-        } else {
-            command
-        }
-    };
+    let delete = about(Command::kubectl("delete"), kind, key);
+    Ok(save(kind, key)?.then(Then::And, delete.done()?))
+}
+
+/// The object is saved into a file.
+pub fn save(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
     // Names may hold dots and hyphens, namespaces hyphens only: behind the first dot the namespace ends at the next one, so that no two
     // objects of a runbook share a file.
     let file = if kind.is_namespaced() {
@@ -65,11 +143,10 @@ pub fn save_and_delete(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
     } else {
         format!("-{}", key.name)
     };
-    let save = placed(Command::kubectl("get").object(kind, &key.name))
+    about(Command::kubectl("get"), kind, key)
         .args(&["-o", "yaml"])
-        .into_file(kind, &file, ".yaml");
-    let delete = placed(Command::kubectl("delete").object(kind, &key.name));
-    Ok(save.done()?.then(Then::And, delete.done()?))
+        .into_file(kind, &file, ".yaml")
+        .done()
 }
 
 /// A merge patch, or with `type_` `json` a list of operations.

@@ -22,8 +22,9 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use kubectl::{
-    convert_claim, delete, delete_in, delete_pods, describe_device, describe_pool, field_selector,
-    lift_node_taint, no_finalizers, patch, recreate_pod, save_and_delete, taint_device, touch,
+    change, convert_claim, delete, delete_in, delete_pods, describe_device, describe_pool, evict_from_device,
+    field_selector, lift_node_taint, no_finalizers, patch, recreate_pod, remake, remake_with, save,
+    save_and_delete, taint_device, taint_driver, touch,
 };
 
 use crate::model::{Kind, go_quote};
@@ -418,11 +419,17 @@ impl Script {
         }
     }
 
-    /// Serializes the line under `name`, and the arguments beside it.
-    pub fn serialize_as<S: Serializer>(&self, name: &'static str, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Serializes the line under each of `names`, and the arguments beside it.
+    pub fn serialize_as<S: Serializer>(
+        &self,
+        names: &[&'static str],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let Arguments { argv, script } = self.arguments();
-        let mut fields = serializer.serialize_struct("Script", 2)?;
-        fields.serialize_field(name, &self.to_string())?;
+        let mut fields = serializer.serialize_struct("Script", names.len() + 1)?;
+        for name in names {
+            fields.serialize_field(name, &self.to_string())?;
+        }
         if script.is_empty() {
             fields.serialize_field("argv", &argv)?;
         } else {
@@ -434,7 +441,7 @@ impl Script {
 
 impl Serialize for Script {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize_as("command", serializer)
+        self.serialize_as(&["command"], serializer)
     }
 }
 

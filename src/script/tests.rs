@@ -77,8 +77,7 @@ pub(crate) fn assert_exact(scripts: &[Script]) {
 }
 
 fn assert_exact_in(shell: &str, scripts: &[Script]) {
-    const NOTE: &str =
-        "kubectl() { case $1 in replace) cat > /dev/null;; esac; printf '%s\\0' kubectl \"$@\" '' >&3; }\n";
+    const NOTE: &str = "kubectl() { case \" $* \" in *' - '*) cat > /dev/null;; esac; printf '%s\\0' kubectl \"$@\" '' >&3; }\n";
     let folder = tempfile::tempdir().unwrap();
     let lines: String = scripts.iter().map(|script| format!("{script}\n")).collect();
     assert!(
@@ -128,19 +127,26 @@ pub(crate) fn assert_own_flags(argv: &[String]) {
         "-o",
         "-p",
         "-",
+        "--device",
         "--driver",
+        "--dry-run",
         "--emit-rule",
         "--field-selector",
         "--force",
+        "--for",
+        "--key",
         "--kind",
+        "--local",
         "--namespace",
         "--node",
         "--only",
         "--overwrite",
+        "--pool",
         "--selector",
         "--subresource",
         "--taint",
         "--type",
+        "--yes",
     ];
     for argument in argv.iter().filter(|argument| argument.starts_with('-')) {
         let flag = argument
@@ -179,6 +185,15 @@ fn with_word(word: &str) -> Vec<Result<Script, NoCommand>> {
         describe_pool(&pool),
         describe_device(&device),
         taint_device(&device, "k"),
+        evict_from_device(&device, "k"),
+        taint_driver(word, Some(word)),
+        change(Kind::Pod, &key(word), vec![serde_json::json!({"value": word})]),
+        remake(
+            Kind::ResourceClaimTemplate,
+            &key(word),
+            vec![serde_json::json!({"value": word})],
+        ),
+        remake_with(Kind::ResourceClaim, &key(word), &no_finalizers()),
         patch(
             Resource::called("jobs.batch"),
             Some(word),

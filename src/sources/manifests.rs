@@ -8,7 +8,7 @@ use super::decode::{Decoder, group_version};
 use super::files::{Found, RawItem, ReadOptions, Source, read};
 use super::load::LoadError;
 use super::needs::Problem;
-use crate::model::{Kind, Object};
+use crate::model::{Kind, Object, uid_of_manifest};
 
 /// What a manifest says.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ fn identify(object: &mut Value, namespace: Option<&str>, kind: &str) {
     }
     if text(&metadata["uid"]).is_none() {
         let part = |name: &str| text(&metadata[name]).unwrap_or_default();
-        let uid = format!("manifest/{kind}/{}/{}", part("namespace"), part("name"));
+        let uid = uid_of_manifest(&format!("{kind}/{}/{}", part("namespace"), part("name")));
         metadata["uid"] = json!(uid);
     }
 }

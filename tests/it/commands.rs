@@ -114,7 +114,7 @@ fn lines(value: &Value, found: &mut Vec<Line>) {
 /// Runs `lines` in each shell, with programs on `PATH` that note their arguments, and compares.
 fn assert_exact(lines: &[Line]) {
     const NOTE: &str = "#!/bin/sh\n\
-                        case $1 in replace) cat > /dev/null;; esac\n\
+                        case \" $* \" in *' - '*) cat > /dev/null;; esac\n\
                         printf '%s\\0' \"${0##*/}\" \"$@\" '' >> \"$NOTED\"\n";
     let text: String = lines.iter().map(|line| format!("{}\n", line.text)).collect();
     assert!(
@@ -264,10 +264,12 @@ fn printed_commands_run_with_exactly_the_arguments_that_are_meant() {
                 .map(|(label, _)| label.clone())
                 .collect();
             // The steps of a plan have commands without names. Taints of nodes have keys, and kinds of others are selected by their name.
+            // Under other names of drivers classes select nothing, so that other changes help a pod.
             if *always {
-                let lost: Vec<_> = plain.difference(&told).collect();
+                let is_finding = |label: &&String| label.starts_with("DRA");
+                let lost: Vec<_> = plain.difference(&told).filter(is_finding).collect();
                 assert!(
-                    lost.len() * 2 < plain.len(),
+                    lost.len() * 2 < plain.iter().filter(is_finding).count().max(1),
                     "{snapshot} {begin:?} {end:?}: {lost:?}"
                 );
             }
@@ -314,7 +316,11 @@ fn what_the_api_server_lets_in_does_not_get_out() {
                     ],
                 },
             },
-            {"apiVersion": "v1", "kind": "PodList", "items": []},
+            {
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "n", "name": "user", "uid": "x"},
+                "spec": {"nodeName": "node", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]},
+                "status": {"phase": "Running"},
+            },
         ],
     });
     std::fs::write(&file, claim.to_string()).expect("written");
@@ -329,7 +335,9 @@ fn what_the_api_server_lets_in_does_not_get_out() {
     };
     assert_eq!(
         fix("DRA013"),
-        Some(json!("kubectl dra convert claim/n/c '--kind=foo$(touch pwned)'"))
+        Some(json!(
+            "kubectl dra convert claim/n/c '--kind=foo$(touch pwned)' --yes"
+        ))
     );
     assert_exact(&lines);
     // Our own parser takes it for what it is.

@@ -1,15 +1,15 @@
 //! How changes that help read, and the commands that make them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, Reason, command_or_note};
-use crate::model::{Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
-use crate::quota::Refusal;
-use crate::reservation::claim_names;
-use crate::scheduling::{Fix, Fixes, Readiness};
-use crate::script::{
-    Command, NoCommand, Script, delete, delete_in, delete_pods, lift_node_taint, recreate_pod,
-};
+use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, KINDS, Reason};
+use crate::inspect::remedy::{Remedy, ask_for, end_consumers};
+use crate::model::{Claim, Cluster, Key, Kind, Pod, Str};
+use crate::quota::{Quotas, Refusal};
+use crate::reservation::{Origin, claim_names, manager};
+use crate::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod};
+use crate::script::{self, Command, delete, delete_in, delete_pods, lift_node_taint, recreate_pod};
 
 impl Explanation {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
@@ -21,17 +21,22 @@ impl Explanation {
         fits: Vec<Str>,
         fixes: &Fixes,
     ) {
-        let recreation = recreation(made);
+        let helped = Helped {
+            cluster,
+            pod: Some(made),
+            is_recreated: true,
+        };
         if !fits.is_empty() {
-            self.fixes.push(item(vec![recreation], true, fits));
+            let found = Found {
+                changes: Vec::new(),
+                smallest: true,
+                nodes: fits,
+            };
+            self.fixes.push(helped.item(&found));
             return;
         }
-        for found in &fixes.found {
-            let more = found.changes.iter().map(|fix| change(cluster, Some(made), fix));
-            let changes = std::iter::once(recreation.clone()).chain(more).collect();
-            self.fixes
-                .push(item(changes, found.smallest, found.nodes.clone()));
-        }
+        self.fixes
+            .extend(fixes.found.iter().map(|found| helped.item(found)));
     }
 
     /// What the driver of a device has to say before the pod is bound. Nothing can be simulated there.
@@ -39,18 +44,25 @@ impl Explanation {
         let Readiness::Pending { condition, device } = state else {
             return;
         };
-        self.fixes.push(FixItem::unproven(
-            "AwaitBinding",
-            format!(
-                "condition {condition} of device {device} in claim/{}",
-                claim.key()
-            ),
-            None,
-        ));
+        let target = format!(
+            "condition {condition} of device {device} in claim/{}",
+            claim.key()
+        );
+        let message = format!("wait until the driver reports {target} as true");
+        let who = format!("the driver of device {device} attaches it and reports that");
+        let fix = FixItem::unproven("AwaitBinding", target, message, Remedy::by_hand(who));
+        let look = Command::dra("describe").claim(&claim.metadata.namespace, &claim.metadata.name);
+        self.fixes.push(fix.look(look.done()));
     }
 
-    /// Why admission refuses `claim`. Whether a higher quota would help is not simulated.
-    pub(super) fn add_refusal(&mut self, claim: &str, refusal: &Refusal<'_>) {
+    /// Why admission refuses `claim`, and what every quota would have to allow for `wanted`. Whether that would help is not simulated.
+    pub(super) fn add_refusal<'s>(
+        &mut self,
+        claim: &str,
+        refusal: &Refusal<'_>,
+        quotas: &Quotas<'_>,
+        wanted: impl IntoIterator<Item = &'s crate::model::ClaimSpec>,
+    ) {
         let text = format!("{claim} cannot be created: it {refusal}");
         self.reasons.push(Reason::plain("QuotaExceeded", text));
         if self.verdict == ClusterVerdict::Fits {
@@ -61,22 +73,24 @@ impl Explanation {
             self.conclude(ClusterVerdict::Waits, summary);
         }
         let quota = &refusal.quota.metadata;
-        let edit = Command::kubectl("edit")
+        let target = format!("resourcequota/{}", quota.key());
+        let message = format!("raise {target}, or delete claims that it counts");
+        let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
+        let look = Command::kubectl("describe")
             .object(Kind::ResourceQuota, &quota.name)
             .namespace(&quota.namespace);
-        self.fixes.push(FixItem::unproven(
-            "RaiseQuota",
-            format!("resourcequota/{}", quota.key()),
-            Some(edit.done()),
-        ));
+        let fix = FixItem::unproven("RaiseQuota", target, message, remedy);
+        self.fixes.push(fix.look(look.done()));
     }
 
     pub(super) fn add_fixes(&mut self, cluster: &Cluster, pod: Option<&Arc<Pod>>, fixes: &Fixes) {
-        for found in &fixes.found {
-            let changes = found.changes.iter().map(|fix| change(cluster, pod, fix));
-            self.fixes
-                .push(item(changes.collect(), found.smallest, found.nodes.clone()));
-        }
+        let helped = Helped {
+            cluster,
+            pod,
+            is_recreated: false,
+        };
+        self.fixes
+            .extend(fixes.found.iter().map(|found| helped.item(found)));
         if fixes.found.is_empty() {
             self.notes
                 .push("no change of those that are tried makes it fit".to_owned());
@@ -87,228 +101,331 @@ impl Explanation {
     }
 }
 
+/// Who is helped.
+struct Helped<'a> {
+    cluster: &'a Cluster,
+    pod: Option<&'a Arc<Pod>>,
+    /// The pod was given a claim of somebody else, and gets one of its own when it is created again.
+    is_recreated: bool,
+}
+
+impl Helped<'_> {
+    /// What readers get of a set of changes.
+    fn item(&self, found: &Found) -> FixItem {
+        let recreation = self.pod.filter(|_| self.is_recreated).map(recreation);
+        let single = |fix: &Fix| {
+            let remedy = self.remedy(std::slice::from_ref(fix), false);
+            let (kind, target, message) = self.words(fix);
+            FixChange {
+                kind,
+                target,
+                message,
+                note: remedy.text(),
+                command: remedy.command,
+            }
+        };
+        let mut changes: Vec<FixChange> = recreation
+            .into_iter()
+            .chain(found.changes.iter().map(single))
+            .collect();
+        let join = |part: fn(&FixChange) -> &str, with: &str| {
+            let parts: Vec<&str> = changes.iter().map(part).collect();
+            parts.join(with)
+        };
+        let target = join(|change| &change.target, ", ");
+        let message = join(|change| &change.message, "; ");
+        let kind = match changes.as_slice() {
+            [one] => one.kind,
+            _ => "Several",
+        };
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
+        if changes.len() == 1 {
+            changes.clear();
+        }
+        let remedy = self.remedy(&found.changes, self.is_recreated);
+        FixItem {
+            kind,
+            target,
+            message,
+            note: remedy.text(),
+            command: remedy.command,
+            look: None,
+            proven: true,
+            minimal: found.smallest,
+            changes,
+            nodes: found.nodes.clone(),
+        }
+    }
+
+    /// How all of these changes are made.
+    ///
+    /// Changes of one object are one command. What asks for something else comes first: where pods end before it, others could get what
+    /// they had.
+    fn remedy(&self, fixes: &[Fix], recreates: bool) -> Remedy {
+        let edited = Edited::by(self.cluster, self.pod, fixes);
+        let claims: BTreeSet<&Key> = fixes.iter().filter_map(Fix::edits_claim).collect();
+        let of_claims = claims.into_iter().filter_map(|key| {
+            let claim = self.cluster.claim(key)?;
+            Some(ask_for(self.cluster, claim, edited.claim(key)?))
+        });
+        let of_pod = self.pod.zip(edited.pod()).map(|(before, after)| {
+            let fixes: Vec<&Fix> = fixes.iter().filter(|fix| fix.edits_pod()).collect();
+            change_pod(before, after, &fixes, recreates)
+        });
+        let others = fixes
+            .iter()
+            .filter(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
+            .map(|fix| self.other(fix));
+        of_claims
+            .chain(of_pod)
+            .chain(others)
+            .fold(Remedy::default(), Remedy::and)
+    }
+
+    /// How a change is made that is none of what the pod asks for.
+    fn other(&self, fix: &Fix) -> Remedy {
+        match fix {
+            Fix::Release { claim, .. } => self.release(claim),
+            Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(format!(
+                "the driver {} publishes the taint {key}: whoever runs the driver has it lifted",
+                pool.driver
+            )),
+            Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
+            Fix::Uncordon { node } => {
+                Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
+            }
+            Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
+            _ => Remedy::default(),
+        }
+    }
+
+    /// A claim is deallocated once its consumers are gone.
+    fn release(&self, key: &Key) -> Remedy {
+        let Some(claim) = self.cluster.claim(key) else {
+            return Remedy::default();
+        };
+        let own = self.pod.map(|pod| &pod.metadata.uid);
+        let is_other = |entry: &crate::model::ConsumerReference| own != Some(&entry.uid);
+        if claim.status.reserved_for.iter().any(is_other) {
+            return end_consumers(self.cluster, claim, own);
+        }
+        if self.is_own(key) {
+            // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
+            return Remedy::by_hand("kube-scheduler does it by itself: there is nothing to do but wait");
+        }
+        // The controller deallocates what no pod uses only when it is deleted.
+        Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
+    }
+
+    fn is_own(&self, key: &Key) -> bool {
+        self.pod.is_some_and(|pod| {
+            pod.metadata.namespace == key.namespace
+                && claim_names(pod).any(|name| name.name() == Some(&key.name))
+        })
+    }
+
+    /// What has to be changed for the claim to ask for something else, as messages call it.
+    fn object(&self, claim: &Key) -> String {
+        let found = self.cluster.claim(claim);
+        found.map_or_else(
+            || format!("claim/{claim}"),
+            |found| Origin::of(self.cluster, found).object(claim),
+        )
+    }
+
+    /// Kind, target and message of a change.
+    fn words(&self, fix: &Fix) -> (&'static str, String, String) {
+        let target = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
+        let place = |claim: &Key, request: &str| format!("{} request {request}", self.object(claim));
+        let own = self
+            .pod
+            .map_or_else(String::new, |pod| format!("pod/{}", pod.key()));
+        match fix {
+            Fix::Release { claim, .. } => (
+                "ReleaseClaim",
+                format!("claim/{claim}"),
+                self.words_of_release(claim),
+            ),
+            Fix::Tolerate {
+                claim,
+                request,
+                key,
+                effect,
+            } => (
+                "TolerateTaint",
+                target(claim, request),
+                format!(
+                    "tolerate the device taint {key}:{effect} in {}",
+                    place(claim, request)
+                ),
+            ),
+            Fix::TolerateNode { key, effect } => (
+                "TolerateNodeTaint",
+                own.clone(),
+                format!("tolerate the node taint {key}:{effect} in {own}"),
+            ),
+            Fix::Fewer {
+                claim,
+                request,
+                count,
+            } => (
+                "FewerDevices",
+                target(claim, request),
+                format!("ask for {count} in {}", place(claim, request)),
+            ),
+            Fix::FewerExtended {
+                container,
+                resource,
+                count,
+            } => (
+                "FewerDevices",
+                format!("{own} container {container}"),
+                format!("ask for {count} of {resource} in container {container} of {own}"),
+            ),
+            Fix::LessCapacity {
+                claim,
+                request,
+                capacity,
+                amount,
+            } => (
+                "LessCapacity",
+                target(claim, request),
+                format!("ask for {amount} of {capacity} in {}", place(claim, request)),
+            ),
+            Fix::DropTerm {
+                claim,
+                request,
+                selector,
+                term,
+                ..
+            } => (
+                "RelaxSelector",
+                format!("{} selector #{selector}", target(claim, request)),
+                format!("leave out `{term}` in {}", place(claim, request)),
+            ),
+            Fix::DropConstraint {
+                claim,
+                place,
+                attribute,
+            } => (
+                "DropConstraint",
+                format!("claim/{claim} constraint #{place}"),
+                format!(
+                    "leave out the constraint on {attribute} in {}",
+                    self.object(claim)
+                ),
+            ),
+            Fix::UseClass {
+                claim,
+                request,
+                class,
+            } => (
+                "UseClass",
+                target(claim, request),
+                format!("name class {class} in {}", place(claim, request)),
+            ),
+            Fix::DropNodeLabel { key } => (
+                "RelaxNodeSelector",
+                own.clone(),
+                format!("leave out the node selector on {key} in {own}"),
+            ),
+            Fix::DropNodeAffinity => (
+                "RelaxNodeAffinity",
+                own.clone(),
+                format!("leave out the required node affinity in {own}"),
+            ),
+            Fix::LiftTaint { pool, key, effect } => (
+                "LiftTaint",
+                format!("pool/{pool}"),
+                format!("have the driver lift the taint {key}:{effect} from the devices of pool {pool}"),
+            ),
+            Fix::DeleteRule { rule } => (
+                "LiftTaint",
+                format!("devicetaintrule/{rule}"),
+                format!("delete devicetaintrule/{rule}"),
+            ),
+            Fix::Uncordon { node } => (
+                "Uncordon",
+                format!("node/{node}"),
+                format!("let node/{node} take pods again"),
+            ),
+            Fix::LiftNodeTaint { node, key, effect } => (
+                "LiftNodeTaint",
+                format!("node/{node}"),
+                format!("lift the taint {key}:{effect} from node/{node}"),
+            ),
+        }
+    }
+
+    fn words_of_release(&self, key: &Key) -> String {
+        let reserved = self
+            .cluster
+            .claim(key)
+            .map_or(&[][..], |claim| claim.status.reserved_for.as_slice());
+        let own = self.pod.map(|pod| &pod.metadata.uid);
+        let users: Vec<_> = reserved.iter().filter(|entry| own != Some(&entry.uid)).collect();
+        if users.iter().any(|entry| !entry.is_pod()) {
+            return format!("end the consumers of claim/{key}");
+        }
+        let pods: Vec<&str> = users.iter().map(|entry| entry.name.as_str()).collect();
+        if !pods.is_empty() {
+            return format!("end the pods that use claim/{key}: {}", pods.join(", "));
+        }
+        if self.is_own(key) {
+            return format!("wait until the scheduler deallocates claim/{key}, which no other pod uses");
+        }
+        format!("delete claim/{key}, which no pod uses")
+    }
+}
+
 /// A pod that was given a claim of somebody else gets one of its own when it is created again.
-fn recreation(pod: &Pod) -> FixChange {
+fn recreation(pod: &Arc<Pod>) -> FixChange {
     let key = pod.key();
-    let (message, command) = match pod.metadata.controller() {
-        Some(owner) => (
-            format!(
-                "delete pod/{key}, so that {} {} makes it again with claims of its own",
-                owner.kind, owner.name
-            ),
-            delete_pods(&key.namespace, [&key.name]),
+    let message = match pod.metadata.controller() {
+        Some(owner) => format!(
+            "delete pod/{key}, so that {} makes it again with claims of its own",
+            manager(owner)
         ),
-        None => (
-            format!("delete pod/{key} and create it again, so that it gets claims of its own"),
-            recreate_pod(&key),
-        ),
+        None => format!("delete pod/{key} and create it again, so that it gets claims of its own"),
     };
-    single("RecreatePod", format!("pod/{key}"), message, Some(command))
-}
-
-fn single(
-    kind: &'static str,
-    target: String,
-    message: String,
-    command: Option<Result<Script, NoCommand>>,
-) -> FixChange {
-    let (command, note) = command_or_note(command);
+    let remedy = change_pod(pod, pod, &[], true);
     FixChange {
-        kind,
-        target,
+        kind: "RecreatePod",
+        target: format!("pod/{key}"),
         message,
-        command,
-        note,
+        note: remedy.text(),
+        command: remedy.command,
     }
 }
 
-fn item(mut changes: Vec<FixChange>, smallest: bool, nodes: Vec<Str>) -> FixItem {
-    let join = |part: fn(&FixChange) -> &str, with: &str| {
-        let parts: Vec<&str> = changes.iter().map(part).collect();
-        parts.join(with)
-    };
-    let target = join(|change| &change.target, ", ");
-    let message = join(|change| &change.message, "; ");
-    let commands: Option<Vec<Script>> = changes.iter().map(|change| change.command.clone()).collect();
-    let command = commands.and_then(Script::all);
-    let notes: Vec<&str> = changes
-        .iter()
-        .filter_map(|change| change.note.as_deref())
-        .collect();
-    let note = (!notes.is_empty()).then(|| notes.join("; "));
-    let kind = match changes.as_slice() {
-        [one] => one.kind,
-        _ => "Several",
-    };
-    if changes.len() == 1 {
-        changes.clear();
+/// How `before` becomes `after` by `fixes`, and is created again where it has to be.
+fn change_pod(before: &Pod, after: &Pod, fixes: &[&Fix], recreates: bool) -> Remedy {
+    if fixes.is_empty() && !recreates {
+        return Remedy::default();
     }
-    FixItem {
-        kind,
-        target,
-        message,
-        command,
-        note,
-        proven: true,
-        minimal: smallest,
-        changes,
-        nodes,
+    let key = before.key();
+    if before.metadata.is_only_written() {
+        return Remedy::by_hand(format!("pod/{key} does not exist yet: change its manifest"));
     }
-}
-
-fn change(cluster: &Cluster, pod: Option<&Arc<Pod>>, fix: &Fix) -> FixChange {
-    let of = single;
-    let request_of = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
-    let own = pod.map_or_else(String::new, |pod| format!("pod/{}", pod.key()));
-    match fix {
-        Fix::Release { claim, .. } => release(cluster, pod, claim),
-        Fix::Tolerate {
-            claim,
-            request,
-            key,
-            effect,
-        } => of(
-            "TolerateTaint",
-            request_of(claim, request),
-            format!(
-                "tolerate the device taint {key}:{effect} in {}",
-                request_of(claim, request)
-            ),
-            None,
-        ),
-        Fix::TolerateNode { key, effect } => of(
-            "TolerateNodeTaint",
-            own.clone(),
-            format!("tolerate the node taint {key}:{effect} in {own}"),
-            None,
-        ),
-        Fix::Fewer {
-            claim,
-            request,
-            count,
-        } => of(
-            "FewerDevices",
-            request_of(claim, request),
-            format!("ask for {count} in {}", request_of(claim, request)),
-            None,
-        ),
-        Fix::FewerExtended {
-            container,
-            resource,
-            count,
-        } => of(
-            "FewerDevices",
-            format!("{own} container {container}"),
-            format!("ask for {count} of {resource} in container {container} of {own}"),
-            None,
-        ),
-        Fix::LessCapacity {
-            claim,
-            request,
-            capacity,
-            amount,
-        } => of(
-            "LessCapacity",
-            request_of(claim, request),
-            format!("ask for {amount} of {capacity} in {}", request_of(claim, request)),
-            None,
-        ),
-        Fix::DropTerm {
-            claim,
-            request,
-            selector,
-            term,
-            ..
-        } => of(
-            "RelaxSelector",
-            format!("{} selector #{selector}", request_of(claim, request)),
-            format!("leave out `{term}` in {}", request_of(claim, request)),
-            None,
-        ),
-        Fix::DropConstraint {
-            claim,
-            place,
-            attribute,
-        } => of(
-            "DropConstraint",
-            format!("claim/{claim} constraint #{place}"),
-            format!("leave out the constraint on {attribute} in claim/{claim}"),
-            None,
-        ),
-        Fix::UseClass {
-            claim,
-            request,
-            class,
-        } => of(
-            "UseClass",
-            request_of(claim, request),
-            format!("name class {class} in {}", request_of(claim, request)),
-            None,
-        ),
-        Fix::DropNodeLabel { key } => of(
-            "RelaxNodeSelector",
-            own.clone(),
-            format!("leave out the node selector on {key} in {own}"),
-            None,
-        ),
-        Fix::DropNodeAffinity => of(
-            "RelaxNodeAffinity",
-            own.clone(),
-            format!("leave out the required node affinity in {own}"),
-            None,
-        ),
-        Fix::LiftTaint { pool, key, effect } => of(
-            "LiftTaint",
-            format!("pool/{pool}"),
-            format!("have the driver lift the taint {key}:{effect} from the devices of pool {pool}"),
-            None,
-        ),
-        Fix::DeleteRule { rule } => of(
-            "LiftTaint",
-            format!("devicetaintrule/{rule}"),
-            format!("delete devicetaintrule/{rule}"),
-            Some(delete(Kind::DeviceTaintRule, [rule])),
-        ),
-        Fix::Uncordon { node } => of(
-            "Uncordon",
-            format!("node/{node}"),
-            format!("let node/{node} take pods again"),
-            Some(Command::kubectl("uncordon").object(Kind::Node, node).done()),
-        ),
-        Fix::LiftNodeTaint { node, key, effect } => of(
-            "LiftNodeTaint",
-            format!("node/{node}"),
-            format!("lift the taint {key}:{effect} from node/{node}"),
-            Some(lift_node_taint(node, key, effect)),
-        ),
+    let operations = change_of_pod(before, after);
+    let in_place = fixes.iter().all(|fix| fix.is_made_in_place());
+    match before.metadata.controller() {
+        owner if in_place && !recreates => {
+            let change = Remedy::command(script::change(Kind::Pod, &key, operations));
+            match owner {
+                None => change,
+                Some(owner) => change.note(format!("{} makes further pods without it", manager(owner))),
+            }
+        }
+        Some(_) if fixes.is_empty() => Remedy::command(delete_pods(&key.namespace, [&key.name])),
+        Some(owner) => Remedy::by_hand(format!(
+            "{} makes pod/{key}: its owner changes the pod template there, or in what {} is made by",
+            manager(owner),
+            manager(owner)
+        )),
+        None if operations.is_empty() => Remedy::command(recreate_pod(&key)),
+        None => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(format!(
+            "what is changed of a pod needs another one: pod/{key} is made again"
+        )),
     }
-}
-
-/// A claim is deallocated once its consumers are gone.
-fn release(cluster: &Cluster, own: Option<&Arc<Pod>>, key: &Key) -> FixChange {
-    let of = |message, command| single("ReleaseClaim", format!("claim/{key}"), message, command);
-    let reserved = cluster
-        .claim(key)
-        .map_or(&[][..], |claim| claim.status.reserved_for.as_slice());
-    let is_own = own.is_some_and(|pod| {
-        pod.metadata.namespace == key.namespace && claim_names(pod).any(|name| name.name() == Some(&key.name))
-    });
-    let is_other = |entry: &&ConsumerReference| own.is_none_or(|pod| entry.uid != pod.metadata.uid);
-    let users: Vec<&ConsumerReference> = reserved.iter().filter(is_other).collect();
-    if users.iter().any(|entry| !entry.is_pod()) {
-        return of(format!("end the consumers of claim/{key}"), None);
-    }
-    let pods: Vec<&str> = users.iter().map(|entry| entry.name.as_str()).collect();
-    if !pods.is_empty() {
-        let message = format!("end the pods that use claim/{key}: {}", pods.join(", "));
-        return of(message, Some(delete_pods(&key.namespace, pods)));
-    }
-    if is_own {
-        // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
-        let message = format!("wait until the scheduler deallocates claim/{key}, which no other pod uses");
-        return of(message, None);
-    }
-    // The controller deallocates what no pod uses only when it is deleted.
-    let command = delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]);
-    of(format!("delete claim/{key}, which no pod uses"), Some(command))
 }

@@ -2,6 +2,7 @@
 
 mod bound;
 mod fixes;
+mod gates;
 mod reasons;
 mod report;
 mod word;
@@ -10,16 +11,17 @@ use std::sync::Arc;
 
 use self::bound::{bound, missing_template, template_missing};
 use super::allocation::{Settings, Target, Units, alone, exactness, otherwise, timeouts};
+use super::remedy::{Remedy, end_consumers};
 use crate::devices::ClassSelectors;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
 use crate::quota::Quotas;
-use crate::reservation::{ClaimNameError, has_consumer};
+use crate::reservation::{ClaimNameError, Origin, has_consumer};
 use crate::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Stage, Start,
     Subject, Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated, releasable,
     smallest,
 };
-use crate::script::delete_in;
+use crate::script::{Command, delete_in, no_finalizers, remake_with};
 
 pub use report::{
     Amounts, ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, Holding, NodeExplanation, Reason,
@@ -111,7 +113,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
     }
     if let Some((template, refusal)) = refused {
         let of_template = format!("the claim from template/{}", template.metadata.key());
-        report.add_refusal(&of_template, &refusal);
+        report.add_refusal(&of_template, &refusal, &quotas, quotas.to_be_made(asking));
     }
     report
 }
@@ -167,11 +169,15 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
         report.hold(claim);
     }
     undecided(&mut report, cluster, &target.namespace);
-    // What the API server has created has a UID.
-    let new = claims.iter().filter(|claim| claim.metadata.uid.is_empty());
-    let new = new.map(|claim| (claim, &claim.spec));
-    if let Some((claim, refusal)) = Quotas::of(cluster).first_refused(&target.namespace, new) {
-        report.add_refusal(&format!("claim/{}", claim.key()), &refusal);
+    let new = claims.iter().filter(|claim| claim.metadata.is_only_written());
+    let new = || new.clone().map(|claim| &claim.spec);
+    let quotas = Quotas::of(cluster);
+    let asking = claims
+        .iter()
+        .filter(|claim| claim.metadata.is_only_written())
+        .zip(new());
+    if let Some((claim, refusal)) = quotas.first_refused(&target.namespace, asking) {
+        report.add_refusal(&format!("claim/{}", claim.key()), &refusal, &quotas, new());
     }
     report
 }
@@ -259,9 +265,13 @@ impl<'e> Explained<'e> {
 
     /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
     fn unproven(&self, report: &mut Explanation, obstacle: &Obstacle) {
+        let by_hand = Remedy::by_hand;
         let fix = match obstacle {
             Obstacle::Claim(ClaimProblem::Missing { claim }) => {
-                FixItem::unproven("CreateClaim", format!("claim/{claim}"), None)
+                let target = format!("claim/{claim}");
+                let message = format!("create {target}");
+                let who = "whoever owns the pod knows what the claim is to ask for";
+                FixItem::unproven("CreateClaim", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) => {
                 let Some(template) = self.missing_template() else {
@@ -281,34 +291,74 @@ impl<'e> Explained<'e> {
                     return;
                 };
                 report.reasons.push(template_missing(&template, pod));
-                FixItem::unproven(
-                    "CreateTemplate",
-                    format!("resourceclaimtemplate/{template}"),
-                    None,
-                )
+                let target = format!("resourceclaimtemplate/{template}");
+                let message = format!("create {target}");
+                let who = "whoever owns the pod knows what its claims are to ask for";
+                FixItem::unproven("CreateTemplate", target, message, by_hand(who))
             }
-            Obstacle::Claim(ClaimProblem::Deleting { claim }) => {
-                FixItem::unproven("WaitForDeletion", format!("claim/{claim}"), None)
-            }
+            Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
             Obstacle::Claim(ClaimProblem::Owner { claim, .. }) => {
                 // A claim that is in use does not go before its users do.
                 if self.is_used(claim) {
                     self.recreated(report);
                     return;
                 }
+                let target = format!("claim/{claim}");
+                let message =
+                    format!("delete {target}, which belongs to somebody else, so that a new one is made");
                 let command = delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]);
-                FixItem::unproven("DeleteClaim", format!("claim/{claim}"), Some(command))
+                FixItem::unproven("DeleteClaim", target, message, Remedy::command(command))
             }
             Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
-                FixItem::unproven("CreateClass", format!("deviceclass/{class}"), None)
+                let target = format!("deviceclass/{class}");
+                let message = format!("create {target}");
+                let who = "an administrator of the cluster creates device classes, often with the driver of the devices";
+                let look = Command::kubectl("get").arg("deviceclasses").done();
+                FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
             }
             Obstacle::Gated(gates) => {
-                let names: Vec<&str> = gates.iter().map(Str::as_str).collect();
-                FixItem::unproven("RemoveGates", names.join(", "), None)
+                let Some(pod) = self.pod else { return };
+                report.fixes.extend(gates::lifted(pod, gates));
+                return;
             }
             _ => return,
         };
         report.fixes.push(fix);
+    }
+
+    /// A claim that is being deleted, which a pod needs again.
+    fn awaited(&self, key: &Key) -> FixItem {
+        let target = format!("claim/{key}");
+        let origin = self
+            .cluster()
+            .claim(key)
+            .map(|claim| (claim, Origin::of(self.cluster(), claim)));
+        let (message, remedy) = match origin {
+            Some((claim, Origin::Made)) => {
+                let again = remake_with(Kind::ResourceClaim, key, &no_finalizers());
+                let end = end_consumers(self.cluster(), claim, None);
+                let end = if claim.status.reserved_for.is_empty() {
+                    Remedy::default()
+                } else {
+                    end
+                };
+                (
+                    format!("wait until {target} is gone, and create it again"),
+                    end.and(Remedy::command(again)),
+                )
+            }
+            _ => (
+                format!("wait until {target} is gone, so that a new one is made"),
+                Remedy::command(
+                    Command::kubectl("wait")
+                        .arg("--for=delete")
+                        .object(Kind::ResourceClaim, &key.name)
+                        .namespace(&key.namespace)
+                        .done(),
+                ),
+            ),
+        };
+        FixItem::unproven("WaitForDeletion", target, message, remedy)
     }
 
     fn is_used(&self, claim: &Key) -> bool {

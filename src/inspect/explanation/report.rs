@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::inspect::allocation::{Exactness, Target};
+use crate::inspect::remedy::Remedy;
 use crate::inspect::warnings::missing;
 use crate::model::{Gap, Quantity, Str};
 use crate::scheduling::AssumedGate;
@@ -154,6 +155,34 @@ pub struct Amounts {
     pub total: Quantity,
 }
 
+/// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
+pub(super) const KINDS: &[&str] = &[
+    "AwaitBinding",
+    "AwaitGate",
+    "CreateClaim",
+    "CreateClass",
+    "CreateTemplate",
+    "DeleteClaim",
+    "DropConstraint",
+    "FewerDevices",
+    "LessCapacity",
+    "LiftNodeTaint",
+    "LiftTaint",
+    "RaiseQuota",
+    "RecreatePod",
+    "RelaxNodeAffinity",
+    "RelaxNodeSelector",
+    "RelaxSelector",
+    "ReleaseClaim",
+    "RemoveGates",
+    "Several",
+    "TolerateNodeTaint",
+    "TolerateTaint",
+    "Uncordon",
+    "UseClass",
+    "WaitForDeletion",
+];
+
 /// Changes that would help together.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -164,12 +193,15 @@ pub struct FixItem {
     pub target: String,
     /// For people.
     pub message: String,
-    /// A command that does it, where there is one.
+    /// A command that does it as it stands, where there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Why there is none, where a name gives none.
+    /// Who can do it where there is no command, and what is to be known of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
     /// Whether a simulation of the changed cluster shows that it helps.
     pub proven: bool,
     /// Whether it is shown that fewer changes do not suffice.
@@ -192,10 +224,10 @@ pub struct FixChange {
     pub target: String,
     /// For people.
     pub message: String,
-    /// A command that does it, where there is one.
+    /// A command that does it as it stands, where there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Why there is none, where a name gives none.
+    /// Who can do it where there is no command, and what is to be known of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -280,45 +312,50 @@ impl FilterCount {
     }
 }
 
-/// A command, or why there is none.
-pub(super) fn command_or_note(
-    command: Option<Result<Script, NoCommand>>,
-) -> (Option<Script>, Option<String>) {
-    match command {
-        None => (None, None),
-        Some(Ok(script)) => (Some(script), None),
-        Some(Err(why)) => (None, Some(why.to_string())),
-    }
-}
-
 impl FixItem {
     /// What has to happen first, and cannot be simulated.
     pub(super) fn unproven(
         kind: &'static str,
-        target: String,
-        command: Option<Result<Script, NoCommand>>,
+        target: impl Into<String>,
+        message: impl Into<String>,
+        remedy: Remedy,
     ) -> Self {
-        let message = match kind {
-            "CreateClaim" | "CreateTemplate" | "CreateClass" => format!("create {target}"),
-            "WaitForDeletion" => format!("wait until {target} is gone, and create it again"),
-            "RaiseQuota" => format!("raise {target}, or delete claims that it counts"),
-            "AwaitBinding" => format!("wait until the driver reports {target} as true"),
-            "DeleteClaim" => {
-                format!("delete {target}, which belongs to somebody else, so that a new one is made")
-            }
-            _ => format!("remove the scheduling gates {target}"),
-        };
-        let (command, note) = command_or_note(command);
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
         Self {
             kind,
-            target,
-            message,
-            command,
-            note,
+            target: target.into(),
+            message: message.into(),
+            note: remedy.text(),
+            command: remedy.command,
+            look: None,
             proven: false,
             minimal: false,
             changes: Vec::new(),
             nodes: Vec::new(),
         }
+    }
+
+    /// What shows more. A name that gives no command is in the message already.
+    pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
+        Self {
+            look: look.ok(),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_page_has_a_row_for_each_kind_of_change() {
+        let page = include_str!("../../../docs/commands/explain.md");
+        let (_, rest) = page.split_once("| Kind | ").unwrap();
+        let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let told: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+        assert_eq!(told, KINDS.iter().copied().collect());
     }
 }

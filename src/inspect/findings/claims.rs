@@ -7,7 +7,10 @@ use itertools::Itertools;
 use super::finding::{Subject, claim_key, pod_key, some};
 use super::{Code, Finding, Look};
 use crate::inspect::Binding;
-use crate::model::{Claim, ClaimSpec, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration};
+use crate::inspect::remedy::{Remedy, ask_for, ask_for_in};
+use crate::model::{
+    Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
+};
 use crate::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
@@ -21,6 +24,9 @@ const DELETION_SECONDS: u64 = 60;
 
 /// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
 const BINDING_SECONDS: u64 = 600;
+
+/// What a toleration without a time means.
+const FOR_GOOD: &str = "without tolerationSeconds the taint is tolerated for good";
 
 /// From so many seconds on a duration passes 64 bits of nanoseconds.
 const OVERFLOWING_SECONDS: i64 = 9_223_372_037;
@@ -48,13 +54,18 @@ pub(super) fn look(look: &mut Look<'_>) {
         if tolerations {
             let of_results = claim.results().iter().flat_map(|result| &result.tolerations);
             let all: Vec<_> = tolerations_of(&claim.spec).chain(of_results).collect();
-            toleration_seconds(look, Kind::ResourceClaim, &claim.metadata, &all);
+            if let Some(finding) = toleration_seconds(&all, &claim.metadata, Kind::ResourceClaim) {
+                look.add(finding.remedy(for_good(look, claim).note(FOR_GOOD)));
+            }
         }
     }
     if tolerations {
         for template in cluster.templates() {
             let all: Vec<_> = tolerations_of(&template.spec.spec).collect();
-            toleration_seconds(look, Kind::ResourceClaimTemplate, &template.metadata, &all);
+            let kind = Kind::ResourceClaimTemplate;
+            if let Some(finding) = toleration_seconds(&all, &template.metadata, kind) {
+                look.add(finding.remedy(for_good_in(template).note(FOR_GOOD)));
+            }
         }
     }
     if stuck {
@@ -205,7 +216,21 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     }
     if !failed.is_empty() {
         let message = format!("{}: the device will not be attached", some(failed));
-        look.add(Finding::new(Code::BindingFailed, subject(claim), message).fix(describe(claim)));
+        let key = claim.key();
+        let users = look.cluster.pods_of_claim(&key).filter(|pod| !is_done(pod));
+        let users: Vec<_> = users.map(|pod| format!("pod/{}", pod.metadata.name)).collect();
+        let who = match users.as_slice() {
+            [] => "whoever runs the driver finds out why it could not attach the device".to_owned(),
+            users => format!(
+                "whoever runs the driver finds out why it could not attach the device; without a node, {} gets other devices by itself",
+                some(users)
+            ),
+        };
+        look.add(
+            Finding::new(Code::BindingFailed, subject(claim), message)
+                .advice(who)
+                .look(describe(claim)),
+        );
     }
     if pending.is_empty() {
         return;
@@ -242,7 +267,8 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     );
     look.add(
         Finding::new(Code::BindingPending, subject(claim), message)
-            .fix(describe(claim))
+            .advice("whoever runs the driver has it attach the device and report that, or kube-scheduler started again")
+            .look(describe(claim))
             .joins(waiting.into_iter().map(pod_key))
             .joins([claim_key(claim.key())]),
     );
@@ -276,18 +302,24 @@ pub(super) fn tolerations_of(spec: &ClaimSpec) -> impl Iterator<Item = &Tolerati
     })
 }
 
+/// Whether a toleration for a time is for none, or for one that overflows.
+fn means_something_else(toleration: &Toleration) -> bool {
+    toleration.effect == NO_EXECUTE
+        && toleration
+            .toleration_seconds
+            .is_some_and(|seconds| !(0..OVERFLOWING_SECONDS).contains(&seconds))
+}
+
 /// Tolerations that end at once although they name a time.
-fn toleration_seconds(look: &mut Look<'_>, kind: Kind, metadata: &Meta, tolerations: &[&Toleration]) {
-    let evicting = tolerations
+fn toleration_seconds(tolerations: &[&Toleration], metadata: &Meta, kind: Kind) -> Option<Finding> {
+    let told = tolerations
         .iter()
-        .filter(|toleration| toleration.effect == NO_EXECUTE);
-    let told = evicting
+        .filter(|toleration| means_something_else(toleration))
         .filter_map(|toleration| Some((toleration.toleration_seconds?, &toleration.key)))
-        .filter(|(seconds, _)| !(0..OVERFLOWING_SECONDS).contains(seconds))
         .unique()
         .collect_vec();
     if told.is_empty() {
-        return;
+        return None;
     }
     let each = told.iter().map(|(seconds, key)| {
         let key = if key.is_empty() { "any taint" } else { key.as_str() };
@@ -298,8 +330,37 @@ fn toleration_seconds(look: &mut Look<'_>, kind: Kind, metadata: &Meta, tolerati
         }
     });
     let message = format!("tolerationSeconds: {}", some(each));
-    look.add(
-        Finding::new(Code::TolerationSeconds, Subject::of(kind, metadata), message)
-            .advice("leave tolerationSeconds out to tolerate the taint for good"),
-    );
+    Some(Finding::new(
+        Code::TolerationSeconds,
+        Subject::of(kind, metadata),
+        message,
+    ))
+}
+
+/// To tolerate a taint for good is what a time that overflows means. No spec of a claim or template can be changed: what people have is
+/// made again without the time.
+fn for_good(look: &Look<'_>, claim: &Claim) -> Remedy {
+    let mut after = claim.spec.clone();
+    leave_out_seconds(&mut after);
+    ask_for(look.cluster, claim, &after)
+}
+
+fn for_good_in(template: &ClaimTemplate) -> Remedy {
+    let mut after = template.spec.spec.clone();
+    leave_out_seconds(&mut after);
+    ask_for_in(template, &after)
+}
+
+fn leave_out_seconds(spec: &mut ClaimSpec) {
+    for request in &mut spec.devices.requests {
+        for request in request.exactly.iter_mut().chain(&mut request.first_available) {
+            let for_good = request.tolerations.iter().map(|toleration| Toleration {
+                toleration_seconds: toleration
+                    .toleration_seconds
+                    .filter(|_| !means_something_else(toleration)),
+                ..toleration.clone()
+            });
+            request.tolerations = for_good.collect();
+        }
+    }
 }

@@ -241,6 +241,27 @@ impl Code {
         )
     }
 
+    /// Kinds of object that decide what can be done, besides those that it is found in. Without them it is still found.
+    pub fn needed_for_fix(self) -> &'static [Kind] {
+        match self {
+            Self::DeviceAllocatedTwice
+            | Self::CountersOversubscribed
+            | Self::CapacityOversubscribed
+            | Self::ReservationForeign
+            | Self::ReservationNone
+            | Self::ClassMissing
+            | Self::SelectorInvalid
+            | Self::SelectorFails
+            | Self::GroupGeneratedClaim
+            | Self::GroupReservationDeleting
+            | Self::ForeignReservation
+            | Self::PodgroupObjects
+            | Self::DriverInUse => &[Kind::Pod, Kind::PodGroup],
+            Self::TolerationSeconds => &[Kind::Pod, Kind::PodGroup, Kind::ResourceClaimTemplate],
+            _ => &[],
+        }
+    }
+
     /// The page that explains it.
     pub fn docs(self) -> String {
         format!("{PAGES}/{}.md", self.facts().code)

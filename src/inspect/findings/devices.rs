@@ -4,14 +4,18 @@
 //! reached it late and out of order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, counted, scoped_key, some};
+use super::reservations::free;
 use super::{Code, Finding, Look};
-use crate::devices::Holder;
+use crate::devices::{Holder, Inventory};
+use crate::inspect::remedy::Remedy;
 use crate::inspect::{Health, HealthIndex};
-use crate::model::{Claim, DeviceId, Key, Kind, Pool, Quantity, Str};
+use crate::model::{Claim, Cluster, Component, Device, DeviceId, Gate, Key, Kind, Pool, Quantity, Str};
+use crate::scheduling::release;
 use crate::script::{
-    Command, NoCommand, Script, delete_pods, describe_device, describe_pool, field_selector, taint_device,
+    Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -50,22 +54,26 @@ fn allocated_twice(look: &mut Look<'_>) {
         if takers.len() < 2 {
             continue;
         }
-        let shares: BTreeSet<&Str> = takers
-            .iter()
-            .filter_map(|taker| taker.result.share_id.as_ref())
-            .collect();
-        // As many share IDs as takers: no claim has the device as a whole, and no share is given twice.
-        if shares.len() == takers.len() {
+        if have_shares_of_their_own(&takers) {
             continue;
         }
-        found.push(twice(device, &takers));
+        found.push(twice(look, device, &takers));
     }
     for finding in found {
         look.add(finding);
     }
 }
 
-fn twice(device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
+/// As many share IDs as takers: no claim has the device as a whole, and no share is given twice.
+fn have_shares_of_their_own(takers: &[&Holder<'_>]) -> bool {
+    let shares: BTreeSet<&Str> = takers
+        .iter()
+        .filter_map(|taker| taker.result.share_id.as_ref())
+        .collect();
+    shares.len() == takers.len()
+}
+
+fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
     let claims: BTreeSet<Key> = takers.iter().map(|taker| taker.claim.key()).collect();
     let how = if takers.iter().any(|taker| taker.result.share_id.is_none()) {
         "as a whole"
@@ -77,32 +85,36 @@ fn twice(device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
         counted(claims.len(), "claim", "claims"),
         some(claims.iter().map(|key| format!("claim/{key}"))),
     );
-    // Whoever got the device last has to give it back.
-    let latest = takers
-        .iter()
-        .map(|taker| taker.claim)
-        .max_by_key(|claim| (allocated_at(claim), claim.key()));
-    let finding = Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message);
-    match latest.and_then(|claim| delete_consumers(claim)) {
-        Some(fix) => finding.fix(fix),
-        None => finding,
+    Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).remedy(give_back(
+        look,
+        claims,
+        |cluster| {
+            let inventory = Inventory::of(cluster);
+            let holders = inventory.holders(device).iter();
+            let takers: Vec<_> = holders.filter(|holder| holder.takes()).collect();
+            takers.len() > 1 && !have_shares_of_their_own(&takers)
+        },
+    ))
+}
+
+/// Has as many claims give back their devices as it takes, those first that got them last.
+fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster) -> bool) -> Remedy {
+    let mut claims: Vec<&Arc<Claim>> = claims.iter().filter_map(|key| look.cluster.claim(key)).collect();
+    claims.sort_by_key(|claim| std::cmp::Reverse((allocated_at(claim), claim.key())));
+    let mut without = look.cluster.clone();
+    let mut remedy = Remedy::default();
+    for claim in claims {
+        remedy = remedy.and(free(look.cluster, claim));
+        release(&mut without, &claim.key());
+        if !is_wrong(&without) {
+            break;
+        }
     }
+    remedy
 }
 
 fn allocated_at(claim: &Claim) -> Option<crate::model::Time> {
     claim.status.allocation.as_ref()?.allocation_timestamp
-}
-
-/// The command that ends the pods which the claim is reserved for.
-fn delete_consumers(claim: &Claim) -> Option<Result<Script, NoCommand>> {
-    let pods: Vec<&str> = claim
-        .status
-        .reserved_for
-        .iter()
-        .filter(|entry| entry.is_pod())
-        .map(|entry| entry.name.as_str())
-        .collect();
-    (!pods.is_empty()).then(|| delete_pods(&claim.metadata.namespace, pods))
 }
 
 /// One finding for each claim that holds devices which no slice publishes.
@@ -138,7 +150,12 @@ fn not_published(look: &mut Look<'_>) {
             Subject::of(Kind::ResourceClaim, &claim.metadata),
             message,
         )
-        .fix(
+        .advice(format!(
+            "whoever runs the driver {} has it publish the device again; if the device is gone for good, the owners of the pods that use \
+             the claim end them",
+            devices[0].driver
+        ))
+        .look(
             Command::kubectl("get")
                 .arg("resourceslices")
                 .option(
@@ -183,7 +200,13 @@ fn oversubscribed(look: &mut Look<'_>) {
             );
             found.push(
                 Finding::new(Code::CountersOversubscribed, Subject::pool(&pool.id), message)
-                    .fix(describe_pool(&pool.id))
+                    .remedy(give_back(look, holders.clone(), |cluster| {
+                        cluster.pool(&pool.id).is_some_and(|pool| {
+                            let counters = Inventory::of(cluster).counters(&pool);
+                            counters.iter().any(|(.., balance)| balance.remaining.sign() < 0)
+                        })
+                    }))
+                    .look(describe_pool(&pool.id))
                     .joins(slices_of(&pool))
                     .joins(holders.into_iter().map(claim_key)),
             );
@@ -193,19 +216,12 @@ fn oversubscribed(look: &mut Look<'_>) {
             let shares: Vec<&Holder<'_>> = inventory
                 .holders(&id)
                 .iter()
-                .filter(|holder| holder.takes() && holder.result.share_id.is_some())
+                .filter(|holder| is_share(holder))
                 .collect();
             if shares.is_empty() {
                 continue;
             }
-            let overdrawn: Vec<String> = device
-                .capacity
-                .iter()
-                .filter_map(|(name, capacity)| {
-                    let taken = consumed(&shares, name);
-                    (taken > capacity.value).then(|| format!("{taken} of {} of {name}", capacity.value))
-                })
-                .collect();
+            let overdrawn = overdrawn_capacity(device, &shares);
             if overdrawn.is_empty() {
                 continue;
             }
@@ -217,7 +233,13 @@ fn oversubscribed(look: &mut Look<'_>) {
             );
             found.push(
                 Finding::new(Code::CapacityOversubscribed, Subject::device(&id), message)
-                    .fix(describe_device(&id))
+                    .remedy(give_back(look, claims.clone(), |cluster| {
+                        let inventory = Inventory::of(cluster);
+                        let holders = inventory.holders(&id).iter();
+                        let shares: Vec<_> = holders.filter(|holder| is_share(holder)).collect();
+                        !overdrawn_capacity(device, &shares).is_empty()
+                    }))
+                    .look(describe_device(&id))
                     .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)])
                     .joins(claims.into_iter().map(claim_key)),
             );
@@ -226,6 +248,19 @@ fn oversubscribed(look: &mut Look<'_>) {
     for finding in found {
         look.add(finding);
     }
+}
+
+fn is_share(holder: &Holder<'_>) -> bool {
+    holder.takes() && holder.result.share_id.is_some()
+}
+
+/// What shares take more of than the device has.
+fn overdrawn_capacity(device: &Device, shares: &[&Holder<'_>]) -> Vec<String> {
+    let overdrawn = device.capacity.iter().filter_map(|(name, capacity)| {
+        let taken = consumed(shares, name);
+        (taken > capacity.value).then(|| format!("{taken} of {} of {name}", capacity.value))
+    });
+    overdrawn.collect()
 }
 
 fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
@@ -238,6 +273,20 @@ fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
         }
     }
     sum.unwrap_or_default()
+}
+
+/// Whether DeviceTaintRules are served and acted on.
+pub(super) fn can_taint(look: &Look<'_>) -> bool {
+    let environment = look.cluster.environment();
+    let acts = |component| environment.enabled(component, Gate::DRADeviceTaintRules);
+    !environment.not_served.contains(&Kind::DeviceTaintRule)
+        && [
+            Component::ApiServer,
+            Component::Scheduler,
+            Component::ControllerManager,
+        ]
+        .into_iter()
+        .all(acts)
 }
 
 fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
@@ -282,9 +331,20 @@ fn unhealthy(look: &mut Look<'_>) {
             .flat_map(|key| look.cluster.pods_of_claim(key))
             .map(|pod| super::finding::pod_key(pod.key()))
             .collect::<Vec<_>>();
+        let finding = Finding::new(Code::DeviceUnhealthy, Subject::device(device), message);
+        let finding = if can_taint(look) {
+            finding
+                .fix(evict_from_device(device, "unhealthy"))
+                .note("evicts the pods that use the device at once, and keeps others off it until the DeviceTaintRule is deleted")
+        } else {
+            finding.advice(format!(
+                "whoever runs the driver {} has it taint the device; then the owners of the pods that use it end them",
+                device.driver
+            ))
+        };
         found.push(
-            Finding::new(Code::DeviceUnhealthy, Subject::device(device), message)
-                .fix(taint_device(device, "unhealthy"))
+            finding
+                .look(taint_device(device, "unhealthy"))
                 .joins(pods)
                 .joins(claims.into_iter().map(claim_key)),
         );

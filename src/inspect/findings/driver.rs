@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::devices::can_taint;
 use super::finding::{Subject, claim_key, counted, pod_key, some};
+use super::reservations::free;
 use super::{Code, Finding, Look, Severity};
 use crate::cel::drivers_wanted;
 use crate::devices::{ClassSelectors, DeviceState, WantedNode};
-use crate::model::{Claim, Class, DeviceId, Kind, Str, TOO_MUCH_WORK};
-use crate::reservation::users;
-use crate::script::{Command, delete_pods};
+use crate::inspect::remedy::{Remedy, end_consumers, end_groups, end_pods};
+use crate::model::{Claim, Class, DeviceId, Kind, Pod, Str, TOO_MUCH_WORK};
+use crate::reservation::{owning_group, users};
+use crate::script::{Command, delete_in, taint_driver};
 
 pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let cluster = look.cluster;
@@ -65,13 +68,18 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
     let about = Subject::of(Kind::ResourceClaim, &claim.metadata);
     let Ok(pods) = users(look.cluster, claim) else {
         let message = format!("{holds}; who uses it is unknown");
-        look.add(Finding::new(Code::DriverInUse, about, message));
+        let who = format!(
+            "whoever may see the pods of namespace {} ends those that use the claim",
+            claim.metadata.namespace
+        );
+        look.add(Finding::new(Code::DriverInUse, about, message).advice(who));
         return;
     };
     let finding = if pods.is_empty() {
         Finding::new(Code::DriverInUse, about, format!("{holds}, but no pod uses it"))
             .severity(Severity::Warning)
-            .fix(
+            .remedy(free(look.cluster, claim))
+            .look(
                 Command::dra("check")
                     .arg("--only=DRA010,DRA011,DRA012,DRA015")
                     .namespace(&claim.metadata.namespace)
@@ -87,7 +95,18 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
                 some(names.iter().map(|name| format!("pod/{name}")))
             ),
         )
-        .fix(delete_pods(&claim.metadata.namespace, names))
+        .remedy(
+            if claim
+                .status
+                .reserved_for
+                .iter()
+                .all(crate::model::ConsumerReference::is_pod)
+            {
+                end_pods(&claim.metadata.namespace, pods.iter().copied())
+            } else {
+                end_consumers(look.cluster, claim, None)
+            },
+        )
     };
     let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
     look.add(finding.joins([claim_key(claim.key())]).joins(evidence));
@@ -158,11 +177,12 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
         let Some(request) = request else {
             continue;
         };
-        let waiting: Vec<_> = cluster
-            .pods_of_claim(&claim.key())
+        let key = claim.key();
+        let pods: Vec<_> = cluster
+            .pods_of_claim(&key)
             .filter(|pod| !crate::reservation::is_done(pod))
-            .map(|pod| pod.key())
             .collect();
+        let waiting: Vec<_> = pods.iter().map(|pod| pod.key()).collect();
         let waits = if waiting.is_empty() {
             String::new()
         } else {
@@ -185,6 +205,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
                 Subject::of(Kind::ResourceClaim, &claim.metadata),
                 message,
             )
+            .remedy(no_longer_wanted(look, claim, pods))
             .joins([claim_key(claim.key())])
             .joins(waiting.into_iter().map(pod_key)),
         );
@@ -192,6 +213,22 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     for finding in found {
         look.add(finding);
     }
+}
+
+/// Ends what waits for the driver. To leave it waiting costs no device.
+fn no_longer_wanted(look: &Look<'_>, claim: &Claim, pods: Vec<&Arc<Pod>>) -> Remedy {
+    let metadata = &claim.metadata;
+    let end = match owning_group(claim) {
+        Some(group) => end_groups(look.cluster, &metadata.namespace, [group]),
+        None => end_pods(&metadata.namespace, pods),
+    };
+    let delete = || delete_in(&metadata.namespace, Kind::ResourceClaim, [&metadata.name]);
+    let all = match metadata.controller() {
+        // What was made for a pod goes with it.
+        Some(_) if end.command.is_some() => end,
+        _ => end.and(Remedy::command(delete())),
+    };
+    all.note("or leave it waiting for another driver that serves the class")
 }
 
 /// Published devices that no claim holds and that the scheduler can allocate.
@@ -221,13 +258,15 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
         counted(free.len(), "device", "devices"),
         free[0],
     );
-    let taint = Command::dra("simulate")
-        .arg("eviction")
-        .option("--driver", driver);
-    let taint = match &place.0 {
-        Some(node) => taint.option("--node", node.name()),
-        None => taint,
-    };
-    let fix = taint.arg("--emit-rule").done();
-    look.add(Finding::new(Code::DriverPublished, Subject::driver(driver), message).fix(fix));
+    let finding = Finding::new(Code::DriverPublished, Subject::driver(driver), message);
+    look.add(if can_taint(look) {
+        let node = place.0.as_ref().map(|node| node.name().as_str());
+        finding
+            .fix(taint_driver(driver, node))
+            .note("keeps new pods off the devices until the DeviceTaintRule is deleted")
+    } else {
+        finding.advice(format!(
+            "whoever runs the driver {driver} has it taint the devices, or an administrator of the cluster cordons the nodes"
+        ))
+    });
 }

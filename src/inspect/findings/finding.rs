@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::{Code, Severity};
+use crate::inspect::remedy::Remedy;
 use crate::model::{DeviceId, Key, Kind, Meta, PoolId, Str};
 use crate::script::{NoCommand, Script};
 
@@ -93,9 +94,9 @@ impl fmt::Display for Subject {
 /// What can be done about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
-    /// A command. As JSON it has its arguments beside it.
+    /// A command that runs as it stands, after which the finding is gone. As JSON it has its arguments beside it.
     Command(Script),
-    /// A sentence.
+    /// Who can do what, where no command does it.
     Sentence(String),
 }
 
@@ -115,7 +116,7 @@ impl Serialize for Fix {
             fix: &'t str,
         }
         match self {
-            Self::Command(script) => script.serialize_as("fix", serializer),
+            Self::Command(script) => script.serialize_as(&["fix", "command"], serializer),
             Self::Sentence(fix) => Sentence { fix }.serialize(serializer),
         }
     }
@@ -143,6 +144,12 @@ pub struct Finding {
     /// What has to be so before the command is run, or what would do in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_note: Option<String>,
+    /// All that is to be said in words: who can do what where there is no command, and what is to be known of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
     /// For a downgrade: the step at which it has to be solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
@@ -165,6 +172,8 @@ impl Finding {
             message: message.into(),
             fix: None,
             fix_note: None,
+            note: None,
+            look: None,
             order: None,
             docs: code.docs(),
             evidence: Vec::new(),
@@ -177,25 +186,61 @@ impl Finding {
 
     /// A command helps. Where a name gives none, that is said in its place.
     pub(super) fn fix(self, fix: Result<Script, NoCommand>) -> Self {
-        let fix = fix.map_or_else(|why| Fix::Sentence(why.to_string()), Fix::Command);
-        Self {
-            fix: Some(fix),
-            ..self
+        match fix {
+            Ok(script) => Self {
+                fix: Some(Fix::Command(script)),
+                ..self
+            },
+            Err(why) => self.advice(why.to_string()),
         }
     }
 
-    /// What helps is no command.
-    pub(super) fn advice(self, sentence: impl Into<String>) -> Self {
-        Self {
-            fix: Some(Fix::Sentence(sentence.into())),
-            ..self
+    /// What can be done.
+    pub(super) fn remedy(self, remedy: Remedy) -> Self {
+        let text = remedy.text();
+        let finding = match remedy.command {
+            Some(script) => self.fix(Ok(script)),
+            None => match text {
+                Some(text) => return self.advice(text),
+                None => return self,
+            },
+        };
+        match text {
+            Some(text) => finding.note(text),
+            None => finding,
         }
+    }
+
+    /// What helps is no command: the sentence says who can do it.
+    pub(super) fn advice(mut self, sentence: impl Into<String>) -> Self {
+        let sentence = sentence.into();
+        self.add_note(&sentence);
+        self.fix = Some(Fix::Sentence(sentence));
+        self
     }
 
     /// What has to be so before the command is run, or would do in its place.
-    pub(super) fn note(self, note: impl Into<String>) -> Self {
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        self.add_note(&note);
+        self.fix_note = Some(match self.fix_note {
+            None => note,
+            Some(before) => format!("{before}; {note}"),
+        });
+        self
+    }
+
+    fn add_note(&mut self, note: &str) {
+        self.note = Some(match self.note.take() {
+            None => note.to_owned(),
+            Some(before) => format!("{before}; {note}"),
+        });
+    }
+
+    /// What shows more. A name that gives no command is told nowhere, since it is told of the finding.
+    pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
         Self {
-            fix_note: Some(note.into()),
+            look: look.ok(),
             ..self
         }
     }

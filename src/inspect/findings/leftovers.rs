@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::{Code, Finding, Look};
+use crate::inspect::remedy::{Remedy, end_pods};
 use crate::model::{Claim, Component, Evidence, Gate, Kind, Pod, Str};
 use crate::reservation::{
     GroupsKnown, PodGroups, consumers_of_entry, groups_are_known, is_reserved_for, owning_group,
 };
-use crate::script::{convert_claim, touch};
+use crate::script::touch;
 
 pub(super) fn look(look: &mut Look<'_>) {
     if !look.wants_any(&[Code::LeftoverGroupReservation, Code::LeftoverGroupClaim]) {
@@ -84,15 +85,15 @@ fn reservation(look: &mut Look<'_>, claim: &Claim, why: &str) {
             "is reserved for podgroup/{}, but {why}: {stuck} unless the entry is removed; {users}",
             entry.name
         );
-        let fix = if pods.is_empty() && claim.status.reserved_for.len() == 1 {
-            super::reservations::release(claim)
+        let remedy = if pods.is_empty() && claim.status.reserved_for.len() == 1 {
+            Remedy::command(super::reservations::release(claim))
         } else {
-            convert_claim(claim).done()
+            super::reservations::convert_groups(look, claim)
         };
         let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
         look.add(
             Finding::new(Code::LeftoverGroupReservation, subject(claim), message)
-                .fix(fix)
+                .remedy(remedy)
                 .joins([claim_key(claim.key())])
                 .joins(evidence),
         );
@@ -114,14 +115,14 @@ fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: &str) {
     else {
         return;
     };
-    let naming: Vec<_> = look
+    let users: Vec<_> = look
         .cluster
         .pods_of_claim(&claim.key())
         .filter(|pod| !crate::reservation::is_done(pod))
-        .map(|pod| pod.key())
         .collect();
+    let naming: Vec<_> = users.iter().map(|pod| pod.key()).collect();
     let holds = counted(claim.results().len(), "device", "devices");
-    let users = if naming.is_empty() {
+    let who = if naming.is_empty() {
         "no pod names it any more".to_owned()
     } else {
         format!(
@@ -133,17 +134,21 @@ fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: &str) {
             }
         )
     };
-    let message = format!("was made for podgroup/{group} and holds {holds}, but {why}: {users}");
-    let fix = if entries.iter().all(crate::model::ConsumerReference::is_pod) {
+    let message = format!("was made for podgroup/{group} and holds {holds}, but {why}: {who}");
+    let freed = if entries.iter().all(crate::model::ConsumerReference::is_pod) {
         // Nothing makes the controller look at it by itself, but any write does.
         touch(Kind::ResourceClaim, &claim.key())
-    } else {
+    } else if users.is_empty() {
         super::reservations::release(claim)
+    } else {
+        // Entries of pods go with them, so the version that was read is not the one that is written.
+        super::reservations::release_whatever_version(claim)
     };
+    // The devices of a pod that runs must not go to others.
+    let remedy = end_pods(&claim.metadata.namespace, users).and(Remedy::command(freed));
     look.add(
         Finding::new(Code::LeftoverGroupClaim, subject(claim), message)
-            .fix(fix)
-            .note("end its pods first")
+            .remedy(remedy)
             .joins([claim_key(claim.key())])
             .joins(naming.into_iter().map(pod_key)),
     );

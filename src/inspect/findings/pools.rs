@@ -51,7 +51,11 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             pool.generation,
             pool.expected_slices,
         );
-        look.add(Finding::new(Code::PoolIncomplete, about(), message).fix(describe()));
+        look.add(
+            Finding::new(Code::PoolIncomplete, about(), message)
+                .advice(driver_publishes(pool))
+                .look(describe()),
+        );
     }
     if !pool.outdated.is_empty() {
         let names: Vec<&str> = pool
@@ -79,7 +83,11 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             "its slices disagree about how many there are: {}. Which one counts depends on the node",
             counts.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
         );
-        look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe()));
+        look.add(
+            Finding::new(Code::PoolInvalid, about(), message)
+                .advice(driver_publishes(pool))
+                .look(describe()),
+        );
     }
     let environment = look.cluster.environment();
     if all_are_known
@@ -87,7 +95,11 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         && let Some(fault) = pool_fault(pool.slices.iter().map(|slice| &***slice))
     {
         let message = format!("is invalid, and the scheduler allocates none of its devices: {fault}");
-        look.add(Finding::new(Code::PoolInvalid, about(), message).fix(describe()));
+        look.add(
+            Finding::new(Code::PoolInvalid, about(), message)
+                .advice(driver_publishes(pool))
+                .look(describe()),
+        );
     }
     let duplicates = pool.duplicate_devices();
     if !duplicates.is_empty() {
@@ -95,8 +107,20 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
             "has more than one device of the name {}: where a node reaches several of one name, the scheduler allocates no device of the pool",
             some(duplicates)
         );
-        look.add(Finding::new(Code::DeviceDuplicate, about(), message).fix(describe()));
+        look.add(
+            Finding::new(Code::DeviceDuplicate, about(), message)
+                .advice(driver_publishes(pool))
+                .look(describe()),
+        );
     }
+}
+
+/// What slices say is the driver's to say.
+fn driver_publishes(pool: &Pool<'_>) -> String {
+    format!(
+        "whoever runs the driver {} has it publish the pool again: look at the logs of its pods",
+        pool.id.driver
+    )
 }
 
 /// The nodes that a slice names, for itself or for its devices.
@@ -181,7 +205,10 @@ fn nodes_without_slices(look: &mut Look<'_>) {
                         Subject::of(Kind::Node, &object.metadata),
                         message,
                     )
-                    .fix(
+                    .advice(format!(
+                        "whoever runs the driver {driver} finds out why it does not serve the node: is its pod there, and what do its logs say?"
+                    ))
+                    .look(
                         Command::kubectl("get")
                             .args(&["pods", "-A"])
                             .option("--field-selector", &field_selector("spec.nodeName", node))

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::devices::{CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched};
+use crate::inspect::remedy::Remedy;
 use crate::model::{
     AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str,
     TOO_MUCH_WORK,
 };
 use crate::quota::{Quotas, Refusal};
-use crate::reservation::{ClaimNameError, claim_name, is_done};
-use crate::script::Command;
+use crate::reservation::{ClaimNameError, Origin, claim_name, is_done, manager};
+use crate::script::{Command, NoCommand, Script};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::ClassMissing) && !look.is_hidden(Kind::DeviceClass, "") {
@@ -59,6 +60,21 @@ fn requests_of(spec: &ClaimSpec) -> impl Iterator<Item = (String, &DeviceRequest
     })
 }
 
+/// What has to be made again for what asks to ask for something else: the template of a claim, or else the object itself.
+pub(super) fn changed_for(look: &Look<'_>, kind: Kind, metadata: &Meta) -> String {
+    let key = metadata.key();
+    match look.cluster.claim(&key).filter(|_| kind == Kind::ResourceClaim) {
+        Some(claim) => match Origin::of(look.cluster, claim) {
+            Origin::Owner(owner) => manager(owner),
+            origin => origin.object(&key),
+        },
+        None => match metadata.controller() {
+            Some(owner) => manager(owner),
+            None => format!("template/{key}"),
+        },
+    }
+}
+
 fn evidence_of(kind: Kind, metadata: &Meta) -> (Kind, Key) {
     (kind, metadata.key())
 }
@@ -70,9 +86,9 @@ fn classes(look: &mut Look<'_>) {
             .map(|(_, request)| &request.device_class_name)
             .filter(|class| look.cluster.class(class).is_none())
             .collect();
-        let Some(first) = missing.first() else {
+        if missing.is_empty() {
             continue;
-        };
+        }
         let (severity, waits) = if kind == Kind::ResourceClaim {
             (Severity::Error, "no pod that uses it is scheduled")
         } else {
@@ -92,7 +108,13 @@ fn classes(look: &mut Look<'_>) {
         found.push(
             Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
                 .severity(severity)
-                .fix(Command::kubectl("get").object(Kind::DeviceClass, first).done())
+                .advice(format!(
+                    "an administrator of the cluster creates {}, often with the driver of the devices; or the owner of {} makes it again with \
+                     a class that exists, since no spec of a claim or a template can be changed",
+                    some(missing.iter().map(|class| format!("deviceclass/{class}"))),
+                    changed_for(look, kind, metadata),
+                ))
+                .look(Command::kubectl("get").arg("deviceclasses").done())
                 .joins(classes)
                 .joins([evidence_of(kind, metadata)]),
         );
@@ -205,12 +227,15 @@ impl<'a> SelectorCheck<'a> {
         }
         for class in look.cluster.classes() {
             let about = || Subject::of(Kind::DeviceClass, &class.metadata);
-            let edit = Command::kubectl("edit")
-                .object(Kind::DeviceClass, &class.metadata.name)
-                .done();
+            let who = "an administrator of the cluster corrects the selector: the spec of a device class can be changed in place";
+            let show = || show(Kind::DeviceClass, &class.metadata);
             if let Some(error) = self.compile_error(&class.spec.selectors) {
                 let message = format!("{error}; no device can be allocated by it");
-                look.add(Finding::new(Code::SelectorInvalid, about(), message).fix(edit));
+                look.add(
+                    Finding::new(Code::SelectorInvalid, about(), message)
+                        .advice(who)
+                        .look(show()),
+                );
             } else if let Some((first, devices, error)) = fails.remove(&class.metadata.name) {
                 let (device, slice, _) = &self.devices[first];
                 let message = format!(
@@ -219,7 +244,8 @@ impl<'a> SelectorCheck<'a> {
                 );
                 look.add(
                     Finding::new(Code::SelectorFails, about(), message)
-                        .fix(edit)
+                        .advice(who)
+                        .look(show())
                         .joins([
                             scoped_key(Kind::DeviceClass, &class.metadata.name),
                             scoped_key(Kind::ResourceSlice, slice),
@@ -344,17 +370,12 @@ fn report(
     verdict: Verdict,
 ) {
     let about = Subject::of(kind, metadata);
-    // A claim's spec cannot be changed.
-    let helped = |finding: Finding| {
-        if kind == Kind::ResourceClaim {
-            finding.advice("make the claim again with another selector")
-        } else {
-            let edit = Command::kubectl("edit")
-                .object(kind, &metadata.name)
-                .namespace(&metadata.namespace);
-            finding.fix(edit.done())
-        }
-    };
+    // What the selector is meant to say nobody else knows.
+    let who = format!(
+        "the owner of {} makes it again with a selector that works: no spec of a claim or a template can be changed",
+        changed_for(look, kind, metadata)
+    );
+    let helped = |finding: Finding| finding.advice(who.as_str()).look(show(kind, metadata));
     match verdict {
         Verdict::Good => {}
         Verdict::Invalid(error) => {
@@ -380,6 +401,17 @@ fn report(
     }
 }
 
+/// The object as it is.
+fn show(kind: Kind, metadata: &Meta) -> Result<Script, NoCommand> {
+    let get = Command::kubectl("get").object(kind, &metadata.name);
+    let get = if kind.is_namespaced() {
+        get.namespace(&metadata.namespace)
+    } else {
+        get
+    };
+    get.args(&["-o", "yaml"]).done()
+}
+
 /// Pods whose claims cannot be found or made.
 fn pods(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -388,11 +420,12 @@ fn pods(look: &mut Look<'_>) {
         if is_done(pod) {
             continue;
         }
+        let namespace = &pod.metadata.namespace;
         if let Some((template, refusal)) = quotas.refused_of_pod(pod) {
-            blocked(look, pod, &template.metadata, &refusal);
+            let remedy = Remedy::raising(&quotas, namespace, quotas.to_be_made(pod));
+            blocked(look, pod, &template.metadata, &refusal, remedy);
         }
         for entry in &pod.spec.resource_claims {
-            let namespace = &pod.metadata.namespace;
             match claim_name(pod, entry) {
                 Ok(name) => {
                     let Some(key) = name.key() else { continue };
@@ -437,7 +470,11 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     );
     look.add(
         Finding::new(Code::ClaimMissing, Subject::of(Kind::Pod, &pod.metadata), message)
-            .fix(
+            .advice(format!(
+                "whoever owns the pod creates {}/{key}, or makes the pod again with the name of one that exists",
+                if *kind == Kind::ResourceClaim { "claim" } else { "template" },
+            ))
+            .look(
                 Command::kubectl("get")
                     .arg(kind.plural())
                     .namespace(&key.namespace)
@@ -448,7 +485,7 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
 }
 
 /// A claim that cannot be made, as it asks for more than a quota leaves.
-fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_>) {
+fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_>, remedy: Remedy) {
     let quota = &refusal.quota.metadata;
     let message = format!("needs a claim from template/{}, which {refusal}", template.key());
     look.add(
@@ -457,7 +494,8 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_
             Subject::of(Kind::Pod, &pod.metadata),
             message,
         )
-        .fix(
+        .remedy(remedy)
+        .look(
             Command::kubectl("describe")
                 .object(Kind::ResourceQuota, &quota.name)
                 .namespace(&quota.namespace)

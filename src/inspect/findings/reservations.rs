@@ -1,5 +1,6 @@
 //! Entries of `status.reservedFor` that are wrong, missing or too many, and pods that run without what they need.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -7,8 +8,9 @@ use serde_json::{Value, json};
 use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::inspect::Consumer;
-use crate::model::{Claim, Component, ConsumerReference, Gate, Kind, Pod};
-use crate::reservation::conversion::{MAX_CONSUMERS, kind_word};
+use crate::inspect::remedy::{Remedy, end_consumers, end_pods};
+use crate::model::{Claim, Cluster, Component, ConsumerReference, Gate, Kind, Pod};
+use crate::reservation::conversion::{self, Kinds, MAX_CONSUMERS, kind_word};
 use crate::reservation::{
     EntryStatus, PodGroups, claim_name, claim_names, group_of_member, is_done, is_kept, is_reserved_for,
     judge, looked_up_kind, missing_consumer, users,
@@ -71,7 +73,7 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
             Finding::new(Code::ReservationLimit, subject(claim), message)
                 .severity(severity)
                 .advice(
-                    "give further pods a claim of their own, by a ResourceClaimTemplate or a second claim",
+                    "whoever owns the pods gives further ones a claim of their own, by a ResourceClaimTemplate or a second claim",
                 ),
         );
     }
@@ -100,11 +102,24 @@ fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
-/// The command that takes the devices from a claim which no pod uses.
+/// The command that takes the devices from a claim which no pod uses. It is refused once the claim has changed.
 pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
-    let mut operations = vec![json!({
-        "op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version,
-    })];
+    release_if(
+        claim,
+        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version}),
+    )
+}
+
+/// The same for a claim that changes before the command gets to it.
+pub(super) fn release_whatever_version(claim: &Claim) -> Result<Script, NoCommand> {
+    release_if(
+        claim,
+        json!({"op": "test", "path": "/metadata/uid", "value": claim.metadata.uid}),
+    )
+}
+
+fn release_if(claim: &Claim, lock: Value) -> Result<Script, NoCommand> {
+    let mut operations = vec![lock];
     if !claim.status.reserved_for.is_empty() {
         operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
     }
@@ -118,15 +133,86 @@ pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
     )
 }
 
-/// The command that converts the entries of a kind of `entry`'s. Where it could not be told from another kind there is none.
-pub(super) fn convert_kind(claim: &Claim, entry: &ConsumerReference) -> Result<Script, NoCommand> {
-    let kind = entry.group_resource();
-    // The first dot ends the resource.
-    let is_another = entry.resource.contains('.') || kind_word(&kind).as_ref() != Ok(&kind);
-    convert_claim(claim)
-        .unless(is_another, "a kind", &kind)
-        .option("--kind", &kind)
-        .done()
+/// Has the claim give back its devices: what it is reserved for ends, and where that is nothing, the pods that use it nevertheless.
+pub(super) fn free(cluster: &Cluster, claim: &Claim) -> Remedy {
+    if !claim.status.reserved_for.is_empty() {
+        return end_consumers(cluster, claim, None);
+    }
+    match users(cluster, claim) {
+        Err(gap) => Remedy::by_hand(format!(
+            "whoever may see the pods of namespace {} ends those that use claim/{}",
+            gap.namespace,
+            claim.key()
+        )),
+        Ok(users) => end_pods(&claim.metadata.namespace, users).and(Remedy::command(release(claim))),
+    }
+}
+
+/// What becomes of the entries of the kinds that `kinds` selects, as `convert` itself plans it: the command, or why there is none.
+fn convert(look: &Look<'_>, claim: &Claim, kinds: Kinds, command: Result<Script, NoCommand>) -> Remedy {
+    let options = conversion::Options {
+        kinds,
+        ..conversion::Options::default()
+    };
+    let plan = conversion::plan(look.cluster, [claim], &options);
+    if let Some(gap) = plan.unknown.first() {
+        return Remedy::by_hand(format!(
+            "whoever may see the {} of namespace {} converts claim/{}",
+            gap.kind.plural(),
+            claim.metadata.namespace,
+            claim.key()
+        ));
+    }
+    match plan.claims.first() {
+        Some(plan) if plan.patch().is_some() => Remedy::command(command),
+        Some(plan) if plan.code() == conversion::Code::UnknownKindUnused => Remedy::by_hand(format!(
+            "whoever owns {} removes the entry: no pod uses the claim, so `convert` does not know whom it stands for",
+            some(
+                claim
+                    .status
+                    .reserved_for
+                    .iter()
+                    .filter(|entry| !entry.is_pod())
+                    .map(Consumer)
+            )
+        )),
+        Some(plan) => {
+            let way_out = plan.way_out();
+            Remedy::by_hand(match (plan.reason(), way_out) {
+                (Some(reason), Some(way_out)) => format!("`convert` refuses ({reason}): {way_out}"),
+                (reason, way_out) => way_out
+                    .or(reason)
+                    .unwrap_or_else(|| "`convert` refuses".to_owned()),
+            })
+        }
+        None => Remedy::command(command),
+    }
+}
+
+/// Converts the entries for PodGroups.
+pub(super) fn convert_groups(look: &Look<'_>, claim: &Claim) -> Remedy {
+    let command = convert_claim(claim).arg("--yes").done();
+    convert(look, claim, Kinds::PodGroups, command)
+}
+
+/// Converts the entries of the kinds of `entries`. Where one could not be told from another kind there is no command.
+pub(super) fn convert_kinds<'e>(
+    look: &Look<'_>,
+    claim: &Claim,
+    entries: impl IntoIterator<Item = &'e ConsumerReference>,
+) -> Remedy {
+    let mut kinds = BTreeSet::new();
+    let mut command = convert_claim(claim);
+    for entry in entries {
+        let kind = entry.group_resource();
+        // The first dot ends the resource.
+        let is_another = entry.resource.contains('.') || kind_word(&kind).as_ref() != Ok(&kind);
+        command = command.unless(is_another, "a kind", &kind);
+        if kinds.insert(kind.clone()) {
+            command = command.option("--kind", &kind);
+        }
+    }
+    convert(look, claim, Kinds::Named(kinds), command.arg("--yes").done())
 }
 
 /// The command that makes the claim controller look at the claim again: any write does.
@@ -182,7 +268,11 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
     let who = Consumer(entry);
     let finding = |message| {
-        Finding::new(Code::ReservationForeign, subject(claim), message).fix(convert_kind(claim, entry))
+        Finding::new(Code::ReservationForeign, subject(claim), message).remedy(convert_kinds(
+            look,
+            claim,
+            [entry],
+        ))
     };
     if look.cluster.environment().emulated_minor < 36 {
         return finding(format!(

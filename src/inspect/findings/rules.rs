@@ -10,7 +10,7 @@ use crate::devices::{bare_rule_is_about_all, keeps_off, rule_matches};
 use crate::model::{
     Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector,
 };
-use crate::script::{Command, delete, patch};
+use crate::script::{NoCommand, Script, delete, patch};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -48,11 +48,9 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
             )
         };
         look.add(
-            Finding::new(Code::TaintEffectUnknown, subject(rule), message).fix(
-                Command::kubectl("edit")
-                    .object(Kind::DeviceTaintRule, &rule.metadata.name)
-                    .done(),
-            ),
+            Finding::new(Code::TaintEffectUnknown, subject(rule), message)
+                .fix(set_effect(rule, NO_EFFECT))
+                .note("says what the rule does now; NoSchedule or NoExecute in its place where it is to do something"),
         );
     }
     match &rule.spec.device_selector {
@@ -63,17 +61,21 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
                  evicted, whatever the driver"
             );
             look.add(
-                Finding::new(Code::RuleSelectsAll, subject(rule), message).fix(patch(
-                    Kind::DeviceTaintRule,
-                    None,
-                    &rule.metadata.name,
-                    &["--type=merge"],
-                    &json!({"spec": {"taint": {"effect": "None"}}}),
-                )),
+                Finding::new(Code::RuleSelectsAll, subject(rule), message).fix(set_effect(rule, NO_EFFECT)),
             );
         }
         Some(_) => {}
     }
+}
+
+fn set_effect(rule: &TaintRule, effect: &str) -> Result<Script, NoCommand> {
+    patch(
+        Kind::DeviceTaintRule,
+        None,
+        &rule.metadata.name,
+        &["--type=merge"],
+        &json!({"spec": {"taint": {"effect": effect}}}),
+    )
 }
 
 /// Without a selector a rule is about no device. The scheduler before 1.37.1 saw it as one about all (`tracker.go`, `applyPatches`).
@@ -122,7 +124,10 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
                 Subject::of(Kind::ResourceSlice, &slice.metadata),
                 message,
             )
-            .advice("have the driver publish NoExecute, NoSchedule or None"),
+            .advice(format!(
+                "whoever runs the driver {} has it publish NoExecute, NoSchedule or None",
+                slice.spec.driver
+            )),
         );
     }
 }

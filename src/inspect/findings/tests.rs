@@ -190,6 +190,137 @@ fn no_name_gets_out_of_the_command_of_any_code() {
 }
 
 #[test]
+fn a_fix_is_a_command_that_changes_something_or_says_who_can() {
+    for code in Code::all() {
+        let cluster = worlds(code).0.build();
+        for finding in ask(&cluster, question(code, &cluster)).items {
+            let json = serde_json::to_value(&finding).unwrap();
+            match &finding.fix {
+                Some(Fix::Command(script)) => {
+                    for run in script.runs() {
+                        let words: Vec<&str> = run.argv.iter().map(String::as_str).collect();
+                        assert!(!words.contains(&"edit"), "{code}: {script}");
+                        // Without a terminal `convert` asks nobody.
+                        assert!(
+                            !words.contains(&"convert") || words.contains(&"--yes"),
+                            "{code}: {script}"
+                        );
+                    }
+                    let last = &script.runs().last().unwrap().argv;
+                    assert!(
+                        !["get", "describe"].contains(&last[1].as_str())
+                            && !["check", "describe", "simulate"].contains(&last[2].as_str()),
+                        "{code} only looks: {script}"
+                    );
+                    assert_eq!(json["command"], json["fix"], "{code}");
+                }
+                Some(Fix::Sentence(sentence)) => {
+                    assert!(json.get("command").is_none(), "{code}");
+                    assert!(
+                        json["note"].as_str().unwrap().contains(sentence.as_str()),
+                        "{code}: {json}"
+                    );
+                }
+                None => panic!("{code} says nothing: {}", finding.message),
+            }
+        }
+    }
+}
+
+/// What `convert` refuses is not advised.
+#[test]
+fn a_claim_is_converted_only_where_the_plan_of_convert_says_so() {
+    let with = |member_node: &str| {
+        let world = pod_group(gate(
+            gate(world(), Gate::GenericWorkload, true),
+            Gate::DRAWorkloadResourceClaims,
+            true,
+        ));
+        let world = world.claim("c", &json!({}), &reserved(&json!([group_entry()])));
+        member(member(world, "p", "node-1"), "q", member_node)
+    };
+    for (node, converts) in [("node-1", true), ("", false)] {
+        let cluster = with(node).build();
+        let target = Target::new(cluster.environment(), Some(36), [], []).unwrap();
+        let list = ask(&cluster, Question::Downgrade(target));
+        let finding = list
+            .items
+            .iter()
+            .find(|finding| finding.code == Code::GroupReservation)
+            .unwrap();
+        let fix = finding.fix.as_ref().unwrap().to_string();
+        if converts {
+            assert_eq!(fix, "kubectl dra convert claim/n/c --yes");
+        } else {
+            assert_eq!(
+                fix,
+                "`convert` refuses (members of PodGroup g have no node yet: pod q): wait until they have a node (--wait), delete them, or \
+                 turn the gate off first"
+            );
+        }
+    }
+}
+
+#[test]
+fn templates_and_claims_are_made_again_and_their_owners_named() {
+    let fixes = |world: World| -> Vec<String> {
+        let list = ask(&world.build(), Question::Now);
+        let told = list.items.iter().filter(|finding| {
+            [Code::TolerationSeconds, Code::SelectorInvalid, Code::ClassMissing].contains(&finding.code)
+        });
+        told.map(|finding| finding.fix.as_ref().unwrap().to_string())
+            .collect()
+    };
+    let overflowing = || toleration(9_223_372_037);
+    let operations = |path: &str| {
+        format!(
+            r#"'[{{"op":"test","path":"{path}/devices/requests/0/name","value":"r"}},{{"op":"test","path":"{path}/devices/requests/0/exactly/tolerations/0/tolerationSeconds","value":9223372037}},{{"op":"remove","path":"{path}/devices/requests/0/exactly/tolerations/0/tolerationSeconds"}}]' --dry-run=client -o yaml | kubectl replace --force -f -"#
+        )
+    };
+    assert_eq!(
+        fixes(template(world().class("d"), &overflowing())),
+        [format!(
+            "kubectl patch resourceclaimtemplate/t --namespace=n --type=json -p {}",
+            operations("/spec/spec")
+        )]
+    );
+    // An operator that makes a template would put it back.
+    let made = world().class("d").with(
+        Kind::ResourceClaimTemplate,
+        &json!({"metadata": {"namespace": "n", "name": "t", "uid": "t-uid",
+                "ownerReferences": owner("example.com/v1", "Domain", "racks")["ownerReferences"]},
+            "spec": {"spec": overflowing()}}),
+    );
+    assert_eq!(
+        fixes(made),
+        [
+            "Domain racks makes template/n/t: change there what it asks for; without tolerationSeconds the taint is tolerated for good"
+        ]
+    );
+    // A claim with devices keeps what it asked for.
+    let held = world()
+        .class("d")
+        .claim("c", &overflowing(), &holding(&["x"], &["p"]))
+        .pod("p", &["c"]);
+    assert_eq!(
+        fixes(held),
+        [
+            "claim/n/c holds devices and keeps what it asked for: its owner ends its pods, and changes claim/n/c before they start \
+             again; without tolerationSeconds the taint is tolerated for good"
+        ]
+    );
+    // The claim of a pod is no object to change: its template is.
+    let spec = json!({"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]});
+    let status = json!({"status": {"resourceClaimStatuses": [{"name": "c", "resourceClaimName": "p-c-x"}]}});
+    let broken = request(&selector("device.nothing"));
+    let of_pod = pod_from(template(world().class("d"), &broken), "p", &spec, &status);
+    let metadata = json!({"name": "p-c-x", "ownerReferences": owner("v1", "Pod", "p")["ownerReferences"]});
+    let told = fixes(claim_with(of_pod, &metadata, &broken, &json!({})));
+    let expected = "the owner of template/n/t makes it again with a selector that works: no spec of a claim or a template can be changed";
+    assert_eq!(told, [expected, expected]);
+}
+
+#[test]
 fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
     for (used, refused) in [("2", false), ("3", true)] {
         let mut cluster = quota(used)

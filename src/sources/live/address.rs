@@ -93,8 +93,13 @@ pub(super) fn is_secure(url: &Uri) -> bool {
 /// Bytes of an address. What is asked of the server is added to it, and both together must stay an address.
 const LONGEST: usize = 8 << 10;
 
-/// What may be shown of a configured text that should be an address: neither user nor password, query nor fragment.
+/// What may be shown of a configured text that should be an address: neither user nor password, query nor fragment, and nothing behind
+/// a space, where in a damaged kubeconfig the next fields can stand.
 pub(super) fn shown(text: &str) -> String {
+    let text = match text.trim_start().split_once(char::is_whitespace) {
+        Some((first, rest)) if !rest.trim().is_empty() => &format!("{first}…"),
+        _ => text,
+    };
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) if scheme.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
             (Some(scheme), rest)

@@ -1,5 +1,6 @@
 //! Tests on a real control plane. How to write one is told in `docs/testing.md`.
 
+mod advice;
 mod check;
 mod connections;
 mod consumers;

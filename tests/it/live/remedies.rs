@@ -3,7 +3,7 @@
 //!
 //! The explanation is made before the scheduler runs, and must be the one that the file gets, too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -135,181 +135,16 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
         .0
 }
 
-/// The pod and its claims as their owner has them in files, to be changed and created again.
-struct Manifests {
-    pod: Value,
-    /// Specs by the claims' names.
-    claims: BTreeMap<String, Value>,
-    changed: BTreeSet<String>,
-    is_changed: bool,
-}
-
-impl Manifests {
-    fn of(recorded: &Recorded, pod: &Value) -> Self {
-        let namespace = text(&pod["metadata"]["namespace"]);
-        let metadata = &pod["metadata"];
-        let names = claim_names(pod).into_values();
-        let claims = names.filter_map(|name| {
-            let spec = recorded.claim(&namespace, &name)?["spec"].clone();
-            Some((name, spec))
+/// Runs a command of an explanation in a shell, as it stands there. Pods that it deletes end, since no kubelet sees to that.
+pub(super) fn obey(cluster: &Cluster, command: &str) {
+    let shell = cluster.shell(command);
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| shell.run().exits(0));
+        wait_for(command, || {
+            cluster.finish_deletions();
+            running.is_finished().then_some(())
         });
-        Self {
-            claims: claims.collect(),
-            pod: json!({"apiVersion": "v1", "kind": "Pod", "spec": pod["spec"],
-                "metadata": {"name": metadata["name"], "namespace": namespace, "labels": metadata["labels"]}}),
-            changed: BTreeSet::new(),
-            is_changed: false,
-        }
-    }
-
-    /// Makes a change of the pod or of a claim, if it is one.
-    fn change(&mut self, kind: &str, target: &str, message: &str) {
-        let is_of_pod = target.starts_with("pod/");
-        match kind {
-            "RecreatePod" => {}
-            "RelaxNodeSelector" => {
-                let key = between(message, "selector on ", " in");
-                let selector = self.pod["spec"]["nodeSelector"].as_object_mut();
-                selector.expect("a node selector").remove(key);
-            }
-            "FewerDevices" if is_of_pod => {
-                let resource = between(message, " of ", " in container");
-                let container = &mut self.pod["spec"]["containers"][0]["resources"];
-                for list in ["requests", "limits"] {
-                    container[list][resource] = json!(between(message, "ask for ", " of "));
-                }
-            }
-            "FewerDevices" | "LessCapacity" | "RelaxSelector" | "DropConstraint" | "TolerateTaint"
-            | "UseClass" => {
-                self.change_claim(kind, target, message);
-            }
-            _ => return,
-        }
-        self.is_changed = true;
-    }
-
-    fn change_claim(&mut self, kind: &str, target: &str, message: &str) {
-        let mut words = target.split(' ');
-        let name = words.next().and_then(|claim| claim.rsplit('/').next());
-        let name = name.expect("a claim").to_owned();
-        let request = words.nth(1);
-        let claims: Vec<&String> = self.claims.keys().collect();
-        let spec = self
-            .claims
-            .get(&name)
-            .unwrap_or_else(|| panic!("{target} is none of {claims:?}"));
-        let mut spec = spec.clone();
-        self.changed.insert(name.clone());
-        if kind == "DropConstraint" {
-            let constraints = spec["devices"].as_object_mut().expect("devices");
-            constraints.remove("constraints");
-            self.claims.insert(name, spec);
-            return;
-        }
-        let requests = spec["devices"]["requests"].as_array_mut().expect("requests");
-        let found = requests
-            .iter_mut()
-            .find(|found| found["name"].as_str() == request);
-        let exactly = &mut found.unwrap_or_else(|| panic!("no request of {target}"))["exactly"];
-        match kind {
-            "FewerDevices" => {
-                let count: u64 = between(message, "ask for ", " in").parse().expect("a number");
-                exactly["allocationMode"] = json!("ExactCount");
-                exactly["count"] = json!(count);
-            }
-            "LessCapacity" => {
-                let capacity = between(message, " of ", " in");
-                exactly["capacity"]["requests"][capacity] = json!(between(message, "ask for ", " of "));
-            }
-            "RelaxSelector" => {
-                let term = between(message, "leave out `", "` in");
-                let selectors = exactly["selectors"].as_array_mut().expect("selectors");
-                selectors.retain(|selector| selector["cel"]["expression"] != term);
-            }
-            "UseClass" => exactly["deviceClassName"] = json!(between(message, "name class ", " in")),
-            _ => {
-                let taint = between(message, "device taint ", " in");
-                let (key, effect) = taint.rsplit_once(':').expect("a taint");
-                let toleration = json!({"key": key, "operator": "Exists", "effect": effect});
-                match exactly["tolerations"].as_array_mut() {
-                    Some(tolerations) => tolerations.push(toleration),
-                    None => exactly["tolerations"] = json!([toleration]),
-                }
-            }
-        }
-        self.claims.insert(name, spec);
-    }
-
-    /// Deletes what there is and creates it as it is now.
-    fn recreate(mut self, cluster: &Cluster, recorded: &Value) {
-        let (name, namespace) = (
-            text(&self.pod["metadata"]["name"]),
-            text(&self.pod["metadata"]["namespace"]),
-        );
-        let reference = format!("pod/{namespace}/{name}");
-        cluster.delete_now(&reference);
-        cluster.wait_gone(&reference);
-        let names = claim_names(recorded);
-        for entry in self.pod["spec"]["resourceClaims"]
-            .as_array_mut()
-            .into_iter()
-            .flatten()
-        {
-            let Some(of_entry) = names.get(&text(&entry["name"])) else {
-                continue;
-            };
-            if !self.changed.contains(of_entry) {
-                continue;
-            }
-            let spec = self.claims[of_entry].clone();
-            if entry["resourceClaimName"].is_string() {
-                let reference = format!("claim/{namespace}/{of_entry}");
-                cluster.delete(&reference);
-                cluster.wait_gone(&reference);
-                cluster.create(&claim(of_entry, spec));
-            } else {
-                let changed = format!("{name}-changed");
-                cluster.create(&template(&changed, spec));
-                entry["resourceClaimTemplateName"] = json!(changed);
-            }
-        }
-        cluster.create(&self.pod);
-    }
-}
-
-/// The claims of a pod by the names of its entries.
-fn claim_names(pod: &Value) -> BTreeMap<String, String> {
-    let named = pod["spec"]["resourceClaims"].as_array().into_iter().flatten();
-    let generated = pod["status"]["resourceClaimStatuses"]
-        .as_array()
-        .into_iter()
-        .flatten();
-    let pairs = named.chain(generated);
-    pairs
-        .filter_map(|entry| {
-            Some((
-                text(&entry["name"]),
-                entry["resourceClaimName"].as_str()?.to_owned(),
-            ))
-        })
-        .collect()
-}
-
-/// Runs a command of an explanation as it stands there. Pods that it deletes end, since no kubelet sees to that.
-fn obey(cluster: &Cluster, command: &str) {
-    for part in command.split(" && ") {
-        let words = part
-            .strip_prefix("kubectl ")
-            .unwrap_or_else(|| panic!("{part:?} is not for kubectl"));
-        let kubectl = cluster.kubectl(words.split(' '));
-        std::thread::scope(|scope| {
-            let running = scope.spawn(|| kubectl.run().exits(0));
-            wait_for(part, || {
-                cluster.finish_deletions();
-                running.is_finished().then_some(())
-            });
-        });
-    }
+    });
 }
 
 /// What drivers and users have to do where no command can.
@@ -340,28 +175,27 @@ fn act(cluster: &Cluster, kind: &str, target: &str, message: &str) {
 }
 
 /// Makes the changes of a fix, lets the scheduler run, and waits until the pod has a node.
-fn follow(stage: &Stage, recorded: &Recorded, pod: &Value, fix: &Value) {
+fn follow(stage: &Stage, pod: &Value, fix: &Value) {
     let cluster = &stage.cluster;
     cluster.resume(Component::ControllerManager);
-    let single = [fix.clone()];
-    let changes = fix["changes"].as_array().map_or(&single[..], Vec::as_slice);
-    let mut manifests = Manifests::of(recorded, pod);
-    for change in changes {
-        let (kind, target, message) = (
-            text(&change["kind"]),
-            text(&change["target"]),
-            text(&change["message"]),
-        );
-        manifests.change(&kind, &target, &message);
-        match change["command"].as_str() {
-            // It would create what was read; here something else is to be created.
-            Some(_) if kind == "RecreatePod" => {}
-            Some(command) => obey(cluster, command),
-            None => act(cluster, &kind, &target, &message),
+    match fix["command"].as_str() {
+        Some(command) => obey(cluster, command),
+        // Then it is said who can do it.
+        None => {
+            assert!(fix["note"].is_string(), "{fix:#}");
+            let single = [fix.clone()];
+            for change in fix["changes"].as_array().map_or(&single[..], Vec::as_slice) {
+                match change["command"].as_str() {
+                    Some(command) => obey(cluster, command),
+                    None => act(
+                        cluster,
+                        &text(&change["kind"]),
+                        &text(&change["target"]),
+                        &text(&change["message"]),
+                    ),
+                }
+            }
         }
-    }
-    if manifests.is_changed {
-        manifests.recreate(cluster, pod);
     }
     cluster.resume(Component::Scheduler);
     let name = text(&pod["metadata"]["name"]);
@@ -418,7 +252,7 @@ fn check(source: Source, expected: usize) {
             if tried.len() > 1 {
                 stage.set(&recorded);
             }
-            follow(&stage, &recorded, pod, fix);
+            follow(&stage, pod, fix);
         }
     }
 }

@@ -139,42 +139,42 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     insta::assert_snapshot!(all, @r"
     unschedulable-pods cel-mismatch: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
-      - leave out `device.attributes['gpu.example.com'].model == 'B200'` in claim/default/cel-mismatch-gpu-kjdcc request gpu (smallest)
+      - leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu (smallest)
     unschedulable-pods cel-error: Error
       Error PoolIncomplete NoDevices
-      - leave out `device.attributes['gpu.example.com'].firmware == '1.2'` in claim/default/cel-error-gpu-jb8xb request gpu (smallest)
+      - leave out `device.attributes['gpu.example.com'].firmware == '1.2'` in template/default/cel-error request gpu (smallest)
     unschedulable-pods too-many: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices
-      - ask for 1 in claim/default/too-many-gpu-g4ndh request gpu (smallest)
+      - ask for 1 in template/default/too-many request gpu (smallest)
     unschedulable-pods not-enough-free: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
-      - tolerate the device taint example.com/unhealthy:NoExecute in claim/default/not-enough-free-gpu-x4fqs request gpu (smallest)
-      - tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/not-enough-free-gpu-x4fqs request gpu (smallest)
-      - ask for 1 in claim/default/not-enough-free-gpu-x4fqs request gpu (smallest)
+      - tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu (smallest)
+      - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu (smallest)
+      - ask for 1 in template/default/not-enough-free request gpu (smallest)
       - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
       - have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (smallest)
       - end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
     unschedulable-pods tainted: DoesNotFit
       TooFewDevices InUse ClassSelector Tainted PoolIncomplete NoDevices RequestSelector
-      - tolerate the device taint example.com/unhealthy:NoExecute in claim/default/tainted-gpu-7t4c4 request gpu (smallest)
-      - ask for 4 in claim/default/tainted-gpu-7t4c4 request gpu (smallest)
+      - tolerate the device taint example.com/unhealthy:NoExecute in template/default/tainted request gpu (smallest)
+      - ask for 4 in template/default/tainted request gpu (smallest)
       - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods constraint-conflict: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
-      - ask for 1 in claim/default/constraint-conflict-gpu-5qjcg request gpu (smallest)
+      - ask for 1 in template/default/constraint-conflict request gpu (smallest)
     unschedulable-pods two-requests: DoesNotFit
       NotTogether InUse RequestSelector ClassSelector TooFewDevices Tainted PoolIncomplete NoDevices
-      - tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/two-requests-gpu-lwk9c request a; leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a (smallest)
-      - tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/two-requests-gpu-lwk9c request b; leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request b (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request b; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in claim/default/two-requests-gpu-lwk9c request a; end the pods that use claim/default/on-node-1: holder (smallest)
+      - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/two-requests request a; leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a (smallest)
+      - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/two-requests request b; leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; end the pods that use claim/default/on-node-1: holder (smallest)
     unschedulable-pods missing-class: DoesNotFit
       ClassMissing
       - create deviceclass/tpu.example.com (unproven)
-      - name class gpu.example.com in claim/default/missing-class-gpu-nwgjj request gpu (smallest)
-      - name class nic.example.com in claim/default/missing-class-gpu-nwgjj request gpu (smallest)
+      - name class gpu.example.com in template/default/missing-class request gpu (smallest)
+      - name class nic.example.com in template/default/missing-class request gpu (smallest)
     unschedulable-pods missing-claim: Waits
       ClaimMissing
       - create claim/default/nowhere (unproven)
@@ -183,28 +183,28 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - create resourceclaimtemplate/default/no (unproven)
     unschedulable-pods all-incomplete-pool: Error
       TooFewDevices InUse RequestSelector ClassSelector Error
-      - ask for 1 in claim/default/all-incomplete-pool-gpu-sgsh4 request gpu (smallest)
+      - ask for 1 in template/default/all-incomplete-pool request gpu (smallest)
     unschedulable-pods old-generation: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
-      - ask for 1 in claim/default/old-generation-gpu-5m9g7 request gpu (smallest)
+      - ask for 1 in template/default/old-generation request gpu (smallest)
     unschedulable-pods wrong-node: DoesNotFit
       NodeAffinity AllocatedElsewhere
       - leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node (smallest)
     consumable-capacity nine: DoesNotFit
       TooFewDevices CapacityPolicy
-      - ask for 2G of bandwidth in claim/default/nine-nic-zqrkq request nic (smallest)
+      - ask for 2G of bandwidth in template/default/nine request nic (smallest)
     consumable-capacity six-2: DoesNotFit
       TooFewDevices CapacityExhausted
-      - ask for 2G of bandwidth in claim/default/six-2-nic-cwc67 request nic (smallest)
+      - ask for 2G of bandwidth in template/default/six request nic (smallest)
       - end the pods that use claim/default/six-0-nic-j8kc9: six-0 (smallest)
       - end the pods that use claim/default/six-1-nic-bl6l7: six-1 (smallest)
     partitionable large: DoesNotFit
       TooFewDevices RequestSelector InUse CounterExhausted
-      - leave out `device.attributes['gpu.example.com'].profile == '3g.40gb'` in claim/default/large-gpu-7vzfd request gpu (smallest)
+      - leave out `device.attributes['gpu.example.com'].profile == '3g.40gb'` in template/default/large request gpu (smallest)
       - end the pods that use claim/default/best-0-gpu-zzrc5: best-0 (smallest)
     partitionable whole: DoesNotFit
       TooFewDevices CounterExhausted InUse RequestSelector
-      - leave out `device.attributes['gpu.example.com'].profile == 'full'` in claim/default/whole-gpu-7wjfb request gpu (smallest)
+      - leave out `device.attributes['gpu.example.com'].profile == 'full'` in template/default/whole request gpu (smallest)
     extended-resource too-many: DoesNotFit
       TooFewDevices InUse ClassSelector
       - ask for 5 of example.com/gpu in container main of pod/default/too-many (smallest)
@@ -253,12 +253,12 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - end the pods that use claim/default/waits-gpu-w7cpb: waits (smallest)
     downgrade-features-1.36 new-four: DoesNotFit
       NodeAffinity TooFewDevices CapacityExhausted
-      - ask for 2G of bandwidth in claim/default/new-four-nic-j5r2f request nic (smallest)
+      - ask for 2G of bandwidth in template/default/four request nic (smallest)
       - end the pods that use claim/default/four-0-nic-xrn2w: four-0 (smallest)
       - end the pods that use claim/default/four-1-nic-cf8wx: four-1 (smallest)
     downgrade-features-1.36 new-taint: DoesNotFit
       NodeAffinity TooFewDevices InUse Tainted
-      - ask for 1 in claim/default/new-taint-d-dnc6l request d (smallest)
+      - ask for 1 in template/default/any-taint request d (smallest)
       - end the pods that use claim/default/skips: skips-0 (smallest)
     downgrade-features-1.36 waits: Fits
       BindingPending NodeAffinity
@@ -315,7 +315,9 @@ fn an_explanation_goes_down_to_each_device() {
       gpu       TooFewDevices     <none>    wants 1, and 0 of 1 devices could be taken
       gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
     What Would Help:
-      1:  leave out `device.attributes['gpu.example.com'].model == 'B200'` in claim/default/cel-mismatch-gpu-kjdcc request gpu
+      1:  leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu
+          kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
+          the spec of a template cannot be changed: template/default/cel-mismatch is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-1,gpu-node-4)
 
     ----- stderr -----
@@ -352,15 +354,23 @@ fn an_explanation_goes_down_to_each_device() {
       gpu       TooFewDevices     <none>    wants 3, and 0 of 1 devices could be taken
       gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
     What Would Help:
-      1:  tolerate the device taint example.com/unhealthy:NoExecute in claim/default/not-enough-free-gpu-x4fqs request gpu
+      1:  tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-2)
-      2:  tolerate the device taint example.com/unhealthy:NoSchedule in claim/default/not-enough-free-gpu-x4fqs request gpu
+      2:  tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-2)
-      3:  ask for 1 in claim/default/not-enough-free-gpu-x4fqs request gpu
+      3:  ask for 1 in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-1)
       4:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
+          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
           (proven; nothing smaller suffices; then on gpu-node-2)
       5:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
+          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
           (proven; nothing smaller suffices; then on gpu-node-2)
       6:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
           kubectl delete pod/fills-node-1 --namespace=default
@@ -368,7 +378,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     ----- stderr -----
     "#);
-    dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r"
+    dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
     Object:     pod/default/wrong-node
@@ -386,10 +396,12 @@ fn an_explanation_goes_down_to_each_device() {
       <none>    AllocatedElsewhere   <none>    allocated for node gpu-node-1
     What Would Help:
       1:  leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node
+          kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
+          what is changed of a pod needs another one: pod/default/wrong-node is made again
           (proven; nothing smaller suffices; then on gpu-node-1)
 
     ----- stderr -----
-    ");
+    "#);
     dra_snapshot!(on(&["explain", "pod/missing-template"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
@@ -400,6 +412,7 @@ fn an_explanation_goes_down_to_each_device() {
     Events:   FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
     What Would Help:
       1:  create resourceclaimtemplate/default/no
+          whoever owns the pod knows what its claims are to ask for
           (not proven)
 
     ----- stderr -----
@@ -477,12 +490,15 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
       gpu       ClassSelector   rdma4,rdma5,rdma6 and 1 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
     What Would Help:
       1:  ask for 4 in claim/default/big request gpu
+          claim/default/big does not exist yet: change its manifest
           (proven; nothing smaller suffices; then on gpu-node-2,gpu-node-3)
       2:  end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98
           kubectl delete pod/sweep-glg98 --namespace=training
+          Job sweep makes its pods again unless it is stopped first
           (proven; nothing smaller suffices; then on gpu-node-2)
       3:  end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp
           kubectl delete pod/sweep-krgjp --namespace=training
+          Job sweep makes its pods again unless it is stopped first
           (proven; nothing smaller suffices; then on gpu-node-3)
       4:  end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0
           kubectl delete pod/trainer-0 --namespace=training

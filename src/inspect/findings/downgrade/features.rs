@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Target;
+use super::{Target, gate_on};
 use crate::inspect::Binding;
 use crate::inspect::findings::claims::tolerations_of;
 use crate::inspect::findings::finding::{Subject, claim_key, pod_key, some};
+use crate::inspect::findings::requests::changed_for;
 use crate::inspect::findings::{Code, Finding, Look, Severity};
+use crate::inspect::remedy::{Remedy, end_pods};
 use crate::model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta, NO_EXECUTE};
-use crate::reservation::is_done;
+use crate::reservation::{EXTENDED, is_done};
 use crate::script::delete_pods;
-
-/// On claims that the scheduler makes for extended resources.
-const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
@@ -43,7 +42,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     &claim.metadata,
                     message,
                 )
-                .advice("delete pods that have ended"),
+                .remedy(end_of_owner(look, claim)),
             );
         }
     }
@@ -81,9 +80,25 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     &class.metadata,
                     message,
                 )
-                .advice("start the target with DRAExtendedResource=true"),
+                .advice(gate_on(Gate::DRAExtendedResource)),
             );
         }
+    }
+}
+
+/// A claim for extended resources goes with the pod that it was made for.
+fn end_of_owner(look: &Look<'_>, claim: &Claim) -> Remedy {
+    let owner = claim
+        .metadata
+        .controller()
+        .map(|owner| claim.metadata.beside(&owner.name));
+    match owner.and_then(|key| look.cluster.pod(&key)) {
+        Some(pod) if pod.is_terminal() => end_pods(&pod.metadata.namespace, [pod]),
+        Some(pod) => Remedy::by_hand(format!(
+            "whoever owns pod/{} deletes it once it has ended",
+            pod.key()
+        )),
+        None => Remedy::by_hand("garbage collection deletes the claim, as its pod is gone"),
     }
 }
 
@@ -144,7 +159,10 @@ fn alpha_fields(
     look.add(
         finding(Code::AlphaFields, kind, metadata, message)
             .severity(severity)
-            .advice("make it again without"),
+            .advice(format!(
+                "the owner of {} makes it again without: no spec of a claim or a template can be changed",
+                changed_for(look, kind, metadata)
+            )),
     );
 }
 
@@ -216,7 +234,7 @@ fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     );
     look.add(
         finding(Code::SharedDevices, Kind::ResourceClaim, &claim.metadata, message)
-            .advice("start the target with DRAConsumableCapacity=true"),
+            .advice(gate_on(Gate::DRAConsumableCapacity)),
     );
 }
 
@@ -228,5 +246,7 @@ fn tolerations(look: &mut Look<'_>, target: &Target, kind: Kind, metadata: &Meta
         "tolerates NoExecute taints, which {} does not look at: its pods are evicted at once",
         target.name()
     );
-    look.add(finding(Code::Tolerations, kind, metadata, message));
+    look.add(finding(Code::Tolerations, kind, metadata, message).advice(
+        "whoever taints devices lifts NoExecute taints that are tolerated before the downgrade, or counts with the evictions",
+    ));
 }

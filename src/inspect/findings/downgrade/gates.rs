@@ -21,11 +21,17 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             environment.emulated_minor,
             target.name()
         );
-        look.add(Finding::new(
-            Code::SkippedVersion,
-            Subject::cluster(format!("1.{}", environment.emulated_minor)),
-            message,
-        ));
+        look.add(
+            Finding::new(
+                Code::SkippedVersion,
+                Subject::cluster(format!("1.{}", environment.emulated_minor)),
+                message,
+            )
+            .advice(format!(
+                "whoever runs the control plane goes to 1.{} first",
+                environment.emulated_minor - 1
+            )),
+        );
     }
 }
 
@@ -92,7 +98,9 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         look.add(
             Finding::new(Code::FeatureGates, Subject::gate(name), message)
                 .order(7)
-                .advice(format!("remove {name} from --feature-gates{runtime}")),
+                .advice(format!(
+                    "whoever runs the control plane removes {name} from --feature-gates{runtime}"
+                )),
         );
     }
     if !known.contains(&Component::ApiServer) {

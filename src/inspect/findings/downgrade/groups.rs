@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::Target;
 use crate::inspect::Consumer;
 use crate::inspect::findings::finding::{Subject, claim_key, counted, pod_key, some};
-use crate::inspect::findings::reservations::convert_kind;
+use crate::inspect::findings::reservations::{convert_groups, convert_kinds};
 use crate::inspect::findings::{Code, Finding, Look, Severity};
-use crate::model::{Claim, Gate, Kind, Meta, Pod, Str};
+use crate::inspect::remedy::{Remedy, end_groups, end_pods};
+use crate::model::{Claim, Gate, Key, Kind, Meta, Pod, Str};
 use crate::reservation::conversion::MAX_CONSUMERS;
 use crate::reservation::{
     GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
 };
-use crate::script::{Then, convert_claim, delete_in, delete_pods, save_and_delete};
+use crate::script::{save, save_and_delete, touch};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
@@ -46,7 +47,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             );
             let subject = Subject::of(Kind::Pod, &pod.metadata);
             look.add(Finding::new(Code::GroupMember, subject, message).order(1).advice(
-                "make the pods again after a later upgrade; nothing to do if the groups are given up",
+                "whoever owns the pods makes them again after a later upgrade; there is nothing to do where the groups are given up",
             ));
         }
     }
@@ -80,17 +81,16 @@ fn generated(look: &mut Look<'_>, target: &Target, claim: &Claim, group: &Str) {
         )
     };
     let namespace = &claim.metadata.namespace;
-    let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
-    let end_group = delete_in(namespace, Kind::PodGroup, [group]);
-    let fix = if names.is_empty() {
-        end_group
-    } else {
-        delete_pods(namespace, names).and_then(|end_pods| Ok(end_pods.then(Then::And, end_group?)))
-    };
+    let mut remedy = end_groups(look.cluster, namespace, [group]);
+    if remedy.command.is_none() && remedy.notes.is_empty() {
+        remedy = Remedy::by_hand(format!(
+            "podgroup/{group} and its pods are gone: garbage collection deletes the claim"
+        ));
+    }
     look.add(
         Finding::new(Code::GroupGeneratedClaim, subject(claim), message)
             .order(1)
-            .fix(fix),
+            .remedy(remedy),
     );
 }
 
@@ -107,7 +107,13 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     };
     let who = some(groups.iter().map(|entry| Consumer(entry)));
     let namespace = &claim.metadata.namespace;
-    let delete_groups = || delete_in(namespace, Kind::PodGroup, groups.iter().map(|entry| &entry.name));
+    let end = || match end_groups(look.cluster, namespace, groups.iter().map(|entry| &entry.name)) {
+        // The claim controller removes the entry of a group that is gone.
+        nothing if nothing.command.is_none() && nothing.notes.is_empty() => {
+            Remedy::command(touch(Kind::ResourceClaim, &claim.key()))
+        }
+        end => end,
+    };
     if claim.metadata.is_deleting() {
         let message = format!(
             "is reserved for {who} and is being deleted, so that no entry can be added: it cannot be converted, and is stuck afterwards"
@@ -115,8 +121,8 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         look.add(
             Finding::new(Code::GroupReservationDeleting, subject(claim), message)
                 .order(1)
-                .fix(delete_groups())
-                .note("end its pods first, then delete the group while the gate is on"),
+                .remedy(end())
+                .note("before the gate goes off"),
         );
         return;
     }
@@ -145,8 +151,8 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
             1,
             format!("is reserved for {who}, of which no member runs: it is never freed afterwards"),
         )
-        .fix(delete_groups())
-        .note("delete the group while the gate is on"),
+        .remedy(end())
+        .note("before the gate goes off"),
         Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MAX_CONSUMERS => finding(
             Code::GroupReservationTooMany,
             1,
@@ -155,7 +161,10 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
                 members.len()
             ),
         )
-        .advice(format!("shrink `podgroup/{}`", first.name)),
+        .advice(format!(
+            "whoever owns podgroup/{} ends pods of it until {MAX_CONSUMERS} entries are enough, or splits the group",
+            first.name
+        )),
         members => {
             let running = members.as_ref().map_or_else(
                 || "an unknown number of pods".to_owned(),
@@ -174,7 +183,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
                     target.name()
                 ),
             )
-            .fix(convert_claim(claim).done())
+            .remedy(convert_groups(look, claim))
         }
     };
     // That a claim is reserved for a group is told by the claim alone; who is a member is not.
@@ -203,9 +212,9 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         .iter()
         .filter(|entry| !entry.is_pod() && !entry.is_pod_group())
         .collect();
-    let Some(first) = entries.first() else {
+    if entries.is_empty() {
         return;
-    };
+    }
     let who = some(entries.iter().map(|entry| Consumer(entry)));
     let (severity, what) = if target.minor <= 35 {
         (
@@ -220,14 +229,14 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         Finding::new(Code::ForeignReservation, subject(claim), message)
             .severity(severity)
             .order(4)
-            .fix(convert_kind(claim, first)),
+            .remedy(convert_kinds(look, claim, entries)),
     );
 }
 
 fn pending(
     look: &mut Look<'_>,
     target: &Target,
-    pod: &Pod,
+    pod: &Arc<Pod>,
     group: &Str,
     groups_gone: bool,
     claims_gone: bool,
@@ -257,9 +266,17 @@ fn pending(
             message,
         )
         .order(1)
-        .fix(delete_pods(&pod.metadata.namespace, [&pod.metadata.name]))
+        .remedy(end_pods(&pod.metadata.namespace, [pod]))
         .note("letting it be scheduled does, too"),
     );
+}
+
+/// Saves the object and deletes it. A PodGroup stays until its pods have ended.
+fn save_and_end(look: &Look<'_>, kind: Kind, key: &Key) -> Remedy {
+    if kind != Kind::PodGroup {
+        return Remedy::command(save_and_delete(kind, key));
+    }
+    Remedy::command(save(kind, key)).and(end_groups(look.cluster, &key.namespace, [&key.name]))
 }
 
 /// PodGroups, Workloads and CompositePodGroups. What is stored of them cannot be decoded by 1.36, and is not served with the gate off.
@@ -307,7 +324,7 @@ fn objects(look: &mut Look<'_>, target: &Target) {
             Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message)
                 .severity(severity)
                 .order(5)
-                .fix(save_and_delete(kind, &metadata.key()))
+                .remedy(save_and_end(look, kind, &metadata.key()))
                 .note("only after its claims were converted"),
         );
     }

@@ -156,6 +156,10 @@ const WITH_RULES: &[Gate] = &[
     Gate::GenericWorkload,
 ];
 
+fn gate_on(gate: Gate) -> String {
+    format!("whoever runs the control plane starts the target with {gate}=true")
+}
+
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     for gate in target.disabled().filter(|gate| !WITH_RULES.contains(gate)) {
         look.found

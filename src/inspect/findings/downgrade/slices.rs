@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Target;
+use super::{Target, gate_on};
 use crate::devices::keeps_off;
 use crate::inspect::findings::finding::{Subject, some};
 use crate::inspect::findings::requests::{has_list, is_list};
@@ -41,10 +41,6 @@ fn devices(slice: &Slice, meant: impl Fn(&Device) -> bool) -> Option<String> {
     Some(some(names))
 }
 
-fn gate_on(gate: Gate) -> String {
-    format!("start the target with {gate}=true")
-}
-
 fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if !target.lacks(Gate::DRAListTypeAttributes) {
         return;
@@ -66,7 +62,14 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             slice.spec.driver,
             some(attributes),
         );
-        look.add(finding(Code::ListAttributes, slice, message).severity(Severity::Warning));
+        look.add(
+            finding(Code::ListAttributes, slice, message)
+                .severity(Severity::Warning)
+                .advice(format!(
+                    "whoever runs the driver {} has it publish no lists before",
+                    slice.spec.driver
+                )),
+        );
         return;
     }
     let message = format!(
@@ -77,10 +80,14 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         target.name()
     );
     let fix = if target.is_at_most(35) {
-        "have the driver stop publishing lists before".to_owned()
+        format!(
+            "whoever runs the driver {} has it publish no lists before",
+            slice.spec.driver
+        )
     } else {
         format!(
-            "have the driver stop publishing lists before, or {}",
+            "whoever runs the driver {} has it publish no lists before, or {}",
+            slice.spec.driver,
             gate_on(Gate::DRAListTypeAttributes)
         )
     };
@@ -131,7 +138,10 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         dropped.join(" and "),
         target.name()
     );
-    look.add(finding(Code::AlphaFields, slice, message).advice("run the driver without it"));
+    look.add(
+        finding(Code::AlphaFields, slice, message)
+            .advice(format!("whoever runs the driver {} runs it without", spec.driver)),
+    );
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -145,8 +155,9 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             target.name()
         );
         look.add(finding(Code::TaintsIgnored, slice, message).advice(format!(
-            "{}, or have the driver not publish them",
-            gate_on(Gate::DRADeviceTaints)
+            "{}, or whoever runs the driver {} has it publish no tainted devices",
+            gate_on(Gate::DRADeviceTaints),
+            slice.spec.driver
         )));
     }
     let refused = |device: &Device| {
@@ -160,7 +171,10 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             slice.spec.driver,
             target.name()
         );
-        look.add(finding(Code::TaintsLimit, slice, message).advice("have the driver publish fewer taints"));
+        look.add(finding(Code::TaintsLimit, slice, message).advice(format!(
+            "whoever runs the driver {} has it publish fewer taints",
+            slice.spec.driver
+        )));
     }
 }
 
@@ -205,7 +219,10 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         look.add(
             finding(Code::Partitions, slice, message)
                 .severity(Severity::Error)
-                .advice("have the driver publish counters and devices in one slice"),
+                .advice(format!(
+                    "whoever runs the driver {} has it publish counters and devices in one slice",
+                    slice.spec.driver
+                )),
         );
         return;
     }

@@ -55,12 +55,6 @@ impl Recorded {
         self.items.iter().filter(is_pending).collect()
     }
 
-    /// The claim of that name.
-    pub(crate) fn claim(&self, namespace: &str, name: &str) -> Option<&Value> {
-        let mut claims = self.items.iter().filter(|item| item["kind"] == "ResourceClaim");
-        claims.find(|claim| claim["metadata"]["namespace"] == namespace && claim["metadata"]["name"] == name)
-    }
-
     /// Whether a pod holds the allocation of a claim that was made for it.
     fn holds(&self, pod: &Value) -> bool {
         let mut claims = self.items.iter().filter(|item| item["kind"] == "ResourceClaim");
