@@ -97,6 +97,8 @@ const LONGEST: usize = 8 << 10;
 /// a space, where in a damaged kubeconfig the next fields can stand.
 pub(super) fn shown(text: &str) -> String {
     let text = match text.trim_start().split_once(char::is_whitespace) {
+        // The space may stand in a password.
+        Some((first, rest)) if rest.contains('@') && !first.contains('@') => "…",
         Some((first, rest)) if !rest.trim().is_empty() => &format!("{first}…"),
         _ => text,
     };
@@ -210,6 +212,12 @@ mod tests {
             "https://host:x?hunter2",
             "https://ho st#hunter2",
             "user:hunter2@",
+            "https://host:6443/path token: hunter2",
+            "https://host\thunter2",
+            "https://user@host hunter2",
+            "https://user:hunter2 x@host",
+            "https://user:hunter2 x@host hunter2",
+            "user:hunter2 x@host",
         ] {
             let said = read(text, true);
             assert!(
