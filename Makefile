@@ -29,6 +29,13 @@ ROUNDS ?= 200
 soak-convert: ## Convert claims of a real control plane while their users come and go, ROUNDS=n
 	KUBECTL_DRA_SOAK=$(ROUNDS) cargo test --locked --test it live::convert::races
 
+# How many pods of all sorts `run` watches.
+PODS ?= 2000
+
+.PHONY: shadow
+shadow: ## Watch the real controllers at work on PODS=n pods of all sorts
+	KUBECTL_DRA_SHADOW=$(PODS) cargo test --locked --test it live::run::beside_many -- --ignored --nocapture
+
 # Which releases to go back to.
 RELEASES ?= 1.36,1.35
 

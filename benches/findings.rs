@@ -58,6 +58,7 @@ fn main() {
                 .collect(),
             selection: Selection::default(),
             now: now.now,
+            idle: now.idle,
         };
         for (what, request) in [("check", &now), ("check --to-version", &downgrade)] {
             let (wall, cpu, findings) = least(5, || check(&cluster, request).items.len());

@@ -87,6 +87,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain why a pod or a claim does not get its devices, and what would help')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate what would happen; nothing is changed')
             [CompletionResult]::new('cel', 'cel', [CompletionResultType]::ParameterValue, 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Compare the built-in controllers for claims and taints with the rules, live')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the state of the cluster into a file')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the versions of this program and of the server')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a completion script')
@@ -441,6 +442,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'From which severity on findings make the exit code 1')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only findings with these codes or names, as in `DRA001` or `device-allocated-twice`')
             [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'All findings but those with these codes or names')
+            [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'For how long a claim may hold devices while no pod runs with it, as in `30m`')
             [CompletionResult]::new('--driver', '--driver', [CompletionResultType]::ParameterName, 'Ask whether this driver can be uninstalled or drained now')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'With `--driver`: only on this node')
             [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'Ask what a downgrade of the control plane to this release breaks')
@@ -852,8 +854,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;explain' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input')
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Steps that all searches of the command may take together; what is undecided then is given up')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
@@ -1242,6 +1244,64 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'kubectl-dra;run' {
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'End after this time; without it, go on until Ctrl-C')
+            [CompletionResult]::new('--overdue', '--overdue', [CompletionResultType]::ParameterName, 'From when on something undone is overdue')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read objects from here instead of a cluster; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock''s')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format of the output')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to log on stderr; 6 shows the requests')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file to use')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The context of the kubeconfig to use')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name in the server''s certificate, if it is not the host of its address')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'The certificate authority''s file')
+            [CompletionResult]::new('--client-certificate', '--client-certificate', [CompletionResultType]::ParameterName, 'The client certificate''s file')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The client key''s file')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--username', '--username', [CompletionResultType]::ParameterName, 'The user name for basic authentication')
+            [CompletionResult]::new('--password', '--password', [CompletionResultType]::ParameterName, 'The password for basic authentication')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user or service account to impersonate')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The UID to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-user-extra', '--as-user-extra', [CompletionResultType]::ParameterName, 'Extra information to impersonate; may be repeated, also with the same key')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever')
+            [CompletionResult]::new('--proxy-url', '--proxy-url', [CompletionResultType]::ParameterName, 'The proxy that requests go through')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Accepted because kubectl has it; nothing is cached')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server''s or the file''s')
+            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`')
+            [CompletionResult]::new('--scheduler-feature-gates', '--scheduler-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-scheduler')
+            [CompletionResult]::new('--kcm-feature-gates', '--kcm-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-controller-manager')
+            [CompletionResult]::new('--apiserver-feature-gates', '--apiserver-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of kube-apiserver')
+            [CompletionResult]::new('--kubelet-feature-gates', '--kubelet-feature-gates', [CompletionResultType]::ParameterName, 'Feature gates of the kubelets')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the line of column names')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End at the first malformed object instead of warning and leaving it out')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects')
+            [CompletionResult]::new('--allow-missing', '--allow-missing', [CompletionResultType]::ParameterName, 'Take a name that nothing has for no error: warn, and judge what there is')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the result and errors')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate, which makes the connection insecure')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask the server not to compress its answers')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'kubectl-dra;snapshot' {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
@@ -1425,6 +1485,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain why a pod or a claim does not get its devices, and what would help')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Simulate what would happen; nothing is changed')
             [CompletionResult]::new('cel', 'cel', [CompletionResultType]::ParameterValue, 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Compare the built-in controllers for claims and taints with the rules, live')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the state of the cluster into a file')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the versions of this program and of the server')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a completion script')
@@ -1486,6 +1547,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;help;cel' {
+            break
+        }
+        'kubectl-dra;help;run' {
             break
         }
         'kubectl-dra;help;snapshot' {

@@ -86,6 +86,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "convert" -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "run" -d 'Compare the built-in controllers for claims and taints with the rules, live'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "snapshot" -d 'Write the state of the cluster into a file'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the versions of this program and of the server'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "completion" -d 'Print a completion script'
@@ -405,6 +406,7 @@ info\t'Anything that is found'
 never\t'Nothing that is found'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l only -d 'Only findings with these codes or names, as in `DRA001` or `device-allocated-twice`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l skip -d 'All findings but those with these codes or names' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l idle -d 'For how long a claim may hold devices while no pod runs with it, as in `30m`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l driver -d 'Ask whether this driver can be uninstalled or drained now' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l node -d 'With `--driver`: only on this node' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l to-version -d 'Ask what a downgrade of the control plane to this release breaks' -r
@@ -767,7 +769,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Bring back the lists that a conversion replaced'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s f -l filename -d 'Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s f -l filename -d 'Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l budget -d 'Steps that all searches of the command may take together; what is undecided then is given up' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
@@ -1107,6 +1109,58 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s q -l qui
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l for -d 'End after this time; without it, go on until Ctrl-C' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
+wide\t'The table with more columns'
+json\t'JSON, as described in docs/schema'
+yaml\t'The same as YAML'
+name\t'Names only, one per line'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s v -l v -d 'How much to log on stderr; 6 shows the requests' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l context -d 'The context of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l cluster -d 'The cluster of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l user -d 'The user of the kubeconfig to use' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s s -l server -d 'The address of the API server' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l tls-server-name -d 'The name in the server\'s certificate, if it is not the host of its address' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l username -d 'The user name for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l password -d 'The password for basic authentication' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l as -d 'The user or service account to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l as-uid -d 'The UID to impersonate' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l as-user-extra -d 'Extra information to impersonate; may be repeated, also with the same key' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l request-timeout -d 'How long one request may take: seconds, or as in `1m30s`; 0 is for ever' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l proxy-url -d 'The proxy that requests go through' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l cache-dir -d 'Accepted because kubectl has it; nothing is cached' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubernetes-version -d 'Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server\'s or the file\'s' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l feature-gates -d 'Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l scheduler-feature-gates -d 'Feature gates of kube-scheduler' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kcm-feature-gates -d 'Feature gates of kube-controller-manager' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s q -l quiet -d 'Print nothing but the result and errors'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l disable-compression -d 'Ask the server not to compress its answers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l out -d 'The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s o -l output -d 'The format of the output' -r -f -a "table\t'A table or text for people'
@@ -1260,21 +1314,22 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "convert" -d 'Turn reservations that are not pods into lists of pods, before a downgrade'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "completion" -d 'Print a completion script'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "taints" -d 'List taints of devices with the claims and pods that they are about'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "describe" -d 'Describe one claim, pod, device, node, class or pool'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "check" -d 'Look for defects, for what keeps a driver in use, and for what a downgrade breaks'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "convert" -d 'Turn reservations that are not pods into lists of pods, before a downgrade'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "run" -d 'Compare the built-in controllers for claims and taints with the rules, live'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "completion" -d 'Print a completion script'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "plan" -d 'Say what is to be done with each claim that is reserved for something else than pods'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "apply" -d 'Carry out a plan that `convert plan -o json` has printed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and __fish_seen_subcommand_from convert" -f -a "verify" -d 'Verify that claims are reserved for the pods that use them and for nothing else'

@@ -23,7 +23,7 @@ pub(crate) mod exit_code {
     pub(crate) const DONE: u8 = 0;
     /// The verdict is bad.
     pub(crate) const FINDINGS: u8 = 1;
-    /// The command line cannot be understood.
+    /// The command line cannot be understood, or a file that it names is none that Kubernetes would take.
     pub(crate) const USAGE: u8 = 2;
     /// The cluster, its API, a file or a stream failed.
     pub(crate) const FAILURE: u8 = 3;
@@ -47,7 +47,7 @@ pub(crate) enum Outcome {
 /// What kept a command from doing its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The command line cannot be understood.
+    /// The command line cannot be understood, or a file that it names is none that Kubernetes would take.
     Usage,
     /// The cluster, its API, a file or a stream failed.
     World,
@@ -89,6 +89,8 @@ impl Failure {
             } else if let Some(live::Error::Flag { .. }) = cause.downcast_ref() {
                 Some(Self::Usage)
             } else if let Some(DestinationError::Unusable { .. }) = cause.downcast_ref() {
+                Some(Self::Usage)
+            } else if let Some(LoadError::Refused(_) | LoadError::TooManyPods(_)) = cause.downcast_ref() {
                 Some(Self::Usage)
             } else {
                 None

@@ -21,6 +21,7 @@ pub mod reservation;
 pub mod scheduling;
 pub mod script;
 pub mod simulation;
+pub mod validation;
 
 #[cfg(feature = "cli")]
 mod cli;
@@ -35,6 +36,8 @@ mod output;
 
 #[cfg(feature = "cli")]
 pub mod conversion;
+#[cfg(feature = "cli")]
+pub mod runner;
 #[cfg(feature = "cli")]
 pub mod sources;
 

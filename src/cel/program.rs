@@ -117,11 +117,23 @@ impl Environment {
     /// # Errors
     /// Why it does not.
     pub fn admit(&self, expression: &str) -> Result<u64, Refusal> {
+        self.admit_for(Purpose::Selector, expression)
+    }
+
+    /// The same for an expression that computes an attribute.
+    ///
+    /// # Errors
+    /// Why the API server does not take it.
+    pub fn admit_attribute(&self, expression: &str) -> Result<u64, Refusal> {
+        self.admit_for(Purpose::DerivedAttribute, expression)
+    }
+
+    fn admit_for(&self, purpose: Purpose, expression: &str) -> Result<u64, Refusal> {
         if expression.len() > MAX_LENGTH {
             return Err(Refusal::TooLong);
         }
         let program = self
-            .compile_for(Purpose::Selector, expression, Mode::New)
+            .compile_for(purpose, expression, Mode::New)
             .map_err(|error| Refusal::Compile {
                 expression: expression.to_owned(),
                 error,

@@ -1,6 +1,7 @@
 //! `kubectl dra check`: what is wrong, what keeps a driver from being taken away, what a downgrade breaks.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -17,7 +18,7 @@ use crate::model::{Cluster, Gate, Kind, Version};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View};
 use crate::sources::{GateSetting, Needs};
 
-use super::{Accepts, objects, presence, threads};
+use super::{Accepts, duration, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
@@ -42,6 +43,10 @@ pub(crate) struct Args {
     /// All findings but those with these codes or names
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     skip: Vec<Code>,
+
+    /// For how long a claim may hold devices while no pod runs with it, as in `30m`
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration, conflicts_with_all = ["driver", "to_version", "disable_gate"])]
+    idle: Duration,
 
     /// Ask whether this driver can be uninstalled or drained now
     #[arg(long, value_name = "DRIVER", conflicts_with_all = ["to_version", "disable_gate"])]
@@ -170,7 +175,7 @@ fn tone(severity: Severity) -> Tone {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let fail_on = args.fail_on;
+    let (fail_on, idle) = (args.fail_on, args.idle);
     let selection = objects::selection(ctx, objects::Default::All);
     let asked = Asked::of(args)?;
     let codes = asked.codes.clone();
@@ -207,6 +212,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         codes,
         selection,
         now: ctx.now(&cluster),
+        idle,
     };
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     if let SourceSetting::Cluster(_) = ctx.settings().source {
@@ -237,7 +243,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 /// What has to be read of `kinds`: claims, and who uses them, of all namespaces where devices are looked at, other objects only where the
 /// selection looks.
 fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Selection) -> Needs {
-    let everywhere = kinds.contains(&Kind::ResourceClaim) && codes.iter().any(|code| code.is_about_devices());
+    let everywhere = codes.iter().any(|code| code.is_about_devices());
     let of_devices = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
     let of_devices: Vec<Kind> = of_devices
         .into_iter()
@@ -292,6 +298,7 @@ impl Asked {
     fn of(args: Args) -> Result<Self, UsageError> {
         let Args {
             fail_on: _,
+            idle: _,
             only,
             skip,
             driver,

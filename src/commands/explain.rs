@@ -12,7 +12,7 @@ use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
     ClusterVerdict, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation, Reason,
-    explain_claims, explain_new_pod, explain_pod, unjudged,
+    explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
@@ -24,7 +24,8 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 ///
 /// Counts nodes under the first filter of the scheduler that rejects them, tells for each node and request which devices are ruled
 /// out by what, and looks for the smallest changes after which it would fit. Each such change is tried on a copy of the cluster's
-/// state; nothing is changed. Where objects may not be read, what is unknown is named.
+/// state; nothing is changed. Where objects may not be read, what is unknown is named. With `-f` manifests are explained that need not
+/// exist. Of several pods, such as the replicas of a Deployment, the first is explained that does not fit once those before it are placed.
 ///
 /// Exit code 0: it fits, or has its node or its devices. 1: it does not fit, the scheduler fails, or the kubelet refuses it. 4: not
 /// known, or a component of the cluster says otherwise.
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[arg(value_name = "OBJECT", required_unless_present = "files")]
     target: Option<String>,
 
-    /// Explain the pod, or else the claims, of this manifest; may be repeated, `-` is standard input
+    /// Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
@@ -50,7 +51,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         budget,
     } = args;
     let target = target.map(|target| named(ctx, &target)).transpose()?;
-    let needs = Needs::kinds(EXPLAIN_NEEDS).with_gates().pods_after_claims();
+    let needs = Needs::kinds(EXPLAIN_NEEDS)
+        .with_gates()
+        .with_schedulers()
+        .pods_after_claims();
     let mut cluster = ctx
         .load(needs.at_least_in(&objects::judged_in(ctx, target.as_ref())))
         .await?;
@@ -111,24 +115,18 @@ async fn existing(
     })
 }
 
-/// The only pod of a manifest, or else its claims.
+/// The pods of a manifest, or else its claims.
 fn of_manifest(
     cluster: &mut Cluster,
     manifest: &[Object],
     settings: &Settings<'_>,
 ) -> anyhow::Result<Explanation> {
-    let mut pods = manifest.iter().filter_map(|object| match object {
-        Object::Pod(pod) => Some(pod),
+    let pods = manifest.iter().filter_map(|object| match object {
+        Object::Pod(pod) => Some(Arc::clone(pod)),
         _ => None,
     });
-    if let Some(pod) = pods.next() {
-        if pods.next().is_some() {
-            let error = UsageError::new("the manifest has several pods");
-            return Err(error
-                .hint("one is explained at a time; `simulate allocation -f` judges several")
-                .into());
-        }
-        return Ok(explain_new_pod(cluster, pod, settings));
+    if let Some(explained) = explain_new_pods(cluster, &pods.collect::<Vec<_>>(), settings) {
+        return Ok(explained);
     }
     let claims: Vec<_> = manifest
         .iter()

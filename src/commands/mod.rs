@@ -17,6 +17,7 @@ mod objects;
 mod places;
 mod presence;
 mod reserved;
+mod run;
 mod simulate;
 mod snapshot;
 mod status;
@@ -27,6 +28,7 @@ mod watching;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
@@ -91,9 +93,18 @@ commands! {
     Explain => explain, waiting;
     Simulate => simulate, waiting;
     Cel => cel, waiting;
+    Run => run, waiting;
     Snapshot => snapshot, waiting;
     Version => version, waiting;
     Completion => completion, here;
+}
+
+/// A duration such as `30s` or `1m30s`.
+fn duration(text: &str) -> std::result::Result<Duration, String> {
+    let duration: Option<jiff::SignedDuration> = text.parse().ok();
+    duration
+        .and_then(|duration| duration.try_into().ok())
+        .ok_or_else(|| "a duration such as 30s or 1m30s is needed".to_owned())
 }
 
 /// `2 errors, 1 warning`, or `none`: how `check` and `status` tell numbers of findings.

@@ -1,25 +1,32 @@
-//! The controllers of kube-controller-manager that look after claims, as state machines.
+//! The controllers of kube-controller-manager that look after claims, as state machines, and the engine that drives them.
 //!
-//! A controller is told what changed in the cluster ([`Observed`]), queues what that concerns, and hands out one task after the
-//! other for the queue's due items. Whoever carries a task out, against an API server or in memory, reports back, and so the
-//! controller knows what to retry and when. Nothing here waits, reads a clock or calls anybody: the time is an argument, and
-//! [`Queue::next_due`] says when to look again. The cluster that is handed in stands for the informers' caches and already has the
-//! change in it.
+//! A controller is told what changed in the cluster ([`Observed`]), queues what that concerns, and hands out work for the queue's
+//! due items. Whoever carries the work out, against an API server or in memory, reports the [`Outcome`], and so the controller knows
+//! what to retry and when. Nothing here waits, reads a clock or calls anybody: the time is an argument.
+//!
+//! The [`Engine`] owns the cluster that stands for the informers' caches, and both controllers: a change reaches all of them in one
+//! step, and any number of jobs may be out. The simulation and the live program use it alike.
 
+mod engine;
 mod queue;
 mod recent;
 mod resource_claim;
+mod shadow;
 mod taint_eviction;
+mod work;
 
+pub use engine::{Engine, Origin};
 pub use queue::Queue;
 pub use recent::RecentUids;
-pub use resource_claim::{
-    Answer, ClaimName, ClaimTask, ClaimWrite, Ending, Features, Lookup, Owner, Plan, ResourceClaims, Warning,
-    generated_name_base,
+pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base};
+pub use shadow::{ClaimRef, Counts, Difference, Found, Shadow, Wish};
+pub use taint_eviction::TaintEviction;
+pub use work::{
+    Answer, ClaimName, ClaimWrite, ControllerName, Ending, Job, JobId, Lookup, Notice, Outcome, Owner, Plan,
+    PodRef, Subject, Warning, Work,
 };
-pub use taint_eviction::{EvictionAction, EvictionResult, EvictionTask, PodRef, TaintEviction};
 
-use crate::model::Object;
+use crate::model::{Cluster, Object, Time};
 
 /// A change that a watch reports.
 #[derive(Clone, Debug)]
@@ -28,4 +35,22 @@ pub struct Observed {
     pub before: Option<Object>,
     /// The object now; absent when it is gone.
     pub after: Option<Object>,
+}
+
+/// What both controllers are to the engine.
+trait Controller {
+    /// Takes note of a change, which `cluster` has in it already, and says what is to be told of it.
+    fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<Notice>;
+
+    /// When there is something to do: `now` if there is already.
+    fn next_due(&self, now: Time) -> Option<Time>;
+
+    /// What is due at `now`, which is job `id` from here on.
+    fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)>;
+
+    /// Looks at `subject` as soon as possible, whatever is known of it.
+    fn look_again(&mut self, subject: &Subject);
+
+    /// How the job went.
+    fn done(&mut self, id: JobId, outcome: Outcome, now: Time);
 }

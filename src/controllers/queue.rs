@@ -130,6 +130,14 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
+    /// The work on `item` was not done, through no fault of its own: its turn comes first.
+    pub fn put_back(&mut self, item: &K) {
+        if self.processing.remove(item) {
+            self.ready.push_front(item.clone());
+            self.dirty.insert(item.clone());
+        }
+    }
+
     /// When there is something to do: `now` if there is already, else when the first delayed item is due.
     pub fn next_due(&self, now: Time) -> Option<Time> {
         if self.ready.is_empty() {

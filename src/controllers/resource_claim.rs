@@ -9,20 +9,29 @@ mod sync_claim;
 mod sync_group;
 mod sync_pod;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
 
 pub use names::generated_name_base;
 
-use super::{Observed, Queue, RecentUids};
+use super::work::{
+    Answer, ClaimName, ClaimWrite, Ending, JobId, Lookup, Notice, Outcome, Owner, Plan, Subject, Warning,
+    Work,
+};
+use super::{Controller, Observed, Queue, RecentUids};
 use crate::model::{
-    Claim, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind, Object, Pod, PodGroup, Str,
-    Version,
+    Claim, Cluster, Component, Environment, Gate, Key, Kind, Object, Pod, PodGroup, Str, Time, Version,
 };
 use crate::reservation::{
     ENTRY_ANNOTATION, NoGroup, PodGroups, claim_name, claim_names, group_claim_name, group_of_member,
     is_done, is_made_for, is_reserved_for,
 };
+
+/// An item whose object was not as it was read is looked at again when a watch shows the newer one, and at the latest then.
+const CONFLICT_PAUSE: Duration = Duration::from_secs(1);
 
 /// What gates and release of the controller decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +46,36 @@ pub struct Features {
     pub groups: PodGroups,
     /// Up to 1.36 the status of a pod lost the claims that were not made in the same turn.
     pub keeps_statuses: bool,
+    /// What is done better than upstream.
+    pub deviations: Deviations,
+}
+
+/// What this implementation may do otherwise than kube-controller-manager 1.37.1 does. The default is to do as it does, which is what
+/// a simulation of it has to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deviations {
+    /// A pod that has ended gets neither claims nor reservations. Upstream reserves for it without end where the claim stays allocated
+    /// (kubernetes/kubernetes#141274), and makes its deleted claim again after a restart.
+    pub terminal_reservations: bool,
+    /// The members of a PodGroup are looked at when it appears, also where it has no claims; upstream leaves them to their back-off.
+    pub members_of_groups: bool,
+    /// What cannot be done with the gates that are set is not tried again; upstream loses that the reason is final.
+    pub final_errors: bool,
+    /// The status of a PodGroup keeps the claims that were not made in the same turn, as that of a pod does.
+    pub group_statuses: bool,
+    /// Of several claims that were made for one entry, the oldest that is not being deleted counts; upstream takes any.
+    pub oldest_claim: bool,
+}
+
+impl Deviations {
+    /// All of them.
+    pub const ALL: Self = Self {
+        terminal_reservations: true,
+        members_of_groups: true,
+        final_errors: true,
+        group_statuses: true,
+        oldest_claim: true,
+    };
 }
 
 impl Features {
@@ -49,164 +88,41 @@ impl Features {
             workloads: enabled(Gate::GenericWorkload),
             groups: PodGroups::of(environment, Component::ControllerManager),
             keeps_statuses: environment.version >= Version::minor(37),
+            deviations: Deviations::default(),
         }
     }
-}
-
-/// What the queue holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Item {
-    Pod(Key),
-    Group(Key),
-    Claim(Key),
-}
-
-/// An object that the caches do not have, and that has to be asked for before anything is decided.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lookup {
-    /// Its kind.
-    pub kind: Kind,
-    /// Namespace and name.
-    pub key: Key,
-}
-
-/// What asking for an object found.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// There is none.
-    Absent,
-    /// This one.
-    Found(Object),
-    /// Asking failed; the item is tried again.
-    Failed(String),
-}
-
-/// Something to be done.
-#[derive(Clone, Debug)]
-pub enum ClaimTask {
-    /// Ask for the object, and hand the answer to [`ResourceClaims::answer`].
-    Look(Lookup),
-    /// Carry the plan out, and report it to [`ResourceClaims::finish`].
-    Carry(Plan),
-}
-
-/// Writes for one item, in their order.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    item: Item,
-    /// The writes. The first that fails is the last that is tried.
-    pub writes: Vec<ClaimWrite>,
-    /// An event to emit once the writes are done: reason `FailedResourceClaimCreation`.
-    pub warning: Option<Warning>,
-    /// What comes after the writes.
-    pub ending: Ending,
-}
-
-impl Plan {
-    /// The claims that exist and that the plan writes.
-    pub fn claims(&self) -> Vec<Key> {
-        let keys = self.writes.iter().filter_map(|write| match write {
-            ClaimWrite::Create(_) | ClaimWrite::SetStatuses { .. } => None,
-            ClaimWrite::Reserve { claim, .. } | ClaimWrite::Release { claim, .. } => Some(claim.key()),
-            ClaimWrite::RemoveFinalizer(key) | ClaimWrite::Delete(key) => Some(key.clone()),
-        });
-        let keys: std::collections::BTreeSet<Key> = keys.collect();
-        keys.into_iter().collect()
-    }
-}
-
-/// An event about a claim that could not be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// What it is about: a pod or a PodGroup.
-    pub about: Owner,
-    /// The text.
-    pub message: String,
-}
-
-/// What becomes of an item once its writes are done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Nothing is left to do.
-    Done,
-    /// It is tried again, for this reason.
-    Retry(String),
-    /// It cannot be done, for this reason, and is not tried again.
-    Drop(String),
-}
-
-/// A pod or a PodGroup for which a claim is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// Pod or PodGroup.
-    pub kind: Kind,
-    /// Namespace and name.
-    pub key: Key,
-    /// Its UID.
-    pub uid: Str,
-}
-
-/// The name of a claim that the status of its owner tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClaimName {
-    /// It exists.
-    Known(Str),
-    /// It is the claim that the `Create` with this number among the plan's `Create`s makes.
-    Created(usize),
-}
-
-/// One write.
-#[derive(Clone, Debug)]
-pub enum ClaimWrite {
-    /// Create the claim, whose name begins with its `generateName`.
-    Create(Arc<Claim>),
-    /// Apply `status.resourceClaimStatuses` of the pod or PodGroup.
-    SetStatuses {
-        /// Whose.
-        of: Owner,
-        /// Entry and claim.
-        statuses: Vec<(Str, ClaimName)>,
-    },
-    /// Add the consumer to the claim's `status.reservedFor`, if the claim is unchanged.
-    Reserve {
-        /// The claim as it was read.
-        claim: Arc<Claim>,
-        /// Who is added.
-        consumer: ConsumerReference,
-    },
-    /// Replace `status.reservedFor`, if the claim is unchanged.
-    Release {
-        /// The claim as it was read.
-        claim: Arc<Claim>,
-        /// Who stays.
-        remaining: Vec<ConsumerReference>,
-        /// Whether the allocation goes in the same write.
-        deallocate: bool,
-    },
-    /// Remove the finalizer.
-    RemoveFinalizer(Key),
-    /// Delete the claim.
-    Delete(Key),
 }
 
 /// The state of the controller.
 #[derive(Clone, Debug)]
 pub struct ResourceClaims {
     features: Features,
-    queue: Queue<Item>,
+    queue: Queue<Subject>,
     /// UIDs of pods and groups that are known to be gone.
     deleted: RecentUids,
-    /// Claims that were created and that no watch has shown yet.
-    created: BTreeMap<Key, Arc<Claim>>,
-    /// Answers that wait for the item that asked.
-    answers: BTreeMap<Lookup, Answer>,
-    /// The item that waits for an answer.
-    asking: Option<Item>,
+    /// Jobs that are out.
+    jobs: HashMap<JobId, Out, RandomState>,
+    /// Items whose questions are answered: their turn comes first.
+    answered: VecDeque<(Subject, Answers)>,
+}
+
+/// What objects are that an item asked for.
+type Answers = BTreeMap<Lookup, Answer>;
+
+/// A job that is out.
+#[derive(Clone, Debug)]
+struct Out {
+    item: Subject,
+    /// What the item knows by asking.
+    answers: Answers,
+    /// What comes after the writes of its plan; nothing while it asks.
+    ending: Option<Ending>,
 }
 
 /// Why planning stops.
 enum Stop {
-    Look(Lookup),
+    /// These have to be asked for first.
+    Look(Vec<Lookup>),
     Retry(String),
     Drop(String),
 }
@@ -220,6 +136,32 @@ impl Stop {
     }
 }
 
+/// Collects what has to be asked for, so that it is asked for together.
+#[derive(Default)]
+struct Questions(Vec<Lookup>);
+
+impl Questions {
+    /// What was found out, or nothing where it has to be asked for.
+    fn note<T>(&mut self, found: Result<T, Stop>) -> Result<Option<T>, Stop> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Stop::Look(lookups)) => {
+                self.0.extend(lookups);
+                Ok(None)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn asked(self) -> Result<(), Stop> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(Stop::Look(self.0))
+        }
+    }
+}
+
 impl ResourceClaims {
     /// A controller that knows of nothing to do yet.
     pub fn idle(features: Features) -> Self {
@@ -227,9 +169,8 @@ impl ResourceClaims {
             features,
             queue: Queue::default(),
             deleted: RecentUids::default(),
-            created: BTreeMap::new(),
-            answers: BTreeMap::new(),
-            asking: None,
+            jobs: HashMap::default(),
+            answered: VecDeque::new(),
         }
     }
 
@@ -240,7 +181,7 @@ impl ResourceClaims {
             controller.pod_changed(cluster, pod, false);
         }
         for claim in cluster.claims() {
-            controller.queue.add(Item::Claim(claim.key()));
+            controller.queue.add(Subject::Claim(claim.key()));
         }
         if features.groups == PodGroups::Accepted {
             for group in cluster.pod_groups() {
@@ -250,8 +191,7 @@ impl ResourceClaims {
         controller
     }
 
-    /// Takes note of a change, which `cluster` has in it already.
-    pub fn observe(&mut self, cluster: &Cluster, change: &Observed) {
+    fn note(&mut self, cluster: &Cluster, change: &Observed) {
         let Some(object) = change.after.as_ref().or(change.before.as_ref()) else {
             return;
         };
@@ -267,27 +207,24 @@ impl ResourceClaims {
             }
             Object::ResourceClaim(claim) => self.claim_changed(cluster, claim, deleted),
             Object::ResourceClaimTemplate(template) if !deleted => {
-                let name = Some(&template.metadata.name);
-                let pods: Vec<_> = cluster
-                    .pods_in(&template.metadata.namespace)
-                    .filter(|pod| uses_template(&pod.spec.resource_claims, name))
-                    .cloned()
-                    .collect();
+                let key = template.metadata.key();
+                let pods: Vec<_> = cluster.pods_of_template(&key).cloned().collect();
                 for pod in pods {
                     self.pod_changed(cluster, &pod, false);
                 }
                 if self.features.groups == PodGroups::Accepted {
-                    for group in cluster.pod_groups() {
-                        if group.metadata.namespace == template.metadata.namespace
-                            && uses_template(&group.spec.resource_claims, name)
-                        {
-                            self.group_changed(cluster, group, false);
-                        }
+                    for group in cluster.groups_of_template(&key) {
+                        self.group_changed(cluster, group, false);
                     }
                 }
             }
-            Object::PodGroup(group) if self.features.groups == PodGroups::Accepted => {
-                self.group_changed(cluster, group, deleted);
+            Object::PodGroup(group) => {
+                if self.features.groups == PodGroups::Accepted {
+                    self.group_changed(cluster, group, deleted);
+                }
+                if self.features.deviations.members_of_groups && self.features.workloads && !deleted {
+                    self.members_changed(cluster, group);
+                }
             }
             _ => {}
         }
@@ -304,17 +241,17 @@ impl ResourceClaims {
         }
         if deleted || is_done(pod) {
             for key in claim_names(pod).filter_map(|name| name.key()) {
-                self.queue.add(Item::Claim(key));
+                self.queue.add(Subject::Claim(key));
             }
         }
         if self.pod_needs_work(cluster, pod) {
-            self.queue.add(Item::Pod(pod.key()));
+            self.queue.add(Subject::Pod(pod.key()));
         }
     }
 
     /// Mirrors `podNeedsWork`.
     fn pod_needs_work(&self, cluster: &Cluster, pod: &Pod) -> bool {
-        if pod.metadata.is_deleting() {
+        if pod.metadata.is_deleting() || !self.may_get_claims(pod) {
             return false;
         }
         pod.spec.resource_claims.iter().any(|entry| {
@@ -338,6 +275,11 @@ impl ResourceClaims {
         })
     }
 
+    /// Whether the pod may get claims and reservations, as far as its phase decides.
+    fn may_get_claims(&self, pod: &Pod) -> bool {
+        !(self.features.deviations.terminal_reservations && is_done(pod))
+    }
+
     /// The group that the pod is a member of.
     fn group_of<'a>(&self, cluster: &'a Cluster, pod: &Pod) -> Result<Option<&'a Arc<PodGroup>>, NoGroup> {
         group_of_member(cluster, pod, self.features.workloads)
@@ -358,7 +300,7 @@ impl ResourceClaims {
         if deleted {
             self.deleted.add(&group.metadata.uid);
             for key in names().filter_map(|name| name.ok()?.key()) {
-                self.queue.add(Item::Claim(key));
+                self.queue.add(Subject::Claim(key));
             }
         }
         let needs_work = !group.metadata.is_deleting()
@@ -375,8 +317,12 @@ impl ResourceClaims {
                     }
                 });
         if needs_work {
-            self.queue.add(Item::Group(group.metadata.key()));
+            self.queue.add(Subject::PodGroup(group.metadata.key()));
         }
+        self.members_changed(cluster, group);
+    }
+
+    fn members_changed(&mut self, cluster: &Cluster, group: &PodGroup) {
         let members: Vec<_> = cluster.pods_of_group(&group.metadata.key()).cloned().collect();
         for pod in members {
             self.pod_changed(cluster, &pod, false);
@@ -386,16 +332,15 @@ impl ResourceClaims {
     /// Mirrors `enqueueResourceClaim`.
     fn claim_changed(&mut self, cluster: &Cluster, claim: &Claim, deleted: bool) {
         let key = claim.key();
-        self.created.remove(&key);
         if !deleted {
-            self.queue.add(Item::Claim(key.clone()));
+            self.queue.add(Subject::Claim(key.clone()));
         }
         let pods: Vec<_> = cluster.pods_of_claim(&key).cloned().collect();
         for pod in pods {
             self.pod_changed(cluster, &pod, false);
         }
         if self.features.groups == PodGroups::Accepted {
-            for group in cluster.pod_groups() {
+            for group in cluster.groups_of_claim(&key) {
                 let entries = &group.spec.resource_claims;
                 let means_it = |entry| {
                     group_claim_name(group, entry).is_ok_and(|name| name.key().as_ref() == Some(&key))
@@ -407,70 +352,38 @@ impl ResourceClaims {
         }
     }
 
-    /// When there is something to do.
-    pub fn next_due(&self, now: crate::model::Time) -> Option<crate::model::Time> {
-        self.queue.next_due(now)
+    /// The item whose turn it is at `now`, with what it knows by asking.
+    fn turn(&mut self, now: Time) -> Option<(Subject, Answers)> {
+        let fresh = |item| (item, Answers::new());
+        self.answered
+            .pop_front()
+            .or_else(|| self.queue.pop(now).map(fresh))
     }
 
-    /// The next task that is due at `now`.
-    pub fn next(&mut self, cluster: &Cluster, now: crate::model::Time) -> Option<ClaimTask> {
-        loop {
-            let item = match self.asking.take() {
-                Some(item) => item,
-                None => self.queue.pop(now)?,
-            };
-            let mut plan = Plan {
-                item,
-                writes: Vec::new(),
-                warning: None,
-                ending: Ending::Done,
-            };
-            let planned = match plan.item.clone() {
-                Item::Pod(key) => self.sync_pod(cluster, &key, &mut plan),
-                Item::Group(key) => self.sync_group(cluster, &key, &mut plan),
-                Item::Claim(key) => self.sync_claim(cluster, &key, &mut plan),
-            };
-            match planned {
-                Ok(()) => {}
-                Err(Stop::Retry(why)) => plan.ending = Ending::Retry(why),
-                Err(Stop::Drop(why)) => plan.ending = Ending::Drop(why),
-                Err(Stop::Look(lookup)) => {
-                    self.asking = Some(plan.item);
-                    return Some(ClaimTask::Look(lookup));
-                }
-            }
-            self.answers.clear();
-            if plan.writes.is_empty() && plan.warning.is_none() {
-                self.end(&plan.item, &plan.ending, now);
-            } else {
-                return Some(ClaimTask::Carry(plan));
-            }
+    /// What is wanted for the item.
+    fn plan(&mut self, item: &Subject, answers: &Answers, cluster: &Cluster) -> Result<Plan, Stop> {
+        let mut plan = Plan {
+            writes: Vec::new(),
+            warning: None,
+            ending: Ending::Done,
+        };
+        let planned = match item {
+            Subject::Pod(key) => self.sync_pod(cluster, key, answers, &mut plan),
+            Subject::PodGroup(key) => self.sync_group(cluster, key, answers, &mut plan),
+            Subject::Claim(key) => self.sync_claim(cluster, key, answers, &mut plan),
+            // These are the other controller's.
+            Subject::Eviction(_) | Subject::Rule(..) => Ok(()),
+        };
+        match planned {
+            Ok(()) => {}
+            Err(Stop::Retry(why)) => plan.ending = Ending::Retry(why),
+            Err(Stop::Drop(why)) => plan.ending = Ending::Drop(why),
+            Err(look) => return Err(look),
         }
+        Ok(plan)
     }
 
-    /// Takes the answer to a lookup; the item that asked comes next.
-    pub fn answer(&mut self, lookup: Lookup, answer: Answer) {
-        self.answers.insert(lookup, answer);
-    }
-
-    /// Says how far the plan was carried out: the claims that were created, and whether a write failed.
-    pub fn finish(
-        &mut self,
-        plan: &Plan,
-        created: Vec<Arc<Claim>>,
-        failure: Option<String>,
-        now: crate::model::Time,
-    ) {
-        for claim in created {
-            self.created.insert(claim.key(), claim);
-        }
-        match failure {
-            Some(why) => self.end(&plan.item, &Ending::Retry(why), now),
-            None => self.end(&plan.item, &plan.ending, now),
-        }
-    }
-
-    fn end(&mut self, item: &Item, ending: &Ending, now: crate::model::Time) {
+    fn end(&mut self, item: &Subject, ending: &Ending, now: Time) {
         match ending {
             Ending::Retry(_) => self.queue.retry(item.clone(), now),
             Ending::Done | Ending::Drop(_) => self.queue.forget(item),
@@ -478,44 +391,118 @@ impl ResourceClaims {
         self.queue.done(item);
     }
 
-    /// The object, once it was asked for.
-    fn ask(&self, kind: Kind, key: &Key) -> Result<Option<&Object>, Stop> {
-        let lookup = Lookup {
-            kind,
-            key: key.clone(),
-        };
-        match self.answers.get(&lookup) {
-            None => Err(Stop::Look(lookup)),
-            Some(Answer::Absent) => Ok(None),
-            Some(Answer::Found(object)) => Ok(Some(object)),
-            Some(Answer::Failed(why)) => Err(Stop::Retry(why.clone())),
-        }
-    }
-
     /// Whether the claim exists and `is_right`. Mirrors `claimExists`.
     fn claim_exists(
-        &self,
         cluster: &Cluster,
+        answers: &Answers,
         key: &Key,
         is_right: impl Fn(&Claim) -> bool,
     ) -> Result<bool, Stop> {
-        if let Some(claim) = cluster.claim(key).or_else(|| self.created.get(key)) {
+        if let Some(claim) = cluster.claim(key) {
             return Ok(is_right(claim));
         }
-        Ok(match self.ask(Kind::ResourceClaim, key)? {
+        Ok(match found(answers, Kind::ResourceClaim, key)? {
             Some(Object::ResourceClaim(claim)) => is_right(claim),
             _ => false,
         })
     }
 
     /// The claim that was made for `entry` of the owner.
-    fn made_for<'a>(&'a self, cluster: &'a Cluster, owner: &Owner, entry: &Str) -> Option<&'a Arc<Claim>> {
-        let is_own =
-            |claim: &&Arc<Claim>| is_made_for(claim, owner.kind, &owner.key.namespace, &owner.uid, entry);
-        cluster
+    fn made_for<'a>(&self, cluster: &'a Cluster, owner: &Owner, entry: &Str) -> Option<&'a Arc<Claim>> {
+        let mut made = cluster
             .claims_of_owner(&owner.uid)
-            .find(is_own)
-            .or_else(|| self.created.values().find(is_own))
+            .filter(|claim| is_made_for(claim, owner.kind, &owner.key.namespace, &owner.uid, entry));
+        if !self.features.deviations.oldest_claim {
+            return made.next();
+        }
+        made.filter(|claim| !claim.metadata.is_deleting())
+            .min_by_key(|claim| claim.metadata.creation_timestamp)
+    }
+}
+
+impl Controller for ResourceClaims {
+    fn observe(&mut self, cluster: &Cluster, change: &Observed, _: Time) -> Vec<Notice> {
+        self.note(cluster, change);
+        Vec::new()
+    }
+
+    fn next_due(&self, now: Time) -> Option<Time> {
+        if self.answered.is_empty() {
+            self.queue.next_due(now)
+        } else {
+            Some(now)
+        }
+    }
+
+    fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
+        loop {
+            let (item, answers) = self.turn(now)?;
+            let (work, ending) = match self.plan(&item, &answers, cluster) {
+                Ok(plan) if plan.writes.is_empty() && plan.warning.is_none() => {
+                    self.end(&item, &plan.ending, now);
+                    continue;
+                }
+                Ok(plan) => {
+                    let ending = plan.ending.clone();
+                    (Work::Carry(plan), Some(ending))
+                }
+                Err(Stop::Look(lookups)) => (Work::Look(lookups), None),
+                // The plan has them as its ending.
+                Err(Stop::Retry(_) | Stop::Drop(_)) => continue,
+            };
+            let out = Out {
+                item: item.clone(),
+                answers,
+                ending,
+            };
+            self.jobs.insert(id, out);
+            return Some((item, work));
+        }
+    }
+
+    fn look_again(&mut self, subject: &Subject) {
+        self.queue.add(subject.clone());
+    }
+
+    fn done(&mut self, id: JobId, outcome: Outcome, now: Time) {
+        let Some(Out {
+            item,
+            mut answers,
+            ending,
+        }) = self.jobs.remove(&id)
+        else {
+            return;
+        };
+        match (outcome, ending) {
+            (Outcome::Answers(more), _) => {
+                answers.extend(more);
+                self.answered.push_back((item, answers));
+            }
+            (Outcome::Done | Outcome::Gone, Some(ending)) => self.end(&item, &ending, now),
+            (Outcome::Parked, _) => self.end(&item, &Ending::Done, now),
+            (Outcome::Taken, _) => self.answered.push_back((item, Answers::new())),
+            (Outcome::Conflict, _) => {
+                self.queue.push(item.clone(), now.after(CONFLICT_PAUSE), now);
+                self.queue.done(&item);
+            }
+            (Outcome::Refused(why), _) => self.end(&item, &Ending::Retry(why), now),
+            // Whoever only asked has not done anything yet.
+            (Outcome::Unreachable | Outcome::Done | Outcome::Gone, _) => self.queue.put_back(&item),
+        }
+    }
+}
+
+/// The object, once it was asked for.
+fn found<'a>(answers: &'a Answers, kind: Kind, key: &Key) -> Result<Option<&'a Object>, Stop> {
+    let lookup = Lookup {
+        kind,
+        key: key.clone(),
+    };
+    match answers.get(&lookup) {
+        None => Err(Stop::Look(vec![lookup])),
+        Some(Answer::Absent) => Ok(None),
+        Some(Answer::Found(object)) => Ok(Some(object)),
+        Some(Answer::Failed(why)) => Err(Stop::Retry(why.clone())),
     }
 }
 
@@ -535,12 +522,6 @@ impl Owner {
             uid: group.metadata.uid.clone(),
         }
     }
-}
-
-fn uses_template(entries: &[crate::model::PodClaim], name: Option<&Str>) -> bool {
-    entries
-        .iter()
-        .any(|entry| entry.resource_claim_template_name.as_ref() == name)
 }
 
 #[cfg(test)]

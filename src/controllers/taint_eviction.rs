@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use super::{Observed, Queue, RecentUids};
+use super::work::{JobId, Notice, Outcome, PodRef, Subject, Work};
+use super::{Controller, Observed, Queue, RecentUids};
 use crate::devices::{Origin, RuleSupport, Rules, Taints};
 use crate::eviction::{
     Eviction, Release, RuleCounts, claim_eviction, condition_of, consumers, count, namespaces, pending,
@@ -25,75 +26,6 @@ const STATUS_PERIOD: Duration = Duration::from_secs(10);
 
 /// For so many claims it pays to gather the taints of the whole cluster.
 const GATHERING: usize = 1000;
-
-/// A pod, and no other of the same name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PodRef {
-    /// Namespace and name.
-    pub key: Key,
-    /// Its UID.
-    pub uid: Str,
-}
-
-impl PodRef {
-    /// A reference to `pod`.
-    pub fn of(pod: &Pod) -> Self {
-        Self {
-            key: pod.key(),
-            uid: pod.metadata.uid.clone(),
-        }
-    }
-}
-
-/// What the queue holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Item {
-    /// A pod that may have to go.
-    Pod(PodRef),
-    /// A rule, by name and UID, whose status may have to change.
-    Rule(Str, Str),
-}
-
-/// Something to be done. Report the result to [`TaintEviction::finish`].
-#[derive(Clone, Debug)]
-pub struct EvictionTask {
-    item: Item,
-    /// What.
-    pub action: EvictionAction,
-}
-
-/// What is to be done.
-#[derive(Clone, Debug)]
-pub enum EvictionAction {
-    /// The pod has to go now: read it, and unless it is gone, another one or being deleted already, say "Marking for deletion" in an
-    /// event, set its condition `DisruptionTarget`, and delete it with its UID as precondition.
-    Evict {
-        /// The pod.
-        pod: PodRef,
-        /// Since when, and why.
-        eviction: Eviction,
-    },
-    /// Apply the condition to the rule with that UID.
-    SetCondition {
-        /// Name of the rule.
-        rule: Str,
-        /// Its UID.
-        uid: Str,
-        /// The condition.
-        condition: Condition,
-    },
-}
-
-/// How a task went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EvictionResult {
-    /// It is done. Also said of a pod that was being deleted already: upstream counts it as evicted.
-    Done,
-    /// The object does not exist, or is another one.
-    Gone,
-    /// It has to be tried again.
-    Failed,
-}
 
 /// The state of the controller.
 #[derive(Clone, Debug)]
@@ -111,7 +43,9 @@ pub struct TaintEviction {
     evicted: RecentUids,
     /// By UID of the rule, how many pods were evicted because of it.
     evicted_by_rule: BTreeMap<Str, usize>,
-    queue: Queue<Item>,
+    queue: Queue<Subject>,
+    /// Jobs that are out, each with what it wants to evict.
+    jobs: HashMap<JobId, (Subject, Option<Eviction>), RandomState>,
 }
 
 impl TaintEviction {
@@ -120,7 +54,7 @@ impl TaintEviction {
         let mut controller = Self::planned(cluster, release, now);
         if release.rules == RuleSupport::On {
             for rule in cluster.rules() {
-                controller.queue.add(Item::of_rule(rule));
+                controller.queue.add(subject_of(rule));
             }
         }
         controller.push_plans(now);
@@ -137,6 +71,7 @@ impl TaintEviction {
             evicted: RecentUids::default(),
             evicted_by_rule: BTreeMap::new(),
             queue: Queue::default(),
+            jobs: HashMap::default(),
         };
         if !release.evicts {
             return controller;
@@ -169,7 +104,7 @@ impl TaintEviction {
     fn push_plans(&mut self, now: Time) {
         let plans: BTreeMap<_, _> = self.plans.iter().collect();
         for (pod, eviction) in plans {
-            self.queue.push(Item::Pod(pod.clone()), eviction.at, now);
+            self.queue.push(Subject::Eviction(pod.clone()), eviction.at, now);
         }
     }
 
@@ -178,9 +113,13 @@ impl TaintEviction {
         self.plans.iter().collect()
     }
 
-    /// Takes note of a change, which `cluster` has in it already. Returns the pods whose planned eviction is called off: each gets an
-    /// event "Cancelling deletion".
-    pub fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<PodRef> {
+    /// Whether the pod has to go, now or later.
+    pub(super) fn has_plan(&self, pod: &PodRef) -> bool {
+        self.plans.contains_key(pod)
+    }
+
+    /// Takes note of a change, and returns the pods whose planned eviction is called off.
+    fn note_change(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<PodRef> {
         let mut cancelled = Vec::new();
         if !self.release.evicts {
             return cancelled;
@@ -316,7 +255,7 @@ impl TaintEviction {
         match (before, after) {
             (_, Some(after)) if self.release.rules == RuleSupport::On => {
                 // Before any pod, so that the first status tells how many there are.
-                self.queue.add(Item::of_rule(after));
+                self.queue.add(subject_of(after));
             }
             (Some(before), None) => {
                 self.evicted_by_rule.remove(&before.metadata.uid);
@@ -449,7 +388,8 @@ impl TaintEviction {
             }
             return;
         };
-        self.queue.push(Item::Pod(reference.clone()), eviction.at, now);
+        self.queue
+            .push(Subject::Eviction(reference.clone()), eviction.at, now);
         for rule in eviction.reasons.iter().filter_map(Origin::rule) {
             self.push_status(rule, now);
         }
@@ -458,58 +398,28 @@ impl TaintEviction {
 
     fn push_status(&mut self, rule: &TaintRule, now: Time) {
         if self.release.rules == RuleSupport::On {
-            self.queue
-                .push(Item::of_rule(rule), now.after(STATUS_PERIOD), now);
+            self.queue.push(subject_of(rule), now.after(STATUS_PERIOD), now);
         }
-    }
-
-    /// When there is something to do, or to look at.
-    pub fn next_due(&self, now: Time) -> Option<Time> {
-        self.queue.next_due(now)
-    }
-
-    /// The next task that is due at `now`.
-    pub fn next(&mut self, cluster: &Cluster, now: Time) -> Option<EvictionTask> {
-        while let Some(item) = self.queue.pop(now) {
-            let action = match &item {
-                Item::Pod(pod) => self.pod_is_due(pod, now),
-                Item::Rule(name, uid) => self.status_is_due(cluster, name, uid, now),
-            };
-            match action {
-                Some(action) => return Some(EvictionTask { item, action }),
-                None => {
-                    self.queue.forget(&item);
-                    self.queue.done(&item);
-                }
-            }
-        }
-        None
     }
 
     /// Mirrors `maybeDeletePod`.
-    fn pod_is_due(&mut self, pod: &PodRef, now: Time) -> Option<EvictionAction> {
+    fn pod_is_due(&mut self, pod: &PodRef, now: Time) -> Option<Work> {
         let eviction = self.plans.get(pod)?.clone();
         if self.evicted.has(&pod.uid) {
             return None;
         }
         if eviction.at > now {
-            self.queue.push(Item::Pod(pod.clone()), eviction.at, now);
+            self.queue.push(Subject::Eviction(pod.clone()), eviction.at, now);
             return None;
         }
-        Some(EvictionAction::Evict {
+        Some(Work::Evict {
             pod: pod.clone(),
             eviction,
         })
     }
 
     /// Mirrors `maybeUpdateRuleStatus`.
-    fn status_is_due(
-        &mut self,
-        cluster: &Cluster,
-        name: &Str,
-        uid: &Str,
-        now: Time,
-    ) -> Option<EvictionAction> {
+    fn status_is_due(&mut self, cluster: &Cluster, name: &Str, uid: &Str, now: Time) -> Option<Work> {
         let rule = cluster.rule(name).filter(|rule| rule.metadata.uid == *uid)?;
         let existing = condition_of(rule);
         if let Some(existing) = existing.filter(|c| c.observed_generation == rule.metadata.generation) {
@@ -517,7 +427,7 @@ impl TaintEviction {
                 .last_transition_time
                 .map(|last| last.after(STATUS_PERIOD));
             if let Some(next) = next.filter(|next| *next > now) {
-                self.queue.push(Item::of_rule(rule), next, now);
+                self.queue.push(subject_of(rule), next, now);
                 return None;
             }
         }
@@ -536,7 +446,7 @@ impl TaintEviction {
                     ..condition.clone()
                 }
         });
-        (!is_same).then(|| EvictionAction::SetCondition {
+        (!is_same).then(|| Work::SetCondition {
             rule: name.clone(),
             uid: uid.clone(),
             condition,
@@ -558,33 +468,80 @@ impl TaintEviction {
         }
     }
 
-    /// Says how `task` went.
-    pub fn finish(&mut self, task: EvictionTask, result: EvictionResult, now: Time) {
-        let EvictionTask { item, action } = task;
-        if result == EvictionResult::Failed {
-            self.queue.retry(item.clone(), now);
-            self.queue.done(&item);
-            return;
+    /// A pod had its turn; `is_own` says whether that was this controller's doing.
+    fn had_its_turn(&mut self, pod: &PodRef, eviction: &Eviction, is_own: bool, now: Time) {
+        self.plans.remove(pod);
+        self.evicted.add(&pod.uid);
+        if is_own {
+            for rule in eviction.reasons.iter().filter_map(Origin::rule) {
+                *self.evicted_by_rule.entry(rule.metadata.uid.clone()).or_default() += 1;
+                self.push_status(rule, now);
+            }
         }
-        if let EvictionAction::Evict { pod, eviction } = action {
-            self.plans.remove(&pod);
-            self.evicted.add(&pod.uid);
-            if result == EvictionResult::Done {
-                for rule in eviction.reasons.iter().filter_map(Origin::rule) {
-                    *self.evicted_by_rule.entry(rule.metadata.uid.clone()).or_default() += 1;
-                    self.push_status(rule, now);
+    }
+}
+
+impl Controller for TaintEviction {
+    fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<Notice> {
+        let cancelled = self.note_change(cluster, change, now);
+        cancelled.into_iter().map(Notice::EvictionCancelled).collect()
+    }
+
+    fn next_due(&self, now: Time) -> Option<Time> {
+        self.queue.next_due(now)
+    }
+
+    fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
+        while let Some(item) = self.queue.pop(now) {
+            let work = match &item {
+                Subject::Eviction(pod) => self.pod_is_due(pod, now),
+                Subject::Rule(name, uid) => self.status_is_due(cluster, name, uid, now),
+                // These are the other controller's.
+                Subject::Pod(_) | Subject::PodGroup(_) | Subject::Claim(_) => None,
+            };
+            let Some(work) = work else {
+                self.queue.forget(&item);
+                self.queue.done(&item);
+                continue;
+            };
+            let eviction = match &work {
+                Work::Evict { eviction, .. } => Some(eviction.clone()),
+                _ => None,
+            };
+            self.jobs.insert(id, (item.clone(), eviction));
+            return Some((item, work));
+        }
+        None
+    }
+
+    fn look_again(&mut self, subject: &Subject) {
+        self.queue.add(subject.clone());
+    }
+
+    fn done(&mut self, id: JobId, outcome: Outcome, now: Time) {
+        let Some((item, eviction)) = self.jobs.remove(&id) else {
+            return;
+        };
+        match outcome {
+            Outcome::Unreachable => return self.queue.put_back(&item),
+            Outcome::Refused(_) | Outcome::Conflict | Outcome::Taken => {
+                self.queue.retry(item.clone(), now);
+                return self.queue.done(&item);
+            }
+            Outcome::Done | Outcome::Gone | Outcome::Answers(_) => {
+                if let (Subject::Eviction(pod), Some(eviction)) = (&item, eviction) {
+                    self.had_its_turn(pod, &eviction, matches!(outcome, Outcome::Done), now);
                 }
             }
+            Outcome::Parked => {}
         }
         self.queue.forget(&item);
         self.queue.done(&item);
     }
 }
 
-impl Item {
-    fn of_rule(rule: &TaintRule) -> Self {
-        Self::Rule(rule.metadata.name.clone(), rule.metadata.uid.clone())
-    }
+fn subject_of(rule: &TaintRule) -> Subject {
+    Subject::Rule(rule.metadata.name.clone(), rule.metadata.uid.clone())
 }
 
 fn evicting_rules(cluster: &Cluster) -> Rules {

@@ -35,6 +35,17 @@ pub enum Implementation {
     Experimental,
 }
 
+/// How the API server of `environment` compiles expressions of objects that are being written.
+pub fn expressions_of_new_objects(environment: &Environment) -> cel::Environment {
+    let on = |gate| environment.enabled(Component::ApiServer, gate);
+    let features = cel::Features {
+        consumable_capacity: on(Gate::DRAConsumableCapacity),
+        list_type_attributes: on(Gate::DRAListTypeAttributes),
+    };
+    cel::Environment::new(environment.emulated_minor, features)
+        .compatible_with(environment.min_compatibility_minor)
+}
+
 impl Features {
     /// The features that the gates of the scheduler switch on. Mirrors `dynamicresources.go`, `AllocatorFeatures`.
     pub fn of(environment: &Environment) -> Self {

@@ -35,7 +35,7 @@ pub use classes::{ClassSelectors, DeviceClasses, Match, SelectableDevice};
 pub(crate) use counters::{Compatibility, CounterIx, InView, SetIx, Usage};
 pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
-pub use features::{Features, Implementation};
+pub use features::{Features, Implementation, expressions_of_new_objects};
 pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
 pub use judge::RuledOut;
 pub(crate) use judge::{not_allocatable, not_selectable};

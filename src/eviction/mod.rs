@@ -12,6 +12,6 @@ pub use due::{Eviction, Tolerance, claim_eviction, due, tolerance};
 pub use pods::{consumers, evicting_claims, pod_eviction};
 pub use release::Release;
 pub use status::{
-    EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
+    EVICTION_IN_PROGRESS, MARKED, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
     rule_condition,
 };

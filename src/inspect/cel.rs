@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::Warnings;
 use super::claim_filter::names_device;
-use crate::cel::{DeviceInput, Environment, FailingTerm, Features, Program, Refusal};
-use crate::devices::{ClassSelectors, DeviceNode, Match, WantedNode, node_of};
-use crate::model::{Cluster, Component, DeviceId, Gate, Kind, Str, TOO_MUCH_WORK};
+use crate::cel::{DeviceInput, Environment, FailingTerm, Program, Refusal};
+use crate::devices::{ClassSelectors, DeviceNode, Match, WantedNode, expressions_of_new_objects, node_of};
+use crate::model::{Cluster, DeviceId, Kind, Str, TOO_MUCH_WORK};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -137,13 +137,7 @@ pub const CEL_NEEDS: [Kind; 1] = [Kind::ResourceSlice];
 
 /// What `expression` comes to in `cluster`.
 pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> SelectorReport {
-    let known = cluster.environment();
-    let features = Features {
-        consumable_capacity: known.enabled(Component::ApiServer, Gate::DRAConsumableCapacity),
-        list_type_attributes: known.enabled(Component::ApiServer, Gate::DRAListTypeAttributes),
-    };
-    let server =
-        Environment::new(known.emulated_minor, features).compatible_with(known.min_compatibility_minor);
+    let server = expressions_of_new_objects(cluster.environment());
     let selectors = ClassSelectors::of(cluster);
     let selector = selectors.selector(&expression.into());
     let mut warnings = Warnings::default();

@@ -20,6 +20,7 @@ mod references;
 mod remedy;
 mod reserved;
 mod select;
+mod shadow;
 mod status;
 mod taints;
 mod warnings;
@@ -40,6 +41,7 @@ pub use health::{Health, HealthIndex, HealthReport};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
+pub use shadow::{ShadowItem, ShadowReport, shadow_report};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
     status,

@@ -124,7 +124,8 @@ pub struct GateLine {
 }
 
 /// Kinds that the report is made from.
-pub const STATUS_NEEDS: [Kind; 9] = [
+pub const STATUS_NEEDS: [Kind; 10] = [
+    Kind::Namespace,
     Kind::Node,
     Kind::DeviceClass,
     Kind::ResourceSlice,
@@ -423,7 +424,7 @@ mod tests {
                     {"state": "allocated", "count": 2},
                     {"state": "allocated,reserved", "count": 1}]},
                 "kubelets": [],
-                "findings": {"errors": 1, "warnings": 5, "infos": 0},
+                "findings": {"errors": 1, "warnings": 6, "infos": 0},
             })
         );
         assert!(report.version_is_assumed);

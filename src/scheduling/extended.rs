@@ -3,6 +3,7 @@
 //! Mirrors `extendeddynamicresources.go` and `extendedresourcecache.go`, v1.37.1. A container asks for `example.com/gpu: 2`; where
 //! the node has no such resource of its own, the scheduler allocates two devices of the class that provides it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -31,13 +32,26 @@ pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a A
             .as_ref()
             .is_some_and(|name| name == resource)
     });
-    // Classes come in the order of their names, and `max_by` keeps the last of equals.
-    named.max_by(|a, b| {
-        let created = |class: &Class| class.metadata.creation_timestamp;
-        created(a)
-            .cmp(&created(b))
-            .then_with(|| b.metadata.name.cmp(&a.metadata.name))
-    })
+    named.max_by(|a, b| rank(a).cmp(&rank(b)))
+}
+
+/// Of classes with one extended resource that with the greatest rank provides it.
+fn rank(class: &Class) -> impl Ord + use<'_> {
+    (class.metadata.creation_timestamp, Reverse(&class.metadata.name))
+}
+
+/// The classes that name each extended resource. The first provides it, the others do not.
+pub fn classes_of_resources(cluster: &Cluster) -> BTreeMap<&Str, Vec<&Arc<Class>>> {
+    let mut named: BTreeMap<&Str, Vec<&Arc<Class>>> = BTreeMap::new();
+    for class in cluster.classes() {
+        if let Some(resource) = &class.spec.extended_resource_name {
+            named.entry(resource).or_default().push(class);
+        }
+    }
+    for classes in named.values_mut() {
+        classes.sort_by(|a, b| rank(b).cmp(&rank(a)));
+    }
+    named
 }
 
 /// Whether a DeviceClass may provide a resource. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
@@ -246,6 +260,11 @@ mod tests {
             Some("old")
         );
         assert_eq!(class("x.io/other"), None);
+        let named = classes_of_resources(&cluster)
+            .remove(&Str::from("x.io/gpu"))
+            .unwrap();
+        let named: Vec<_> = named.iter().map(|class| class.metadata.name.as_str()).collect();
+        assert_eq!(named, ["b", "c", "old"]);
     }
 
     #[test]

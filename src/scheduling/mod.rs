@@ -8,6 +8,7 @@
 //! - `message`: what the scheduler says when none fits;
 //! - `parallel`: many nodes on the caller's threads;
 //! - `locality`: the part of a cluster that decides about one node;
+//! - `daemons`: the pods of a DaemonSet;
 //! - `placement`: what the cluster looks like afterwards;
 //! - `assumptions`: gates of which nothing tells, and what the other value would change;
 //! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
@@ -18,6 +19,7 @@ mod assumptions;
 mod binding;
 mod claims;
 mod cycle;
+mod daemons;
 mod doubts;
 mod extended;
 mod fixes;
@@ -35,8 +37,9 @@ pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
+pub use daemons::daemon_pods;
 pub use doubts::{disagreeing_pools, doubts};
-pub use extended::IN_MEMORY_CLAIM;
+pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};
 pub use fixes::{
     ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
 };

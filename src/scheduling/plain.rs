@@ -115,7 +115,7 @@ impl<'a> PlainFilters<'a> {
         if let Some(taint) = untolerated(pod, node).next() {
             return Some(Plain::TaintToleration(taint.clone()));
         }
-        if !self.matches_affinity(node) {
+        if !matches_affinity(pod, node) {
             return Some(Plain::NodeAffinity);
         }
         if self
@@ -127,25 +127,6 @@ impl<'a> PlainFilters<'a> {
         }
         let insufficient = self.insufficient(node, usage);
         (!insufficient.is_empty()).then_some(Plain::NodeResourcesFit(insufficient))
-    }
-
-    /// Mirrors `nodeaffinity.go`, `RequiredNodeAffinity.Match`, v1.37.1; what can't be evaluated does not match.
-    fn matches_affinity(&self, node: &Node) -> bool {
-        let labels = self.pod.spec.node_selector.iter();
-        if !labels
-            .into_iter()
-            .all(|(key, value)| node.metadata.label(key) == Some(value))
-        {
-            return false;
-        }
-        let affinity = self
-            .pod
-            .spec
-            .affinity
-            .as_ref()
-            .and_then(|affinity| affinity.node_affinity.as_ref());
-        let required = affinity.and_then(|a| a.required_during_scheduling_ignored_during_execution.as_ref());
-        required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
     }
 
     /// Mirrors `noderesources/fit.go`, `fitsRequest`.
@@ -179,6 +160,19 @@ impl<'a> PlainFilters<'a> {
         }
         shortages
     }
+}
+
+/// Whether the node has the labels that the pod wants, and its affinity lets it there. Mirrors `nodeaffinity.go`,
+/// `RequiredNodeAffinity.Match`, v1.37.1; what can't be evaluated does not match.
+pub(super) fn matches_affinity(pod: &Pod, node: &Node) -> bool {
+    let mut labels = pod.spec.node_selector.iter();
+    if !labels.all(|(key, value)| node.metadata.label(key) == Some(value)) {
+        return false;
+    }
+    let affinity = pod.spec.affinity.as_ref();
+    let affinity = affinity.and_then(|affinity| affinity.node_affinity.as_ref());
+    let required = affinity.and_then(|a| a.required_during_scheduling_ignored_during_execution.as_ref());
+    required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
 }
 
 /// Taints of the node that keep the pod off.

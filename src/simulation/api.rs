@@ -6,8 +6,8 @@ use super::World;
 use super::nodes::is_lost;
 use super::owners::made_up_uid;
 use super::timeline::What;
-use crate::controllers::{ClaimName, ClaimWrite, EvictionAction, EvictionResult, Owner, Plan, PodRef};
-use crate::eviction::EVICTION_IN_PROGRESS;
+use crate::controllers::{ClaimName, ClaimWrite, Outcome, Owner, Plan, PodRef};
+use crate::eviction::{EVICTION_IN_PROGRESS, Eviction, MARKED};
 use crate::model::{
     Change, Claim, Condition, DeviceId, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
 };
@@ -16,54 +16,56 @@ use crate::model::{
 const DEFAULT_GRACE_SECONDS: i64 = 30;
 
 impl World<'_> {
-    /// Does what the eviction controller wants.
-    pub(super) fn carry_out(&mut self, action: &EvictionAction) -> EvictionResult {
-        match action {
-            EvictionAction::Evict { pod, eviction } => {
-                let Some(current) = self.pod(pod) else {
-                    return EvictionResult::Gone;
-                };
-                if current.metadata.is_deleting() {
-                    return EvictionResult::Done;
-                }
-                let grace_seconds = grace_seconds(&current);
-                self.note(
-                    &pod.key,
-                    &pod.uid,
-                    What::PodDeleted {
-                        eviction: eviction.clone(),
-                        grace_seconds,
-                    },
-                );
-                self.delete_pod(&current, grace_seconds);
-                EvictionResult::Done
-            }
-            EvictionAction::SetCondition { rule, uid, condition } => {
-                let Some(current) = self.cluster.rule(rule).filter(|found| found.metadata.uid == *uid) else {
-                    return EvictionResult::Gone;
-                };
-                let mut changed = (**current).clone();
-                changed
-                    .status
-                    .conditions
-                    .retain(|known| known.type_ != EVICTION_IN_PROGRESS);
-                changed.status.conditions.push(condition.clone());
-                let key = changed.metadata.key();
-                self.note(
-                    &key,
-                    uid,
-                    What::RuleStatus {
-                        condition: condition.clone(),
-                    },
-                );
-                self.apply(Change::Put(Object::DeviceTaintRule(Arc::new(changed))));
-                EvictionResult::Done
-            }
+    /// The pod is marked for deletion, unless it is already.
+    pub(super) fn evict(&mut self, pod: &PodRef, eviction: &Eviction) -> Outcome {
+        let Some(current) = self.pod(pod) else {
+            return Outcome::Gone;
+        };
+        if current.metadata.is_deleting() {
+            return Outcome::Done;
         }
+        let grace_seconds = grace_seconds(&current);
+        self.note(
+            &pod.key,
+            &pod.uid,
+            What::PodDeleted {
+                eviction: eviction.clone(),
+                grace_seconds,
+            },
+        );
+        self.delete_pod(&current, grace_seconds);
+        Outcome::Done
+    }
+
+    /// The rule gets the condition.
+    pub(super) fn set_condition(&mut self, rule: &Str, uid: &Str, condition: &Condition) -> Outcome {
+        let Some(current) = self
+            .cluster()
+            .rule(rule)
+            .filter(|found| found.metadata.uid == *uid)
+        else {
+            return Outcome::Gone;
+        };
+        let mut changed = (**current).clone();
+        changed
+            .status
+            .conditions
+            .retain(|known| known.type_ != EVICTION_IN_PROGRESS);
+        changed.status.conditions.push(condition.clone());
+        let key = changed.metadata.key();
+        self.note(
+            &key,
+            uid,
+            What::RuleStatus {
+                condition: condition.clone(),
+            },
+        );
+        self.apply(Change::Put(Object::DeviceTaintRule(Arc::new(changed))));
+        Outcome::Done
     }
 
     fn pod(&self, pod: &PodRef) -> Option<Arc<Pod>> {
-        let found = self.cluster.pod(&pod.key)?;
+        let found = self.cluster().pod(&pod.key)?;
         (found.metadata.uid == pod.uid).then(|| Arc::clone(found))
     }
 
@@ -82,7 +84,7 @@ impl World<'_> {
         leaving.status.conditions.push(Condition {
             type_: "DisruptionTarget".into(),
             status: "True".into(),
-            reason: "DeletionByDeviceTaintManager".into(),
+            reason: MARKED.into(),
             message: "Device Taint manager: deleting due to NoExecute taint".into(),
             last_transition_time: Some(whole_seconds(self.now)),
             ..Condition::default()
@@ -91,7 +93,7 @@ impl World<'_> {
         self.apply(Change::Put(Object::Pod(Arc::new(leaving))));
         if grace_seconds == 0 {
             self.remove_pod(&reference);
-        } else if !is_lost(&self.cluster, pod) {
+        } else if !is_lost(self.cluster(), pod) {
             self.ending.insert((at, reference));
         }
         self.replace_at_once(pod);
@@ -106,23 +108,24 @@ impl World<'_> {
         self.replace_once_gone(&pod);
     }
 
-    /// Carries out the writes of `plan`, up to the first that fails. Returns the claims that were created, and the failure.
-    pub(super) fn carry(&mut self, plan: &Plan) -> (Vec<Arc<Claim>>, Option<String>) {
+    /// Carries out the writes of `plan`.
+    ///
+    /// # Errors
+    /// Why a write fails. Those behind it are not tried.
+    pub(super) fn write_all(&mut self, plan: &Plan) -> Result<(), String> {
         let mut created = Vec::new();
         for write in &plan.writes {
-            if let Err(why) = self.write(write, &mut created) {
-                return (created, Some(why));
-            }
+            self.write(write, &mut created)?;
         }
         if let Some(warning) = &plan.warning {
             self.warn(&warning.about, &warning.message);
         }
-        (created, None)
+        Ok(())
     }
 
     fn write(&mut self, write: &ClaimWrite, created: &mut Vec<Arc<Claim>>) -> Result<(), String> {
         match write {
-            ClaimWrite::Create(claim) => created.push(self.create(claim)),
+            ClaimWrite::Create { claim, .. } => created.push(self.create(claim)),
             ClaimWrite::SetStatuses { of, statuses } => self.set_statuses(of, statuses, created),
             ClaimWrite::Reserve { claim, consumer } => {
                 let mut changed = self.unchanged(claim)?;
@@ -151,7 +154,7 @@ impl World<'_> {
                 self.put_claim(changed);
             }
             ClaimWrite::RemoveFinalizer(key) => {
-                if let Some(claim) = self.cluster.claim(key) {
+                if let Some(claim) = self.cluster().claim(key) {
                     let mut changed = (**claim).clone();
                     changed.metadata.finalizers.retain(|name| name != FINALIZER);
                     if changed.metadata.is_deleting() && changed.metadata.finalizers.is_empty() {
@@ -175,7 +178,7 @@ impl World<'_> {
 
     /// A copy of the claim, if it is as it was read.
     fn unchanged(&self, claim: &Arc<Claim>) -> Result<Claim, String> {
-        match self.cluster.claim(&claim.key()) {
+        match self.cluster().claim(&claim.key()) {
             Some(current) if Arc::ptr_eq(current, claim) => Ok((**claim).clone()),
             _ => Err("the object has been modified".to_owned()),
         }
@@ -223,12 +226,12 @@ impl World<'_> {
             })
             .collect();
         let changed = match of.kind {
-            Kind::Pod => self.cluster.pod(&of.key).map(|pod| {
+            Kind::Pod => self.cluster().pod(&of.key).map(|pod| {
                 let mut changed = (**pod).clone();
                 changed.status.resource_claim_statuses = statuses;
                 Object::Pod(Arc::new(changed))
             }),
-            _ => self.cluster.pod_group(&of.key).map(|group| {
+            _ => self.cluster().pod_group(&of.key).map(|group| {
                 let mut changed = (**group).clone();
                 changed.status.resource_claim_statuses = statuses;
                 Object::PodGroup(Arc::new(changed))
@@ -241,7 +244,7 @@ impl World<'_> {
 
     /// Deletes the claim, which its finalizers may delay. Says whether there was one.
     pub(super) fn delete_claim(&mut self, key: &Key) -> bool {
-        let Some(claim) = self.cluster.claim(key) else {
+        let Some(claim) = self.cluster().claim(key) else {
             return false;
         };
         if claim.metadata.finalizers.is_empty() {
@@ -255,7 +258,7 @@ impl World<'_> {
     }
 
     fn remove_claim(&mut self, key: &Key) {
-        if let Some(uid) = self.cluster.claim(key).map(|claim| claim.metadata.uid.clone()) {
+        if let Some(uid) = self.cluster().claim(key).map(|claim| claim.metadata.uid.clone()) {
             self.note(key, &uid, What::ClaimDeleted);
         }
         self.apply(Change::Delete(Kind::ResourceClaim, key.clone()));

@@ -9,7 +9,8 @@ use super::nodes::is_lost;
 use super::owners::{Replacing, replacement};
 use super::timeline::{Happening, What};
 use crate::controllers::{
-    Answer, ClaimTask, Features, Observed, Owner, PodRef, ResourceClaims, TaintEviction,
+    Answer, ControllerName, Engine, Features, Lookup, Notice, Origin, Outcome, Owner, Plan, PodRef,
+    ResourceClaims, TaintEviction, Work,
 };
 use crate::eviction::Release;
 use crate::model::{
@@ -70,11 +71,9 @@ pub(super) struct Replacement {
 
 /// A cluster with its controllers on a virtual clock.
 pub struct World<'s> {
-    pub(super) cluster: Cluster,
+    engine: Engine,
     pub(super) now: Time,
     pub(super) release: Release,
-    eviction: TaintEviction,
-    claims: ResourceClaims,
     scheduler: Option<&'s mut dyn Scheduler>,
     /// Pods that are being deleted, by the time at which they are gone at the latest.
     pub(super) ending: BTreeSet<(Time, PodRef)>,
@@ -123,11 +122,9 @@ impl<'s> World<'s> {
             .filter_map(|pod| Some((pod.metadata.deletion_timestamp?.max(now), PodRef::of(pod))))
             .collect();
         Self {
-            cluster,
+            engine: Engine::new(cluster, Some(claims), Some(eviction)),
             now,
             release,
-            eviction,
-            claims,
             scheduler,
             ending,
             garbage: BTreeSet::new(),
@@ -147,7 +144,7 @@ impl<'s> World<'s> {
 
     /// The cluster as it is now.
     pub fn cluster(&self) -> &Cluster {
-        &self.cluster
+        self.engine.cluster()
     }
 
     /// What has happened so far, in order.
@@ -167,19 +164,13 @@ impl<'s> World<'s> {
 
     /// Somebody changes the cluster: the controllers see it. Nothing happens before [`Self::run`].
     pub fn apply(&mut self, change: Change) {
-        let after = match &change {
-            Change::Put(object) => Some(object.clone()),
-            Change::Delete(..) => None,
-        };
-        let before = self.cluster.apply(change);
-        let observed = Observed { before, after };
         self.idle_retries = 0;
         // What a rule's status says moves no pod.
-        self.stirred |= !matches!(observed.after, Some(Object::DeviceTaintRule(_)));
-        for pod in self.eviction.observe(&self.cluster, &observed, self.now) {
+        self.stirred |= !matches!(change, Change::Put(Object::DeviceTaintRule(_)));
+        let notices = self.engine.see(change, Origin::Simulation, self.now);
+        for Notice::EvictionCancelled(pod) in notices.into_iter().flatten() {
             self.note(&pod.key, &pod.uid, What::EvictionCancelled);
         }
-        self.claims.observe(&self.cluster, &observed);
     }
 
     /// Lets happen what happens, until nothing is left to happen.
@@ -227,13 +218,13 @@ impl<'s> World<'s> {
 
     fn next_due(&self) -> Option<Time> {
         let retries = (self.idle_retries < IDLE_RETRIES)
-            .then(|| self.claims.next_due(self.now))
+            .then(|| self.engine.next_due_of(ControllerName::ResourceClaim, self.now))
             .flatten();
+        let evictions = self
+            .engine
+            .next_due_of(ControllerName::DeviceTaintEviction, self.now);
         let gone = self.ending.first().map(|(at, _)| *at);
-        [self.eviction.next_due(self.now), retries, gone]
-            .into_iter()
-            .flatten()
-            .min()
+        [evictions, retries, gone].into_iter().flatten().min()
     }
 
     /// Everything that is due now.
@@ -244,10 +235,7 @@ impl<'s> World<'s> {
                 return;
             };
             self.tasks = tasks;
-            if let Some(task) = self.eviction.next(&self.cluster, self.now) {
-                let result = self.carry_out(&task.action);
-                self.eviction.finish(task, result, self.now);
-            } else if self.step_claims() || self.collect_garbage() {
+            if self.step() || self.collect_garbage() {
             } else if self.stirred {
                 self.stirred = false;
                 self.schedule();
@@ -257,43 +245,60 @@ impl<'s> World<'s> {
         }
     }
 
-    /// One task of the claim controller. Says whether there was one.
-    fn step_claims(&mut self) -> bool {
+    /// One job of a controller. Says whether there was one.
+    fn step(&mut self) -> bool {
+        let Some(job) = self.engine.next(self.now) else {
+            return false;
+        };
         let retries = self.idle_retries;
-        match self.claims.next(&self.cluster, self.now) {
-            None => false,
-            Some(ClaimTask::Look(lookup)) => {
-                // What the cluster does not have does not exist, unless it could not be read.
-                let answer = match self.cluster.gap(lookup.kind, &lookup.key.namespace) {
-                    Some(gap) => {
-                        // It will not be readable next time either.
-                        self.idle_retries = retries + 1;
-                        Answer::Failed(gap.reason.clone())
-                    }
-                    None => Answer::Absent,
-                };
-                self.claims.answer(lookup, answer);
-                true
-            }
-            Some(ClaimTask::Carry(plan)) => {
-                let claims = plan.claims();
-                let is_loop = claims.iter().any(|key| {
-                    let writes = self.writes.entry(key.clone()).or_default();
-                    *writes += 1;
-                    *writes > WRITES_OF_A_LOOP
-                });
-                if is_loop {
-                    self.looping.extend(claims);
-                    self.claims.finish(&plan, Vec::new(), None, self.now);
-                    return true;
-                }
-                let (created, failure) = self.carry(&plan);
-                self.claims.finish(&plan, created, failure, self.now);
-                if plan.writes.is_empty() {
-                    self.idle_retries = retries + 1;
-                }
-                true
-            }
+        let outcome = match &job.work {
+            Work::Look(lookups) => Outcome::Answers(self.look(lookups)),
+            Work::Carry(plan) => self.carry(plan),
+            Work::Evict { pod, eviction } => self.evict(pod, eviction),
+            Work::SetCondition { rule, uid, condition } => self.set_condition(rule, uid, condition),
+        };
+        let idle = match (&job.work, &outcome) {
+            // What could not be read will not be readable next time either.
+            (_, Outcome::Answers(answers)) => answers
+                .iter()
+                .any(|(_, answer)| matches!(answer, Answer::Failed(_))),
+            (Work::Carry(plan), _) => plan.writes.is_empty(),
+            _ => false,
+        };
+        if idle {
+            self.idle_retries = retries + 1;
+        }
+        self.engine.done(job.id, outcome, self.now);
+        true
+    }
+
+    /// What the cluster does not have does not exist, unless it could not be read.
+    fn look(&self, lookups: &[Lookup]) -> Vec<(Lookup, Answer)> {
+        let answer = |lookup: &Lookup| match self.cluster().gap(lookup.kind, &lookup.key.namespace) {
+            Some(gap) => Answer::Failed(gap.reason.clone()),
+            None => Answer::Absent,
+        };
+        lookups
+            .iter()
+            .map(|lookup| (lookup.clone(), answer(lookup)))
+            .collect()
+    }
+
+    /// Carries the writes of `plan` out, unless they go in circles.
+    fn carry(&mut self, plan: &Plan) -> Outcome {
+        let claims = plan.claims();
+        let is_loop = claims.iter().any(|key| {
+            let writes = self.writes.entry(key.clone()).or_default();
+            *writes += 1;
+            *writes > WRITES_OF_A_LOOP
+        });
+        if is_loop {
+            self.looping.extend(claims);
+            return Outcome::Done;
+        }
+        match self.write_all(plan) {
+            Ok(()) => Outcome::Done,
+            Err(why) => Outcome::Refused(why),
         }
     }
 
@@ -303,7 +308,7 @@ impl<'s> World<'s> {
             return false;
         };
         let keys: Vec<Key> = self
-            .cluster
+            .cluster()
             .claims_of_owner(&uid)
             .filter(|claim| claim.metadata.owner_references.len() == 1)
             .map(|claim| claim.key())
@@ -384,13 +389,13 @@ impl<'s> World<'s> {
     /// Offers waiting replacements to the scheduler, in their order.
     fn schedule(&mut self) {
         for reference in self.waiting.clone() {
-            let Some(pod) = self.cluster.pod(&reference.key).cloned() else {
+            let Some(pod) = self.cluster().pod(&reference.key).cloned() else {
                 continue;
             };
             let Some(scheduler) = &mut self.scheduler else {
                 return;
             };
-            let placement = scheduler.place(&self.cluster, &pod, self.now);
+            let placement = scheduler.place(self.engine.cluster(), &pod, self.now);
             let before = self
                 .replacements
                 .get_mut(&reference)
@@ -420,7 +425,7 @@ impl<'s> World<'s> {
             .filter_map(|name| name.key())
             .collect();
         for key in names {
-            let Some(claim) = self.cluster.claim(&key) else {
+            let Some(claim) = self.cluster().claim(&key) else {
                 continue;
             };
             let mut changed = (**claim).clone();

@@ -1,6 +1,6 @@
 //! From raw objects to the model, the same for every source.
 
-use crate::model::{Interner, Kind, Object, with_interner};
+use crate::model::{Interner, Kind, Looking, Object, check_fields, with_interner};
 
 use super::upgrade::{UpgradeError, upgrade};
 
@@ -23,15 +23,42 @@ impl Decoder {
         version: &str,
         json: &[u8],
     ) -> Result<Object, UpgradeError> {
-        let json = upgrade(kind, group, version, json)?;
-        let (object, weight) = with_interner(&mut self.interner, || Object::weighed_from_json(kind, &json))?;
+        let upgraded = upgrade(kind, group, version, json)?;
+        let decoded = with_interner(&mut self.interner, || Object::weighed_from_json(kind, &upgraded));
+        let (object, weight) = decoded.map_err(|error| in_field(kind, version, json, error))?;
         self.weight = self.weight.saturating_add(weight as u64);
         if object.metadata().name.is_empty() {
             return Err(UpgradeError::Nameless);
         }
+        if let Object::ResourceSlice(slice) = &object {
+            let spec = &slice.spec;
+            for (field, value) in [("spec.driver", &spec.driver), ("spec.pool.name", &spec.pool.name)] {
+                if value.is_empty() {
+                    return Err(UpgradeError::Poolless(field));
+                }
+            }
+        }
         Ok(object)
     }
 }
+
+/// The error of the decoder, with the fields that hold something else than they should, in the words of the version that was written.
+fn in_field(kind: Kind, version: &str, json: &[u8], error: serde_json::Error) -> UpgradeError {
+    let faults = check_fields(kind, version, json, Looking::ForAll);
+    let mistyped = faults.list.iter().filter(|fault| fault.is_mistyped());
+    let fields: Vec<String> = mistyped.take(MOST_FIELDS).map(ToString::to_string).collect();
+    if fields.is_empty() {
+        UpgradeError::Json(error)
+    } else {
+        UpgradeError::Fields {
+            fields: fields.join("; "),
+            error,
+        }
+    }
+}
+
+/// Fields of one object that are named where they hold something else than they should.
+const MOST_FIELDS: usize = 5;
 
 impl Decoder {
     /// The memory of what was decoded since this was asked the last time, about, in bytes.

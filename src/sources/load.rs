@@ -3,9 +3,11 @@
 //! One thread reads, others decode; results come together in the order of the text, so the same input gives the same cluster.
 
 mod decoded;
+mod unknown;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +22,7 @@ use super::needs::{Loaded, Needs, Observer, Problem};
 use crate::model::{ClusterBuilder, Environment, Gap, SchedulerProfile, Str};
 
 use self::decoded::{Decoded, Hidden, count_ignored, decode};
+use self::unknown::UnknownFields;
 
 /// Threads that decode. More do not make the reader faster.
 const MOST_WORKERS: usize = 4;
@@ -48,6 +51,76 @@ pub enum LoadError {
     /// An object is malformed or there twice, and the user wants to stop at that.
     #[error("{0}")]
     Strict(Problem),
+    /// Objects that no API server would take or hand out.
+    #[error("{0}")]
+    Refused(Refused),
+    /// A manifest has more pods than can be judged.
+    #[error("{0}")]
+    TooManyPods(Problem),
+}
+
+/// What no API server would take or hand out.
+#[derive(Debug)]
+pub struct Refused {
+    what: &'static str,
+    hint: &'static str,
+    problems: Vec<Problem>,
+    more: usize,
+}
+
+impl Refused {
+    /// Problems of manifests that are described.
+    const MOST: usize = 100;
+
+    /// What is wrong with manifests: nothing yet.
+    pub(super) fn manifests() -> Self {
+        Self {
+            what: "the API server would refuse the manifest",
+            hint: "correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself",
+            problems: Vec::new(),
+            more: 0,
+        }
+    }
+
+    /// An object of a file that is none of any cluster.
+    fn stored(problem: Problem) -> Self {
+        Self {
+            what: "the files are not what an API server hands out",
+            hint: "correct the object in the file, or leave it out",
+            problems: vec![problem],
+            more: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, problem: Problem) {
+        if self.problems.len() < Self::MOST {
+            self.problems.push(problem);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Counts problems that are not described.
+    pub(super) fn add_more(&mut self, count: usize) {
+        self.more += count;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)?;
+        for problem in &self.problems {
+            write!(f, "\n{problem}")?;
+        }
+        if self.more > 0 {
+            write!(f, "\nand {} more", self.more)?;
+        }
+        Ok(())
+    }
 }
 
 impl LoadError {
@@ -65,6 +138,10 @@ impl LoadError {
                 "no cluster packs so much into so few bytes; if you trust the files, unpack them yourself and read the result".to_owned(),
             ),
             Self::Malformed(_) => None,
+            Self::Refused(refused) => Some(refused.hint.to_owned()),
+            Self::TooManyPods(_) => Some(
+                "ask about fewer of them, by a smaller number in the manifest; `--max` of `simulate allocation` says how many copies of a pod fit".to_owned(),
+            ),
             Self::Strict(_) => {
                 Some("without --strict the object is left out and the rest is read".to_owned())
             }
@@ -192,6 +269,7 @@ struct Collected {
     control_plane: Vec<ControlPlanePod>,
     /// Profiles of kube-scheduler, by the configurations that the files hold.
     profiles: Vec<Vec<SchedulerProfile>>,
+    unknown_fields: UnknownFields,
 }
 
 impl Collected {
@@ -215,7 +293,13 @@ impl Collected {
             versions,
             weight,
             read,
+            unknown_fields,
+            refused,
         } = decoded;
+        if let Some(problem) = refused {
+            return Err(LoadError::Refused(Refused::stored(problem)));
+        }
+        self.unknown_fields.add_all(unknown_fields);
         self.weight = self.weight.saturating_add(weight);
         let limit = limits.memory(read.max(size));
         if self.weight > limit {
@@ -279,7 +363,10 @@ impl Collected {
         // Each configuration is that of one kube-scheduler, of which there may be several with profiles of their own.
         let profiles: Vec<SchedulerProfile> = std::mem::take(&mut self.profiles).concat();
         if !profiles.is_empty() {
-            environment.scheduler_profiles = Some(profiles);
+            environment
+                .scheduler_profiles
+                .get_or_insert_default()
+                .extend(profiles);
         }
         let warnings = request.versions.apply(&mut environment);
         let mut covered = self.coverage.verdict(needs, &environment);
@@ -298,6 +385,7 @@ impl Collected {
         environment.gaps.extend(covered.gaps);
         environment.gaps.extend(self.forgotten(needs));
         self.loaded.warnings.extend(warnings);
+        self.loaded.warnings.extend(self.unknown_fields.warnings());
 
         let builder = std::mem::take(&mut self.builder);
         for (kind, one, other) in builder.with_same_uid() {

@@ -17,8 +17,9 @@ mod recognize;
 pub mod rewrite;
 mod scheduler_config;
 mod upgrade;
+mod workloads;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Request, files_read, load, text_of};
-pub use manifests::{Manifests, manifests};
+pub use load::{LoadError, Refused, Request, files_read, load, text_of};
+pub use manifests::{Daemon, MOST_PODS, Manifests, Validate, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

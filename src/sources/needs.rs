@@ -9,6 +9,7 @@ use crate::model::{Cluster, Key, Kind, Twin};
 pub struct Needs {
     wants: BTreeMap<Kind, Want>,
     gates: bool,
+    schedulers: bool,
     pods_after_claims: bool,
     whole_files: bool,
 }
@@ -41,7 +42,10 @@ impl Needs {
 
     /// Every kind.
     pub fn everything() -> Self {
-        Self::kinds(Kind::all()).with_gates().pods_after_claims()
+        Self::kinds(Kind::all())
+            .with_gates()
+            .with_schedulers()
+            .pods_after_claims()
     }
 
     /// This kind too, of the whole cluster.
@@ -102,6 +106,13 @@ impl Needs {
         self
     }
 
+    /// The profiles of kube-scheduler as well, where its configuration can be seen.
+    #[must_use]
+    pub fn with_schedulers(mut self) -> Self {
+        self.schedulers = true;
+        self
+    }
+
     /// Pods are listed once all claims were, so that a pod that uses a claim is not missed.
     #[must_use]
     pub fn pods_after_claims(mut self) -> Self {
@@ -135,6 +146,10 @@ impl Needs {
 
     pub(crate) fn wants_gates(&self) -> bool {
         self.gates
+    }
+
+    pub(crate) fn wants_schedulers(&self) -> bool {
+        self.schedulers
     }
 
     pub(crate) fn wants_pods_after_claims(&self) -> bool {

@@ -18,6 +18,17 @@ pub(crate) enum UpgradeError {
     /// Not JSON, or not an object.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+    /// Fields hold something else than they should.
+    #[error("{fields}")]
+    Fields {
+        /// Which, and what.
+        fields: String,
+        /// What the decoder says.
+        error: serde_json::Error,
+    },
+    /// A slice that belongs to no pool.
+    #[error("{0}: Required value: no API server has a slice without driver and pool")]
+    Poolless(&'static str),
     /// Only release 1.34 has such rules, as alpha. Without these selectors the rule would taint too many devices.
     #[error("selects devices by class or CEL expression, as only Kubernetes 1.34 knows it")]
     RuleSelectors,

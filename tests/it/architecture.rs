@@ -82,6 +82,7 @@ const TABLE: &[Row] = &[
     pure("model", &[], &[]),
     pure("script", &["model"], &[]),
     pure("cel", &["model"], &["regex_automata", "regex_syntax"]),
+    pure("validation", &["model", "cel"], &[]),
     pure("devices", &["model", "cel"], &[]),
     pure("allocator", &["model", "devices"], &[]),
     pure("reservation", &["model"], &[]),
@@ -120,6 +121,7 @@ const TABLE: &[Row] = &[
             "reservation",
             "quota",
             "eviction",
+            "controllers",
             "scheduling",
             "script",
         ],
@@ -147,6 +149,11 @@ const TABLE: &[Row] = &[
             "tower",
             "zstd",
         ],
+    ),
+    shell(
+        "runner",
+        &["model", "eviction", "controllers", "sources"],
+        &["tokio"],
     ),
     shell(
         "conversion",
@@ -185,6 +192,7 @@ const TABLE: &[Row] = &[
         &[
             "model",
             "cel",
+            "validation",
             "devices",
             "allocator",
             "reservation",
@@ -193,6 +201,7 @@ const TABLE: &[Row] = &[
             "inspect",
             "sources",
             "conversion",
+            "runner",
             "output",
             "error",
             "context",

@@ -454,3 +454,37 @@ fn the_status_tells_the_number_of_findings() {
         serde_json::json!({"errors": 2, "warnings": 5, "infos": 0})
     );
 }
+
+#[test]
+fn how_long_a_claim_may_be_idle_is_told_on_the_command_line() {
+    let found = |args: &[&str]| -> Vec<String> {
+        let (report, _) = report(&[&["--only", "claim-idle"], args].concat(), "binding-conditions");
+        items(&report).iter().map(object).collect()
+    };
+    // Allocated at 10:14, and NOW is 14:00.
+    assert_eq!(
+        found(&["--idle", "3h30m"]),
+        ["resourceclaim/default/waits-gpu-27ljm"]
+    );
+    assert_eq!(found(&["--idle", "4h"]), [""; 0]);
+    assert_eq!(found(&[]), [""; 0]);
+    let long = dra(&["check", "--idle", "soon", "--from", "example:gpus"])
+        .run()
+        .exits(2);
+    assert!(
+        long.stderr.contains("a duration such as 30s or 1m30s is needed"),
+        "{}",
+        long.stderr
+    );
+    let other = dra(&[
+        "check",
+        "--idle",
+        "1h",
+        "--driver",
+        "gpu.example.com",
+        "--from",
+        "example:gpus",
+    ])
+    .run();
+    assert!(other.exits(2).stderr.contains("cannot be used with"));
+}

@@ -17,6 +17,7 @@ mod documentation;
 mod hostile;
 mod inspect;
 mod live;
+mod manifests;
 mod packaging;
 mod presence;
 mod scheduling;

@@ -1,9 +1,10 @@
-//! Named formats of strings. Mirrors `library/format.go` (apiserver v0.37.1) and the validations behind it: `content/dns.go` and
-//! `content/kube.go` (apimachinery v0.37.1), `strfmt` (kube-openapi).
+//! Named formats of strings. Mirrors `library/format.go` (apiserver v0.37.1) and what is behind it: the names of
+//! `model::names`, and `strfmt` (kube-openapi).
 
 use super::url::parse_request_uri;
 use super::{Declaration, global, member};
 use crate::cel::value::{Fault, Value, time};
+use crate::model::names::{is_label, label, label_value, qualified_name, subdomain, too_long};
 
 /// A format.
 #[derive(Debug)]
@@ -132,59 +133,6 @@ fn prefix(text: &str) -> Vec<u8> {
     }
 }
 
-fn too_long(max: usize) -> String {
-    format!("must be no more than {max} bytes")
-}
-
-fn is_lower_or_digit(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit()
-}
-
-/// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
-fn is_label(bytes: &[u8]) -> bool {
-    matches!(bytes, [first, ..] if is_lower_or_digit(*first))
-        && matches!(bytes, [.., last] if is_lower_or_digit(*last))
-        && bytes.iter().all(|byte| *byte == b'-' || is_lower_or_digit(*byte))
-}
-
-fn is_subdomain(bytes: &[u8]) -> bool {
-    bytes.split(|byte| *byte == b'.').all(is_label)
-}
-
-fn label(bytes: &[u8]) -> Vec<String> {
-    let mut problems = Vec::new();
-    if bytes.len() > 63 {
-        problems.push(too_long(63));
-    }
-    if !is_label(bytes) {
-        problems.push(if is_subdomain(bytes) {
-            "must not contain dots".to_owned()
-        } else {
-            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
-             end with an alphanumeric character (e.g. 'my-name', or '123-abc', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-                .to_owned()
-        });
-    }
-    problems
-}
-
-fn subdomain(bytes: &[u8]) -> Vec<String> {
-    let mut problems = Vec::new();
-    if bytes.len() > 253 {
-        problems.push(too_long(253));
-    }
-    if !is_subdomain(bytes) {
-        problems.push(
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
-             start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-                .to_owned(),
-        );
-    }
-    problems
-}
-
 fn old_label(bytes: &[u8]) -> Vec<String> {
     let mut problems = Vec::new();
     if bytes.len() > 63 {
@@ -195,67 +143,6 @@ fn old_label(bytes: &[u8]) -> Vec<String> {
             "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
              character, and end with an alphanumeric character (e.g. 'my-name', or 'abc-123', regex used for \
              validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-                .to_owned(),
-        );
-    }
-    problems
-}
-
-/// `([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]`
-fn is_name(bytes: &[u8]) -> bool {
-    matches!(bytes, [first, ..] if first.is_ascii_alphanumeric())
-        && matches!(bytes, [.., last] if last.is_ascii_alphanumeric())
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
-}
-
-const NAME_PROBLEM: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-                            alphanumeric character (e.g. 'MyName', or 'my.name', or '123-abc', regex used for \
-                            validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-
-fn qualified_name(text: &str) -> Vec<String> {
-    let mut problems = Vec::new();
-    let parts: Vec<&str> = text.split('/').collect();
-    let name = match parts.as_slice() {
-        [name] => name,
-        ["", name] => {
-            problems.push("prefix part must be non-empty".to_owned());
-            name
-        }
-        [prefix, name] => {
-            let found = subdomain(prefix.as_bytes());
-            problems.extend(found.into_iter().map(|problem| format!("prefix part {problem}")));
-            name
-        }
-        _ => {
-            return vec![format!(
-                "a valid label key {NAME_PROBLEM} with an optional DNS subdomain prefix and '/' (e.g. \
-                 'example.com/MyName')"
-            )];
-        }
-    };
-    if name.is_empty() {
-        problems.push("name part must be non-empty".to_owned());
-    } else if name.len() > 63 {
-        problems.push(format!("name part {}", too_long(63)));
-    }
-    if !is_name(name.as_bytes()) {
-        problems.push(format!("name part {NAME_PROBLEM}"));
-    }
-    problems
-}
-
-fn label_value(text: &str) -> Vec<String> {
-    let mut problems = Vec::new();
-    if text.len() > 63 {
-        problems.push(too_long(63));
-    }
-    if !text.is_empty() && !is_name(text.as_bytes()) {
-        problems.push(
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
-             start and end with an alphanumeric character (e.g. 'MyValue', or 'my_value', or '12345', regex used for \
-             validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
                 .to_owned(),
         );
     }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::builder::PossibleValue;
 use clap::{ValueEnum, ValueHint};
 
+use crate::commands::duration;
+
 const WRITING: &str = "How it is written";
 const RECORDS: &str = "Records";
 
@@ -92,12 +94,4 @@ impl ValueEnum for DryRun {
             }
         })
     }
-}
-
-/// A duration such as `30s` or `1m30s`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let duration: Option<jiff::SignedDuration> = text.parse().ok();
-    duration
-        .and_then(|duration| duration.try_into().ok())
-        .ok_or_else(|| "a duration such as 30s or 1m30s is needed".to_owned())
 }

@@ -17,14 +17,14 @@ use crate::inspect::presence::Mention;
 use crate::model::{Claim, Cluster, Kind, Object, Pod};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
 use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
-use crate::sources::{Needs, manifests};
+use crate::sources::Needs;
 
 /// Say whether claims and pods fit, on which nodes, and with which devices
 ///
 /// Gives the answer of kube-scheduler for each node, device for device, from the cluster as it is now. Claims named together are
 /// allocated as if one pod used them. Several pods are placed one after the other: where the scheduler could choose between nodes,
-/// the first by name is assumed. With `-f` manifests are judged that need not exist; of Deployments, ReplicaSets, StatefulSets and
-/// Jobs the pods are judged. Nothing is changed.
+/// the first by name is assumed. With `-f` manifests are judged that need not exist; of workloads the pods are judged: of Deployments,
+/// Jobs, DaemonSets and whatever else holds a template of pods. Nothing is changed.
 ///
 /// Exit code 0: it fits. 1: it does not, or the scheduler would fail. 4: not known, since data is missing or the budget ran out.
 #[derive(Debug, clap::Args)]
@@ -107,13 +107,16 @@ fn named(ctx: &Ctx, targets: &[String]) -> Result<Vec<Named>, UsageError> {
 }
 
 async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
-    let changes = what_ifs(ctx, args)?;
     let targets = named(ctx, &args.targets)?;
     // Everything that decides, of all namespaces; whoever may not read that still learns what their own holds.
-    let needs = Needs::kinds(ALLOCATION_NEEDS).with_gates().pods_after_claims();
+    let needs = Needs::kinds(ALLOCATION_NEEDS)
+        .with_gates()
+        .with_schedulers()
+        .pods_after_claims();
     let mut cluster = ctx
         .load(needs.at_least_in(&objects::judged_in(ctx, targets.first())))
         .await?;
+    let changes = what_ifs(ctx, &cluster, args)?;
     presence::demand_all(ctx, &cluster, &assumed_of(ctx, args)?).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files).await?;
     for change in &changes {
@@ -173,7 +176,7 @@ fn assumed_of(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<Mention>> {
 }
 
 /// The changes that the flags ask for.
-fn what_ifs(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<WhatIf>> {
+fn what_ifs(ctx: &Ctx, cluster: &Cluster, args: &Args) -> anyhow::Result<Vec<WhatIf>> {
     let mut changes = Vec::new();
     for claim in &args.release {
         changes.push(WhatIf::Release(objects::claim(ctx, claim)?));
@@ -186,7 +189,8 @@ fn what_ifs(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<WhatIf>> {
             .map(|node| WhatIf::RemoveNode(node.as_str().into())),
     );
     if !args.add_node.is_empty() {
-        for object in manifests(&args.add_node, &ctx.current_namespace())?.objects {
+        let namespace = ctx.current_namespace();
+        for object in judging::valid_manifests(cluster, &args.add_node, &namespace)?.objects {
             match object.kind() {
                 Kind::Node | Kind::ResourceSlice => changes.push(WhatIf::Add(object)),
                 kind => ctx.warn(format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ENTRY_ANNOTATION, Features, Owner, Stop};
+use super::{ClaimWrite, ENTRY_ANNOTATION, Features, Owner, Stop};
 use crate::model::{Claim, ClaimTemplate, Cluster, Key, Kind, Meta, OwnerReference, Str};
 
 /// Room for a hyphen and the 5 characters that the API server adds, in a name of 63.
@@ -28,14 +28,22 @@ pub fn generated_name_base(owner: &str, entry: &str) -> String {
     format!("{}-{}", cut(owner), cut(entry))
 }
 
-/// The claim to create for `entry` of `owner`.
+/// Characters that the API server puts at the end of generated names. Mirrors apimachinery `util/rand/rand.go`, `alphanums`, v0.37.1:
+/// no vowels and no digits that look like them, so that no words come out.
+const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// How many of them.
+const SUFFIX: usize = 5;
+
+/// The claim to create for `entry` of `owner`, whose status names the claim `replaced` so far, which is not the right one.
 pub(super) fn from_template(
     cluster: &Cluster,
     features: Features,
     owner: &Owner,
     entry: &Str,
     template: &Str,
-) -> Result<Arc<Claim>, Stop> {
+    replaced: &Str,
+) -> Result<ClaimWrite, Stop> {
     let key = Key::new(owner.key.namespace.clone(), template.clone());
     let Some(template) = cluster.template(&key) else {
         return Err(Stop::Retry(format!(
@@ -56,10 +64,12 @@ pub(super) fn from_template(
         Kind::Pod => ("v1", "Pod"),
         _ => ("scheduling.k8s.io/v1beta1", "PodGroup"),
     };
-    Ok(Arc::new(Claim {
+    let base = generated_name_base(&owner.key.name, entry);
+    let claim = Arc::new(Claim {
         metadata: Meta {
             namespace: owner.key.namespace.clone(),
-            generate_name: Some(generated_name_base(&owner.key.name, entry).into()),
+            name: free_name(cluster, owner, entry, replaced, &base),
+            generate_name: Some(base.into()),
             labels: made.labels.clone(),
             annotations,
             owner_references: vec![OwnerReference {
@@ -73,7 +83,43 @@ pub(super) fn from_template(
         },
         spec: template.spec.spec.clone(),
         ..Claim::default()
-    }))
+    });
+    Ok(ClaimWrite::Create {
+        claim,
+        template: Arc::clone(template),
+    })
+}
+
+/// The name of a new claim. It hangs on what the claim is for and on nothing else, so that whoever wants to make the same claim again,
+/// not knowing that it has been made, meets it. A name that another claim has is passed over.
+fn free_name(cluster: &Cluster, owner: &Owner, entry: &str, replaced: &str, base: &str) -> Str {
+    let name = |attempt: u32| format!("{base}{}", suffix(&owner.uid, entry, replaced, attempt));
+    let is_free = |name: &String| {
+        let key = Key::new(owner.key.namespace.clone(), Str::from(name.as_str()));
+        // The kubelet refuses a claim of the name of an earlier one.
+        cluster.claim(&key).is_none() && name != replaced
+    };
+    let mut names = (0..).map(name);
+    // No cluster has as many claims as there are attempts.
+    names.find(is_free).unwrap_or_default().into()
+}
+
+fn suffix(uid: &str, entry: &str, replaced: &str, attempt: u32) -> String {
+    // FNV-1a, which is the same for every build and machine. No text has the byte between them.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let attempt = attempt.to_string();
+    for text in [uid, entry, replaced, &attempt] {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    let letters = ALPHABET.len() as u64;
+    let mut suffix = String::with_capacity(SUFFIX);
+    for _ in 0..SUFFIX {
+        suffix.push(char::from(ALPHABET[usize::try_from(hash % letters).unwrap_or(0)]));
+        hash /= letters;
+    }
+    suffix
 }
 
 fn check_features(template: &ClaimTemplate, features: Features) -> Result<(), Stop> {
@@ -98,6 +144,28 @@ fn check_features(template: &ClaimTemplate, features: Features) -> Result<(), St
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_hangs_on_what_the_claim_is_for() {
+        let known = suffix("uid", "gpu", "", 0);
+        assert_eq!(known.len(), SUFFIX);
+        assert!(known.bytes().all(|letter| ALPHABET.contains(&letter)), "{known}");
+        assert_eq!(known, suffix("uid", "gpu", "", 0));
+        let others = [
+            suffix("uie", "gpu", "", 0),
+            suffix("uid", "gpv", "", 0),
+            suffix("uid", "gp", "u", 0),
+            suffix("uid", "gpu", "", 1),
+        ];
+        for other in others {
+            assert_ne!(known, other);
+        }
+        // Spread over what there is: of 2,000 names some dozen would meet by chance in a tenth of the space.
+        let names: std::collections::BTreeSet<_> = (0..2000)
+            .map(|pod| suffix(&format!("uid-{pod}"), "gpu", "", 0))
+            .collect();
+        assert!(names.len() > 1995, "{}", names.len());
+    }
 
     #[test]
     fn long_names_are_cut_in_proportion() {

@@ -2,22 +2,31 @@
 
 use std::sync::Arc;
 
-use super::{ClaimWrite, Plan, ResourceClaims, Stop};
+use super::{Answers, ClaimWrite, Plan, Questions, ResourceClaims, Stop, found};
 use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Object};
 use crate::reservation::{is_done, is_kept, looked_up_kind};
 
 impl ResourceClaims {
     /// Mirrors `syncClaim`.
-    pub(super) fn sync_claim(&mut self, cluster: &Cluster, key: &Key, plan: &mut Plan) -> Result<(), Stop> {
+    pub(super) fn sync_claim(
+        &mut self,
+        cluster: &Cluster,
+        key: &Key,
+        answers: &Answers,
+        plan: &mut Plan,
+    ) -> Result<(), Stop> {
         let Some(claim) = cluster.claim(key) else {
             return Ok(());
         };
         let mut remaining = Vec::new();
+        let mut questions = Questions::default();
         for entry in &claim.status.reserved_for {
-            if self.stays(cluster, claim, entry)? {
+            let stays = self.stays(cluster, claim, entry, answers);
+            if questions.note(stays)? == Some(true) {
                 remaining.push(entry.clone());
             }
         }
+        questions.asked()?;
         let protected = claim.metadata.finalizers.iter().any(|name| name == FINALIZER);
         let allocated = claim.status.allocation.is_some();
         let unused = remaining.is_empty();
@@ -45,7 +54,13 @@ impl ResourceClaims {
     }
 
     /// Whether the entry stays. One that the controller cannot judge does.
-    fn stays(&mut self, cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) -> Result<bool, Stop> {
+    fn stays(
+        &mut self,
+        cluster: &Cluster,
+        claim: &Claim,
+        entry: &ConsumerReference,
+        answers: &Answers,
+    ) -> Result<bool, Stop> {
         let Some(kind) = looked_up_kind(entry, self.features.groups) else {
             return Ok(true);
         };
@@ -56,9 +71,7 @@ impl ResourceClaims {
             return Ok(kept);
         }
         // Somebody may be scheduling it right now: only the API server knows. Whether a pod that it finds has ended is not asked.
-        let found = self
-            .ask(kind, &claim.metadata.beside(&entry.name))?
-            .map(Object::metadata);
+        let found = found(answers, kind, &claim.metadata.beside(&entry.name))?.map(Object::metadata);
         Ok(found.is_some_and(|metadata| metadata.uid == entry.uid))
     }
 }

@@ -3,13 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::names::from_template;
-use super::{ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning};
-use crate::model::{Cluster, Key, PodClaim, PodGroup};
+use super::sync_pod::with_known;
+use super::{Answers, ClaimName, ClaimWrite, Owner, Plan, Questions, ResourceClaims, Stop, Warning};
+use crate::model::{Cluster, Key, PodClaim, PodGroup, Str};
 use crate::reservation::{GroupClaimNameError, group_claim_name};
 
 impl ResourceClaims {
     /// Mirrors `syncPodGroup`.
-    pub(super) fn sync_group(&self, cluster: &Cluster, key: &Key, plan: &mut Plan) -> Result<(), Stop> {
+    pub(super) fn sync_group(
+        &self,
+        cluster: &Cluster,
+        key: &Key,
+        answers: &Answers,
+        plan: &mut Plan,
+    ) -> Result<(), Stop> {
         let Some(group) = cluster
             .pod_group(key)
             .filter(|group| !group.metadata.is_deleting())
@@ -17,12 +24,14 @@ impl ResourceClaims {
             return Ok(());
         };
         let mut made = BTreeMap::new();
+        let mut questions = Questions::default();
         for entry in &group.spec.resource_claims {
-            match self.claim_for_group(cluster, group, entry, plan) {
-                Ok(Some(claim)) => {
+            let claim = self.claim_for_group(cluster, group, entry, answers, plan);
+            match questions.note(claim) {
+                Ok(Some(Some(claim))) => {
                     made.insert(entry.name.clone(), claim);
                 }
-                Ok(None) => {}
+                Ok(Some(None) | None) => {}
                 Err(stop) => {
                     let why = stop.text()?;
                     let message = format!("PodGroupResourceClaim {}: {why}", entry.name);
@@ -34,10 +43,12 @@ impl ResourceClaims {
                 }
             }
         }
+        questions.asked()?;
         if !made.is_empty() {
+            let known = &group.status.resource_claim_statuses;
             plan.writes.push(ClaimWrite::SetStatuses {
                 of: Owner::group(group),
-                statuses: made.into_iter().collect(),
+                statuses: with_known(known, made, self.features.deviations.group_statuses),
             });
         }
         Ok(())
@@ -49,8 +60,10 @@ impl ResourceClaims {
         cluster: &Cluster,
         group: &PodGroup,
         entry: &PodClaim,
+        answers: &Answers,
         plan: &mut Plan,
     ) -> Result<Option<ClaimName>, Stop> {
+        let mut replaced = Str::default();
         match group_claim_name(group, entry) {
             Err(GroupClaimNameError::NotCreated { .. }) => {}
             Err(why) => {
@@ -62,9 +75,10 @@ impl ResourceClaims {
                 let Some(key) = meant.key() else {
                     return Ok(None);
                 };
-                if self.claim_exists(cluster, &key, |claim| meant.may_use(claim).is_ok())? {
+                if Self::claim_exists(cluster, answers, &key, |claim| meant.may_use(claim).is_ok())? {
                     return Ok(None);
                 }
+                replaced = key.name;
             }
         }
         let Some(template) = &entry.resource_claim_template_name else {
@@ -74,7 +88,7 @@ impl ResourceClaims {
         if let Some(claim) = self.made_for(cluster, &owner, &entry.name) {
             return Ok(Some(ClaimName::Known(claim.metadata.name.clone())));
         }
-        let claim = from_template(cluster, self.features, &owner, &entry.name, template)?;
-        Ok(Some(plan.create(claim)))
+        let write = from_template(cluster, self.features, &owner, &entry.name, template, &replaced)?;
+        Ok(Some(plan.create(write)))
     }
 }

@@ -4,14 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::names::from_template;
-use super::{ClaimName, ClaimWrite, Owner, Plan, ResourceClaims, Stop, Warning};
-use crate::model::{Cluster, Gate, Key, Pod, PodClaim, PodGroup, Str};
+use super::{Answers, ClaimName, ClaimWrite, Owner, Plan, Questions, ResourceClaims, Stop, Warning};
+use crate::model::{Claim, Cluster, Gate, Key, Pod, PodClaim, PodClaimStatus, PodGroup, Str};
 use crate::reservation::{ClaimNameError, NoGroup, PodGroups, bind_to, claim_name, missing_consumer};
 
 impl ResourceClaims {
     /// Mirrors `syncPod`.
-    pub(super) fn sync_pod(&self, cluster: &Cluster, key: &Key, plan: &mut Plan) -> Result<(), Stop> {
-        let Some(pod) = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting()) else {
+    pub(super) fn sync_pod(
+        &self,
+        cluster: &Cluster,
+        key: &Key,
+        answers: &Answers,
+        plan: &mut Plan,
+    ) -> Result<(), Stop> {
+        let is_served = |pod: &&Arc<Pod>| !pod.metadata.is_deleting() && self.may_get_claims(pod);
+        let Some(pod) = cluster.pod(key).filter(is_served) else {
             return Ok(());
         };
         let group = self.group_of(cluster, pod).map_err(|why| {
@@ -22,47 +29,44 @@ impl ResourceClaims {
             }
         })?;
         let mut made = BTreeMap::new();
+        let mut questions = Questions::default();
         for entry in &pod.spec.resource_claims {
-            match self.claim_for(cluster, pod, group, entry, plan) {
-                Ok(Some(claim)) => {
+            let claim = self.claim_for(cluster, pod, group, entry, answers, plan);
+            match questions.note(claim) {
+                Ok(Some(Some(claim))) => {
                     made.insert(entry.name.clone(), claim);
                 }
-                Ok(None) => {}
+                Ok(Some(None) | None) => {}
                 Err(stop) => {
+                    let is_final = matches!(stop, Stop::Drop(_)) && self.features.deviations.final_errors;
                     let why = stop.text()?;
                     let message = format!("PodResourceClaim {}: {why}", entry.name);
                     plan.warning = Some(Warning {
                         about: Owner::pod(pod),
                         message: message.clone(),
                     });
-                    // The text hides that some reasons are final, here as upstream.
-                    return Err(Stop::Retry(format!("pod {key}, {message}")));
+                    let text = format!("pod {key}, {message}");
+                    // Upstream, the text hides that some reasons are final.
+                    return Err(if is_final {
+                        Stop::Drop(text)
+                    } else {
+                        Stop::Retry(text)
+                    });
                 }
             }
         }
+        questions.asked()?;
         if !made.is_empty() {
+            let known = &pod.status.resource_claim_statuses;
             plan.writes.push(ClaimWrite::SetStatuses {
                 of: Owner::pod(pod),
-                statuses: self.statuses(pod, made),
+                statuses: with_known(known, made, self.features.keeps_statuses),
             });
         }
         if pod.node().is_some() {
             self.reserve(cluster, pod, group, plan)?;
         }
         Ok(())
-    }
-
-    fn statuses(&self, pod: &Pod, made: BTreeMap<Str, ClaimName>) -> Vec<(Str, ClaimName)> {
-        let mut all = BTreeMap::new();
-        if self.features.keeps_statuses {
-            for status in &pod.status.resource_claim_statuses {
-                if let Some(name) = &status.resource_claim_name {
-                    all.insert(status.name.clone(), ClaimName::Known(name.clone()));
-                }
-            }
-        }
-        all.extend(made);
-        all.into_iter().collect()
     }
 
     /// Mirrors `handleClaim`: the claim that the pod's status has to name, if it does not yet.
@@ -72,8 +76,10 @@ impl ResourceClaims {
         pod: &Arc<Pod>,
         group: Option<&Arc<PodGroup>>,
         entry: &PodClaim,
+        answers: &Answers,
         plan: &mut Plan,
     ) -> Result<Option<ClaimName>, Stop> {
+        let mut replaced = Str::default();
         match claim_name(pod, entry) {
             Err(ClaimNameError::NotCreated { .. }) => {}
             Err(why) => {
@@ -86,9 +92,11 @@ impl ResourceClaims {
                     return Ok(None);
                 };
                 let groups = self.features.groups;
-                if self.claim_exists(cluster, &key, |claim| meant.may_use(claim, groups).is_ok())? {
+                let is_right = |claim: &Claim| meant.may_use(claim, groups).is_ok();
+                if Self::claim_exists(cluster, answers, &key, is_right)? {
                     return Ok(None);
                 }
+                replaced = key.name;
             }
         }
         let Some(template) = &entry.resource_claim_template_name else {
@@ -111,8 +119,8 @@ impl ResourceClaims {
         if let Some(claim) = self.made_for(cluster, &owner, &entry.name) {
             return Ok(Some(ClaimName::Known(claim.metadata.name.clone())));
         }
-        let claim = from_template(cluster, self.features, &owner, &entry.name, template)?;
-        Ok(Some(plan.create(claim)))
+        let write = from_template(cluster, self.features, &owner, &entry.name, template, &replaced)?;
+        Ok(Some(plan.create(write)))
     }
 
     /// The second half of `syncPod`: a pod that got its node from somebody else than the scheduler.
@@ -152,15 +160,32 @@ impl ResourceClaims {
     }
 }
 
+/// What the status of an owner tells when `made` is added to it: claims that it has `known`, if they are kept, and the new ones, by
+/// entry.
+pub(super) fn with_known(
+    known: &[PodClaimStatus],
+    made: BTreeMap<Str, ClaimName>,
+    are_kept: bool,
+) -> Vec<(Str, ClaimName)> {
+    let mut all = BTreeMap::new();
+    for status in known.iter().filter(|_| are_kept) {
+        if let Some(name) = &status.resource_claim_name {
+            all.insert(status.name.clone(), ClaimName::Known(name.clone()));
+        }
+    }
+    all.extend(made);
+    all.into_iter().collect()
+}
+
 impl Plan {
-    /// Adds the creation of `claim`, and returns how to name it.
-    pub(super) fn create(&mut self, claim: Arc<crate::model::Claim>) -> ClaimName {
+    /// Adds the creation of a claim, and returns how to name it.
+    pub(super) fn create(&mut self, write: ClaimWrite) -> ClaimName {
         let before = self
             .writes
             .iter()
-            .filter(|write| matches!(write, ClaimWrite::Create(_)))
+            .filter(|write| matches!(write, ClaimWrite::Create { .. }))
             .count();
-        self.writes.push(ClaimWrite::Create(claim));
+        self.writes.push(write);
         ClaimName::Created(before)
     }
 }

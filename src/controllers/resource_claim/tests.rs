@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, ClaimName, ClaimTask, ClaimWrite, Ending, Features, Plan, ResourceClaims};
-use crate::controllers::Observed;
+use super::{
+    Answer, ClaimName, ClaimWrite, Deviations, Ending, Features, Outcome, Plan, ResourceClaims, Work,
+};
+use crate::controllers::{ControllerName, Engine, Origin};
 use crate::model::{Change, Cluster, ClusterBuilder, Environment, Kind, Object, Time};
 use crate::reservation::PodGroups;
 
@@ -13,6 +15,19 @@ const ALL: Features = Features {
     workloads: true,
     groups: PodGroups::Accepted,
     keeps_statuses: true,
+    deviations: Deviations {
+        terminal_reservations: false,
+        members_of_groups: false,
+        final_errors: false,
+        group_statuses: false,
+        oldest_claim: false,
+    },
+};
+
+/// As the program does it itself.
+const BETTER: Features = Features {
+    deviations: Deviations::ALL,
+    ..ALL
 };
 
 fn now() -> Time {
@@ -94,7 +109,7 @@ fn told(plan: &Plan) -> Vec<String> {
         .writes
         .iter()
         .map(|write| match write {
-            ClaimWrite::Create(claim) => format!(
+            ClaimWrite::Create { claim, .. } => format!(
                 "create {}… for {}",
                 claim.metadata.generate_name.clone().unwrap_or_default(),
                 claim.metadata.owner_references[0].name
@@ -143,26 +158,44 @@ fn told(plan: &Plan) -> Vec<String> {
 
 /// Everything that is wanted at once for the state that the controller starts with. What it asks for does not exist.
 fn wanted(features: Features, objects: &[(Kind, Value)]) -> Vec<String> {
-    let cluster = cluster(objects);
-    let mut controller = ResourceClaims::start(&cluster, features);
-    all(&mut controller, &cluster)
+    all(&mut engine(features, objects))
 }
 
-fn all(controller: &mut ResourceClaims, cluster: &Cluster) -> Vec<String> {
+fn engine(features: Features, objects: &[(Kind, Value)]) -> Engine {
+    let cluster = cluster(objects);
+    let controller = ResourceClaims::start(&cluster, features);
+    Engine::new(cluster, Some(controller), None)
+}
+
+fn all(engine: &mut Engine) -> Vec<String> {
     let mut lines = Vec::new();
-    while let Some(task) = controller.next(cluster, now()) {
-        match task {
-            ClaimTask::Look(lookup) => {
-                lines.push(format!("look for {} {}", lookup.kind, lookup.key.name));
-                controller.answer(lookup, Answer::Absent);
+    while let Some(job) = engine.next(now()) {
+        let outcome = match job.work {
+            Work::Look(lookups) => {
+                let names = lookups
+                    .iter()
+                    .map(|lookup| format!(" {} {}", lookup.kind, lookup.key.name));
+                lines.push(format!("look for{}", names.collect::<String>()));
+                Outcome::Answers(
+                    lookups
+                        .into_iter()
+                        .map(|lookup| (lookup, Answer::Absent))
+                        .collect(),
+                )
             }
-            ClaimTask::Carry(plan) => {
+            Work::Carry(plan) => {
                 lines.extend(told(&plan));
-                controller.finish(&plan, Vec::new(), None, now());
+                Outcome::Done
             }
-        }
+            other => panic!("{other:?}"),
+        };
+        engine.done(job.id, outcome, now());
     }
     lines
+}
+
+fn put(engine: &mut Engine, (kind, json): (Kind, Value)) {
+    engine.see(Change::Put(object(kind, &json)), Origin::Watch, now());
 }
 
 #[test]
@@ -231,21 +264,11 @@ fn what_cannot_be_made_is_told_and_tried_again() {
         "event PodResourceClaim gpu: admin access is requested, but the feature is disabled"
     );
     // The retry comes after some time, and a new template brings it forward.
-    let mut state = cluster(&[pod("p", &json!({}), &from_template(&["gpu"]))]);
-    let mut controller = ResourceClaims::start(&state, ALL);
-    all(&mut controller, &state);
-    assert!(controller.next_due(now()).unwrap() > now());
-    let (kind, json) = template();
-    let after = object(kind, &json);
-    let before = state.apply(Change::Put(after.clone()));
-    controller.observe(
-        &state,
-        &Observed {
-            before,
-            after: Some(after),
-        },
-    );
-    assert_eq!(all(&mut controller, &state)[0], "create p-gpu-… for p");
+    let mut engine = engine(ALL, &[pod("p", &json!({}), &from_template(&["gpu"]))]);
+    all(&mut engine);
+    assert!(engine.next_due_of(ControllerName::ResourceClaim, now()).unwrap() > now());
+    put(&mut engine, template());
+    assert_eq!(all(&mut engine)[0], "create p-gpu-… for p");
 }
 
 #[test]
@@ -409,5 +432,82 @@ fn claims_that_are_deleted_are_freed_and_those_of_ended_pods_deleted() {
     assert_eq!(
         wanted(ALL, &[claim("c", &owned, &json!([entry("p", "p-uid")]))]),
         ["look for Pod p", "keep [] of c and free it", "unprotect c"]
+    );
+}
+
+#[test]
+fn what_upstream_does_wrong_is_done_better_where_it_is_wanted() {
+    // An ended pod is not reserved for again.
+    let ended = json!({"spec": {"nodeName": "node"}, "status": {"phase": "Failed"}});
+    let objects = [claim("c", &json!({}), &json!([])), pod("p", &ended, &named("c"))];
+    assert_eq!(wanted(ALL, &objects), ["reserve c for pods/p"]);
+    assert!(wanted(BETTER, &objects).is_empty());
+
+    // What the gates forbid is final.
+    let member = json!({"spec": {"schedulingGroup": {"podGroupName": "g"}}});
+    let objects = [
+        group(&from_template(&["gpu"])),
+        template(),
+        pod("p", &member, &from_template(&["gpu"])),
+    ];
+    let off = |features| Features {
+        groups: PodGroups::Ignored,
+        ..features
+    };
+    assert!(wanted(off(ALL), &objects)[1].starts_with("retry: "));
+    assert!(wanted(off(BETTER), &objects)[1].starts_with("drop: "));
+
+    // A member waits for its group, not for its back-off.
+    for (features, expected) in [(ALL, false), (BETTER, true)] {
+        let mut engine = engine(
+            features,
+            &[template(), pod("p", &member, &from_template(&["gpu"]))],
+        );
+        assert!(all(&mut engine).is_empty());
+        put(&mut engine, group(&json!([])));
+        assert_eq!(!all(&mut engine).is_empty(), expected);
+    }
+
+    // The status of a group keeps what it tells.
+    let made = |name: &str, entry: &str, created: &str| {
+        claim(
+            name,
+            &json!({"metadata": {"creationTimestamp": created,
+                "annotations": {"resource.kubernetes.io/pod-claim-name": entry},
+                "ownerReferences": [{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "name": "g", "uid": "g-uid",
+                                     "controller": true}]}}),
+            &json!([]),
+        )
+    };
+    let (kind, mut half) = group(&from_template(&["gpu", "nic"]));
+    half["status"] = json!({"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "made"}]});
+    let at = "2026-11-21T10:00:00Z";
+    let objects = [template(), (kind, half), made("made", "gpu", at)];
+    let last = |features| wanted(features, &objects).pop().unwrap();
+    assert_eq!(last(ALL), "status of g nic=#0");
+    assert_eq!(last(BETTER), "status of g gpu=made nic=#0");
+
+    // Of two claims for one entry the older one counts.
+    let twice = [
+        group(&from_template(&["gpu"])),
+        template(),
+        made("a", "gpu", "2026-11-21T10:00:01Z"),
+        made("b", "gpu", at),
+    ];
+    assert_eq!(wanted(ALL, &twice), ["status of g gpu=a"]);
+    assert_eq!(wanted(BETTER, &twice), ["status of g gpu=b"]);
+}
+
+#[test]
+fn everything_that_an_item_has_to_know_is_asked_for_at_once() {
+    let entries = json!([entry("a", "a"), entry("b", "b"), group_entry("g", "g")]);
+    let objects = [claim("c", &json!({}), &entries)];
+    assert_eq!(
+        wanted(ALL, &objects),
+        [
+            "look for Pod a Pod b PodGroup g",
+            "keep [] of c and free it",
+            "unprotect c"
+        ]
     );
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Item, PodRef, STATUS_PERIOD, TaintEviction};
+use super::{PodRef, STATUS_PERIOD, TaintEviction, subject_of};
 use crate::devices::{Origin, RuleSupport};
-use crate::eviction::{Release, condition_of, evicted_so_far};
+use crate::eviction::{MARKED, Release, condition_of, evicted_so_far};
 use crate::model::{Cluster, NO_EXECUTE, Pod, Str, TaintRule, Time};
 
 impl TaintEviction {
@@ -53,7 +53,7 @@ impl TaintEviction {
             .filter(|condition| condition.observed_generation == rule.metadata.generation)
             .and_then(|condition| Some((condition, condition.last_transition_time?)));
         let Some((condition, written)) = written else {
-            self.queue.add(Item::of_rule(rule));
+            self.queue.add(subject_of(rule));
             return;
         };
         let of_rule = marked.get(&rule.metadata.uid).map_or(&[][..], Vec::as_slice);
@@ -64,7 +64,7 @@ impl TaintEviction {
         }
         if rule.spec.taint.effect == NO_EXECUTE {
             self.queue
-                .push(Item::of_rule(rule), written.after(STATUS_PERIOD), now);
+                .push(subject_of(rule), written.after(STATUS_PERIOD), now);
         }
     }
 }
@@ -79,6 +79,6 @@ fn is_deleting(cluster: &Cluster, pod: &PodRef) -> bool {
 fn marked_at(pod: &Pod) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
     conditions
-        .find(|condition| condition.reason == "DeletionByDeviceTaintManager")?
+        .find(|condition| condition.reason == MARKED)?
         .last_transition_time
 }

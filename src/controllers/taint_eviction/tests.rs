@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{EvictionAction, EvictionResult, EvictionTask, TaintEviction};
-use crate::controllers::Observed;
+use super::{Outcome, TaintEviction, Work};
+use crate::controllers::{ControllerName, Engine, Origin};
 use crate::eviction::Release;
 use crate::model::{
     Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind, Object,
@@ -42,13 +42,14 @@ fn cluster(environment: Environment) -> Cluster {
     builder.build(environment).0
 }
 
-fn start(cluster: &Cluster) -> TaintEviction {
-    TaintEviction::start(cluster, Release::of(cluster.environment()), now())
+fn start(cluster: Cluster) -> Engine {
+    let controller = TaintEviction::start(&cluster, Release::of(cluster.environment()), now());
+    Engine::new(cluster, None, Some(controller))
 }
 
-fn told(task: &EvictionTask) -> String {
-    match &task.action {
-        EvictionAction::Evict { pod, eviction } => {
+fn told(work: &Work) -> String {
+    match work {
+        Work::Evict { pod, eviction } => {
             format!(
                 "evict {} {} for {} reasons",
                 pod.key.name,
@@ -56,31 +57,36 @@ fn told(task: &EvictionTask) -> String {
                 eviction.reasons.len()
             )
         }
-        EvictionAction::SetCondition { rule, condition, .. } => {
+        Work::SetCondition { rule, condition, .. } => {
             format!("condition of {rule}: {} {}", condition.reason, condition.message)
         }
+        other => panic!("{other:?}"),
     }
 }
 
-/// The tasks that are due at `at`, each finished with `result`.
-fn due(controller: &mut TaintEviction, cluster: &Cluster, at: Time, result: EvictionResult) -> Vec<String> {
+/// The work that is due at `at`, each job done with `outcome`.
+fn due(engine: &mut Engine, at: Time, outcome: &Outcome) -> Vec<String> {
     let mut lines = Vec::new();
-    while let Some(task) = controller.next(cluster, at) {
-        lines.push(told(&task));
-        controller.finish(task, result, at);
+    while let Some(job) = engine.next(at) {
+        lines.push(told(&job.work));
+        engine.done(job.id, outcome.clone(), at);
     }
     lines
 }
 
-fn change(controller: &mut TaintEviction, cluster: &mut Cluster, change: Change) -> usize {
-    let after = match &change {
-        Change::Put(object) => Some(object.clone()),
-        Change::Delete(..) => None,
-    };
-    let before = cluster.apply(change);
-    controller
-        .observe(cluster, &Observed { before, after }, now())
-        .len()
+fn change(engine: &mut Engine, change: Change) -> usize {
+    let notices = engine.see(change, Origin::Simulation, now());
+    notices.into_iter().flatten().count()
+}
+
+fn next_due(engine: &Engine, at: Time) -> Time {
+    engine
+        .next_due_of(ControllerName::DeviceTaintEviction, at)
+        .unwrap()
+}
+
+fn failed() -> Outcome {
+    Outcome::Refused("no".to_owned())
 }
 
 const FIRST: &str = "condition of drain: PodsPendingEviction 1 pod needs to be evicted in 1 namespace.";
@@ -89,120 +95,93 @@ const EVICT: &str = "evict p p-uid for 1 reasons";
 #[test]
 fn what_fails_is_tried_again_later_each_time() {
     let cluster = cluster(Environment::default());
-    let mut controller = start(&cluster);
+    let mut engine = start(cluster);
     let mut at = now();
-    assert_eq!(
-        due(&mut controller, &cluster, at, EvictionResult::Failed),
-        [FIRST, EVICT]
-    );
+    assert_eq!(due(&mut engine, at, &failed()), [FIRST, EVICT]);
     for milliseconds in [5, 10, 20] {
-        let next = controller.next_due(at).unwrap();
+        let next = next_due(&engine, at);
         assert_eq!(next.since(at).as_millis(), milliseconds);
         at = next;
-        assert_eq!(
-            due(&mut controller, &cluster, at, EvictionResult::Failed),
-            [FIRST, EVICT]
-        );
+        assert_eq!(due(&mut engine, at, &failed()), [FIRST, EVICT]);
     }
-    at = controller.next_due(at).unwrap();
-    assert_eq!(
-        due(&mut controller, &cluster, at, EvictionResult::Done),
-        [FIRST, EVICT]
-    );
+    at = next_due(&engine, at);
+    assert_eq!(due(&mut engine, at, &Outcome::Done), [FIRST, EVICT]);
 }
 
 #[test]
 fn an_evicted_pod_counts_once_and_a_missing_one_not_at_all() {
-    for (result, expected) in [
+    for (outcome, expected) in [
         (
-            EvictionResult::Done,
+            &Outcome::Done,
             Some(
                 "condition of drain: PodsPendingEviction 1 pod needs to be evicted in 1 namespace. 1 pod evicted since starting the \
                  controller.",
             ),
         ),
-        (EvictionResult::Gone, Some(FIRST)),
+        (&Outcome::Gone, Some(FIRST)),
     ] {
-        let mut cluster = cluster(Environment::default());
-        let mut controller = start(&cluster);
-        assert_eq!(due(&mut controller, &cluster, now(), result).len(), 2);
+        let cluster = cluster(Environment::default());
+        let mut engine = start(cluster);
+        assert_eq!(due(&mut engine, now(), outcome).len(), 2);
         // The pod is seen again before its deletion is: nothing is done a second time, although it is planned.
         change(
-            &mut controller,
-            &mut cluster,
+            &mut engine,
             Change::Put(object(Kind::ResourceClaim, &claim("p-uid"))),
         );
-        assert!(due(&mut controller, &cluster, now(), EvictionResult::Done).is_empty());
+        assert!(due(&mut engine, now(), &Outcome::Done).is_empty());
         // The condition was not written here, so it is due again with the count.
         let later = now().after(super::STATUS_PERIOD);
-        let said = due(&mut controller, &cluster, later, EvictionResult::Done);
-        assert_eq!(said.first().map(String::as_str), expected, "{result:?}");
+        let said = due(&mut engine, later, &Outcome::Done);
+        assert_eq!(said.first().map(String::as_str), expected, "{outcome:?}");
     }
 }
 
 #[test]
 fn a_condition_is_written_when_it_changes_and_not_before_its_time() {
-    let mut cluster = cluster(Environment::default());
-    let mut controller = start(&cluster);
-    let task = controller.next(&cluster, now()).unwrap();
-    let EvictionAction::SetCondition { condition, .. } = &task.action else {
-        panic!("{}", told(&task));
+    let cluster = cluster(Environment::default());
+    let mut engine = start(cluster);
+    let job = engine.next(now()).unwrap();
+    let Work::SetCondition { condition, .. } = &job.work else {
+        panic!("{}", told(&job.work));
     };
     let mut written = match object(Kind::DeviceTaintRule, &rule("NoExecute")) {
         Object::DeviceTaintRule(rule) => (*rule).clone(),
         _ => unreachable!(),
     };
     written.status.conditions.push(condition.clone());
-    controller.finish(task, EvictionResult::Done, now());
+    engine.done(job.id, Outcome::Done, now());
     let written = Object::DeviceTaintRule(std::sync::Arc::new(written));
-    assert_eq!(change(&mut controller, &mut cluster, Change::Put(written)), 0);
+    assert_eq!(change(&mut engine, Change::Put(written)), 0);
     // What the controller wrote itself is no reason to evict anybody again.
-    assert_eq!(
-        due(&mut controller, &cluster, now(), EvictionResult::Gone),
-        [EVICT]
-    );
+    assert_eq!(due(&mut engine, now(), &Outcome::Gone), [EVICT]);
     let early = now().add_nanoseconds(9_999_999_999);
     change(
-        &mut controller,
-        &mut cluster,
+        &mut engine,
         Change::Put(object(
             Kind::Pod,
             &json!({"metadata": {"namespace": "n", "name": "other"}}),
         )),
     );
-    assert!(due(&mut controller, &cluster, early, EvictionResult::Done).is_empty());
+    assert!(due(&mut engine, early, &Outcome::Done).is_empty());
     // Nothing has changed by then.
-    assert!(
-        due(
-            &mut controller,
-            &cluster,
-            early.after(super::STATUS_PERIOD),
-            EvictionResult::Done
-        )
-        .is_empty()
-    );
+    assert!(due(&mut engine, early.after(super::STATUS_PERIOD), &Outcome::Done).is_empty());
 }
 
 #[test]
 fn a_pod_of_the_same_name_is_another_pod() {
-    let mut cluster = cluster(Environment::default());
-    let mut controller = start(&cluster);
-    due(&mut controller, &cluster, now(), EvictionResult::Gone);
+    let cluster = cluster(Environment::default());
+    let mut engine = start(cluster);
+    due(&mut engine, now(), &Outcome::Gone);
     let key = Key::new("n", "p");
-    change(&mut controller, &mut cluster, Change::Delete(Kind::Pod, key));
+    change(&mut engine, Change::Delete(Kind::Pod, key));
+    change(&mut engine, Change::Put(object(Kind::Pod, &pod("new"))));
+    assert!(due(&mut engine, now(), &Outcome::Done).is_empty());
     change(
-        &mut controller,
-        &mut cluster,
-        Change::Put(object(Kind::Pod, &pod("new"))),
-    );
-    assert!(due(&mut controller, &cluster, now(), EvictionResult::Done).is_empty());
-    change(
-        &mut controller,
-        &mut cluster,
+        &mut engine,
         Change::Put(object(Kind::ResourceClaim, &claim("new"))),
     );
     assert_eq!(
-        due(&mut controller, &cluster, now(), EvictionResult::Done),
+        due(&mut engine, now(), &Outcome::Done),
         ["evict p new for 1 reasons"]
     );
 }
@@ -219,8 +198,8 @@ fn gates_decide_whether_rules_count() {
             ..Environment::default()
         };
         let cluster = cluster(environment);
-        let mut controller = start(&cluster);
-        due(&mut controller, &cluster, now(), EvictionResult::Done)
+        let mut engine = start(cluster);
+        due(&mut engine, now(), &Outcome::Done)
     };
     assert!(with(Gate::DRADeviceTaints).is_empty());
     assert!(with(Gate::DRADeviceTaintRules).is_empty());

@@ -419,17 +419,44 @@ fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) ->
     let mut placements = Vec::with_capacity(pods.len());
     let mut report = AllocationReport::of_sequence(pods.iter().map(|pod| Target::pod(&pod.key())).collect());
     for pod in pods {
-        let (judged, made) = judge_pod(&mut cluster, pod, settings);
-        if let Some((node, granted, _)) = &judged.first
-            && judged.fit == Fit::Fits
-        {
-            place(&mut cluster, &made, node, granted);
-        }
+        let judged = place_next(&mut cluster, pod, settings);
         report.note(&judged);
         placements.push(Placement::new(&pod.key(), judged));
     }
     report.placements = placements;
     report
+}
+
+/// Judges a pod, and places it where it fits.
+fn place_next(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Judged {
+    let (judged, made) = judge_pod(cluster, pod, settings);
+    if let Some((node, granted, _)) = &judged.first
+        && judged.fit == Fit::Fits
+    {
+        place(cluster, &made, node, granted);
+    }
+    judged
+}
+
+/// Places pods one after the other as long as they fit and `is_admitted`, and returns how many did.
+pub(super) fn place_all(
+    cluster: &mut Cluster,
+    pods: &[Arc<Pod>],
+    is_admitted: impl Fn(&Cluster, &Pod) -> bool,
+    settings: &Settings<'_>,
+) -> usize {
+    for (place, pod) in pods.iter().enumerate() {
+        // What has a node takes what it takes already.
+        if pod.node().is_some() {
+            continue;
+        }
+        let mut after = cluster.clone();
+        if !is_admitted(cluster, pod) || place_next(&mut after, pod, settings).fit != Fit::Fits {
+            return place;
+        }
+        *cluster = after;
+    }
+    pods.len()
 }
 
 /// The key of a target.

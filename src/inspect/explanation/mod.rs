@@ -10,7 +10,7 @@ mod word;
 use std::sync::Arc;
 
 use self::bound::{bound, missing_template, template_missing};
-use super::allocation::{Settings, Target, Units, alone, exactness, otherwise, timeouts};
+use super::allocation::{Settings, Target, Units, alone, exactness, otherwise, place_all, timeouts};
 use super::remedy::{Remedy, end_consumers};
 use crate::devices::ClassSelectors;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
@@ -56,7 +56,7 @@ pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -
 }
 
 /// Explains a pod that is to be created, which is in `cluster`: with the claims that its templates give it, which are added.
-pub fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
     match generate_claims(cluster, pod) {
         Ok(made) => with_quotas(cluster, &made, pod, settings),
         Err(GenerateError::Unread { gap, .. }) => explain_unread(pod, &gap),
@@ -65,6 +65,36 @@ pub fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Setting
             explain_pod(cluster, pod, settings)
         }
     }
+}
+
+/// Explains the first of several pods that does not fit after those before it were placed, which are to be created and are in `cluster`; the
+/// last one where all of them fit. Nothing is explained where there are none.
+pub fn explain_new_pods(
+    cluster: &mut Cluster,
+    pods: &[Arc<Pod>],
+    settings: &Settings<'_>,
+) -> Option<Explanation> {
+    let (last, others) = pods.split_last()?;
+    let has_quotas = cluster.quotas().next().is_some();
+    let is_admitted =
+        |cluster: &Cluster, pod: &Pod| !has_quotas || Quotas::of(cluster).refused_of_pod(pod).is_none();
+    let placed = place_all(cluster, others, is_admitted, settings);
+    let explained = others.get(placed).unwrap_or(last);
+    let mut report = explain_new_pod(cluster, explained, settings);
+    if !others.is_empty() {
+        let all = pods.len();
+        let number = placed + 1;
+        report.notes.push(match placed {
+            0 => format!("it is the first of {all} pods"),
+            1 => format!(
+                "it is pod {number} of {all}; the one before it fits, and is taken to be placed on the first node by name"
+            ),
+            placed => format!(
+                "it is pod {number} of {all}; the {placed} before it fit, and are taken to be placed, each on the first node by name"
+            ),
+        });
+    }
+    Some(report)
 }
 
 /// Explains `pod`, and says which of the claims that `asking` still needs is refused.

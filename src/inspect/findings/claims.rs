@@ -20,7 +20,7 @@ use crate::script::{Command, NoCommand, Resource, Script, delete_in, delete_pods
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
 /// A deletion without hindrance ends within seconds.
-const DELETION_SECONDS: u64 = 60;
+pub(super) const DELETION_SECONDS: u64 = 60;
 
 /// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
 const BINDING_SECONDS: u64 = 600;
@@ -75,7 +75,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-fn subject(claim: &Claim) -> Subject {
+pub(super) fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
@@ -89,7 +89,7 @@ fn without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
     )
 }
 
-fn describe(claim: &Claim) -> Result<Script, NoCommand> {
+pub(super) fn describe(claim: &Claim) -> Result<Script, NoCommand> {
     Command::dra("describe")
         .object(Resource::called("claim"), &claim.metadata.name)
         .namespace(&claim.metadata.namespace)

@@ -149,6 +149,10 @@ codes! {
         "Devices are published for a node that does not exist";
     NodeWithoutSlices = "DRA035", "node-without-slices", Warning, Now, [ResourceSlice, Node],
         "A node has no devices of a driver that its peers have";
+    PoolWithoutDevices = "DRA036", "pool-without-devices", Warning, Now, [ResourceSlice, Node],
+        "A driver publishes a pool without devices";
+    HardwareTwice = "DRA037", "hardware-twice", Warning, Now, [ResourceSlice, Node],
+        "A device plugin and a driver offer the same hardware of a node";
     RuleSelectsAll = "DRA040", "rule-selects-all", Error, Now, [DeviceTaintRule],
         "A taint rule evicts every pod that has devices";
     RuleWithoutSelector = "DRA041", "rule-without-selector", Info, Now, [DeviceTaintRule],
@@ -169,6 +173,16 @@ codes! {
         "A claim without devices can only be served by the driver";
     DriverPublished = "DRA062", "driver-published", Info, Driver, [ResourceSlice, DeviceTaintRule, ResourceClaim],
         "Devices of the driver can still be allocated";
+    ExtendedResourceShared = "DRA070", "extended-resource-shared", Warning, Now, [DeviceClass],
+        "Several device classes have the same extended resource";
+    AdminNamespace = "DRA071", "admin-namespace", Info, Now, [Namespace, ResourceClaim, ResourceClaimTemplate],
+        "Whoever may create claims in a namespace may ask for admin access";
+    AdminNotAllowed = "DRA072", "admin-not-allowed", Warning, Now, [Namespace, ResourceClaim, ResourceClaimTemplate],
+        "Admin access is asked for in a namespace that does not allow it";
+    ClaimIdle = "DRA073", "claim-idle", Warning, Now, [ResourceClaim, Pod, PodGroup],
+        "A claim has held devices for long, and no pod runs with it";
+    DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
+        "A pod does not end, as the driver of its devices is gone";
     GroupGeneratedClaim = "DRA101", "group-generated-claim", Error, Downgrade, [ResourceClaim, Pod],
         "Pods lose a claim that was made for their PodGroup";
     GroupReservation = "DRA102", "group-reservation", Error, Downgrade, [ResourceClaim, Pod, PodGroup],
@@ -228,7 +242,7 @@ impl Code {
         &TABLE[self as usize].1
     }
 
-    /// Whether claims of every namespace decide, as any of them can hold a device.
+    /// Whether claims and pods of every namespace decide, as any of them can hold a device or be a driver's.
     pub fn is_about_devices(self) -> bool {
         matches!(
             self,
@@ -236,8 +250,10 @@ impl Code {
                 | Self::CountersOversubscribed
                 | Self::CapacityOversubscribed
                 | Self::RuleSelectsNothing
+                | Self::NodeWithoutSlices
                 | Self::DriverInUse
                 | Self::DriverPublished
+                | Self::DriverGone
         )
     }
 
@@ -257,6 +273,8 @@ impl Code {
             | Self::ForeignReservation
             | Self::PodgroupObjects
             | Self::DriverInUse => &[Kind::Pod, Kind::PodGroup],
+            Self::NodeWithoutSlices => &[Kind::Pod],
+            Self::HardwareTwice => &[Kind::DeviceClass],
             Self::TolerationSeconds => &[Kind::Pod, Kind::PodGroup, Kind::ResourceClaimTemplate],
             _ => &[],
         }

@@ -4,13 +4,18 @@
 //! A finding that joins several kinds of object is `Possible`, since their lists were taken at different times; [`evidence`] says
 //! what to read again, and [`confirmed`] what is left of the findings after that.
 
+mod admin;
 mod claims;
+mod classes;
 mod codes;
 mod devices;
 mod downgrade;
 mod driver;
+mod ending;
 mod finding;
+mod idle;
 mod leftovers;
+mod nodes;
 mod pools;
 mod requests;
 mod reservations;
@@ -20,6 +25,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -29,7 +35,7 @@ pub use finding::{Certainty, Finding, Fix, Subject};
 
 use super::{Selection, Warnings};
 use crate::devices::Inventory;
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Pod, Str, Time};
 use crate::reservation::owning_group;
 use crate::scheduling::{Run, in_order};
 
@@ -72,7 +78,12 @@ pub struct CheckRequest {
     pub selection: Selection,
     /// Deadlines are counted to this instant.
     pub now: Time,
+    /// For how long a claim may hold devices while no pod runs with it.
+    pub idle: Duration,
 }
+
+/// For how long a claim may be idle where nobody says otherwise: what waits for a person may wait for a day.
+pub const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl CheckRequest {
     /// Everything that is wrong now, in the whole cluster.
@@ -84,6 +95,7 @@ impl CheckRequest {
                 .collect(),
             selection: Selection::default(),
             now,
+            idle: IDLE,
         }
     }
 
@@ -170,12 +182,17 @@ pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
 
 /// The same on the threads of `run`. How many there are shows nowhere in the report.
 pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> FindingList {
-    const NOW: [fn(&mut Look<'_>); 7] = [
+    const NOW: [fn(&mut Look<'_>); 12] = [
         devices::look,
         reservations::look,
         claims::look,
         requests::look,
         pools::look,
+        nodes::look,
+        classes::look,
+        admin::look,
+        idle::look,
+        ending::look,
         rules::look,
         leftovers::look,
     ];
@@ -243,6 +260,22 @@ fn entry_of<'a>(claim: &'a Claim, group: &str) -> Option<&'a str> {
     Some(rest.rsplit_once('-')?.0)
 }
 
+/// The DaemonSet that makes a pod.
+fn daemon_set_of(pod: &Pod) -> Option<&Str> {
+    let owner = pod.metadata.controller()?;
+    (owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")).then_some(&owner.name)
+}
+
+/// Whether something is called like a driver: by any part of the driver's domain name but the last.
+fn is_called_like(driver: &str, name: &str) -> bool {
+    const LONG: usize = 3;
+    let domain = driver.rsplit_once('.').map_or(driver, |(domain, _)| domain);
+    domain.split('.').any(|part| {
+        let parts = || name.split(|character: char| !character.is_ascii_alphanumeric());
+        parts().any(|word| word == part) || part.len() >= LONG && name.contains(part)
+    })
+}
+
 /// What several families of rules look at, made by the first that does.
 struct Shared<'a> {
     cluster: &'a Cluster,
@@ -280,6 +313,7 @@ impl Found {
 struct Look<'a> {
     cluster: &'a Cluster,
     now: Time,
+    idle: Duration,
     codes: &'a BTreeSet<Code>,
     shared: &'a Shared<'a>,
     found: Found,
@@ -290,6 +324,7 @@ impl<'a> Look<'a> {
         Self {
             cluster: shared.cluster,
             now: request.now,
+            idle: request.idle,
             codes: &request.codes,
             shared,
             found: Found::default(),
@@ -375,8 +410,9 @@ impl<'a> Look<'a> {
         let mut items = self.found.findings;
         let selection = &request.selection;
         if let Some(namespace) = &selection.namespace {
-            items.retain(|finding| {
-                finding.object.namespace.is_empty() || finding.object.namespace == *namespace
+            items.retain(|finding| match &finding.object {
+                object if object.kind == Kind::Namespace.name() => object.name == *namespace,
+                object => object.namespace.is_empty() || object.namespace == *namespace,
             });
         }
         if !selection.labels.is_empty() {
@@ -423,6 +459,7 @@ fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> boo
         "DeviceClass" => cluster.class(&key.name).map(|object| &object.metadata),
         "ResourceSlice" => cluster.slice(&key.name).map(|object| &object.metadata),
         "DeviceTaintRule" => cluster.rule(&key.name).map(|object| &object.metadata),
+        "Namespace" => cluster.namespace(&key.name).map(|object| &object.metadata),
         "Node" => cluster.node(&key.name).map(|object| &object.metadata),
         _ => None,
     };

@@ -1,15 +1,12 @@
-//! What drivers publish: pools that are incomplete or contradict themselves, and nodes that fell out.
+//! What drivers publish: pools that are incomplete or contradict themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::finding::{Subject, counted, scoped_key, some};
+use super::finding::{Subject, counted, some};
 use super::{Code, Finding, Look};
 use crate::devices::pool_fault;
-use crate::model::{Cluster, Component, Gate, Kind, Pool, Slice, Str};
-use crate::script::{Command, delete, describe_pool, field_selector};
-
-/// The label by which nodes are peers: machines of one type have the same devices.
-const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+use crate::model::{Component, Gate, Kind, Pool};
+use crate::script::{delete, describe_pool};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -24,17 +21,6 @@ pub(super) fn look(look: &mut Look<'_>) {
             of_pool(look, &pool);
         }
     }
-    if look.is_hidden(Kind::Node, "") || look.is_hidden(Kind::ResourceSlice, "") {
-        return;
-    }
-    if look.wants(Code::NodeMissing) {
-        for slice in cluster.slices() {
-            node_is_missing(look, slice);
-        }
-    }
-    if look.wants(Code::NodeWithoutSlices) {
-        nodes_without_slices(look);
-    }
 }
 
 fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
@@ -43,7 +29,15 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     let there = pool.slices.len();
     // A slice that could not be read may be the one that is missing.
     let all_are_known = !look.is_hidden(Kind::ResourceSlice, "");
-    if all_are_known && !pool.is_complete() {
+    if all_are_known && pool.expected_slices < 1 {
+        look.add(
+            Finding::new(Code::PoolIncomplete, about(), counted_below_one(pool))
+                .advice(format!(
+                    "whoever wrote the slice has it say how many slices the pool has: {there}, if these are all"
+                ))
+                .look(describe()),
+        );
+    } else if all_are_known && !pool.is_complete() {
         let message = format!(
             "has {} of generation {} instead of {}: the scheduler allocates none of its devices, and ends requests for all devices with \
              an error. The driver is publishing it, or has stopped in between",
@@ -115,6 +109,21 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     }
 }
 
+/// Slices that say that there are none of them. No API server stores such slices (`validation.go`, `validateResourcePool`, v1.37.1), but
+/// whoever simulates scheduling with slices from elsewhere meets them.
+fn counted_below_one(pool: &Pool<'_>) -> String {
+    format!(
+        "says that it has {} slices, although {} there: the API server refuses to store that (`resourceSliceCount` must be greater than zero), so \
+         it comes from a file, such as the template of a node that an autoscaler may add. Whoever schedules by it takes the pool for \
+         incomplete and allocates none of its devices",
+        pool.expected_slices,
+        match pool.slices.len() {
+            1 => "one is".to_owned(),
+            there => format!("{there} are"),
+        },
+    )
+}
+
 /// What slices say is the driver's to say.
 fn driver_publishes(pool: &Pool<'_>) -> String {
     format!(
@@ -123,148 +132,30 @@ fn driver_publishes(pool: &Pool<'_>) -> String {
     )
 }
 
-/// The nodes that a slice names, for itself or for its devices.
-fn named_nodes(slice: &Slice) -> BTreeSet<&Str> {
-    let of_devices = slice
-        .spec
-        .devices
-        .iter()
-        .filter(|_| slice.spec.per_device_node_selection)
-        .filter_map(|device| device.node_name.as_ref());
-    slice
-        .spec
-        .node_name
-        .iter()
-        .chain(of_devices)
-        .filter(|name| !name.is_empty())
-        .collect()
-}
-
-fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
-    let gone: Vec<&Str> = named_nodes(slice)
-        .into_iter()
-        .filter(|name| look.cluster.node(name).is_none())
-        .collect();
-    if gone.is_empty() {
-        return;
-    }
-    let message = format!(
-        "publishes {} of {} for {}, which {} not exist",
-        counted(slice.spec.devices.len(), "device", "devices"),
-        slice.spec.driver,
-        some(gone.iter().map(|name| format!("node/{name}"))),
-        if gone.len() == 1 { "does" } else { "do" },
-    );
-    let nodes: Vec<_> = gone.iter().map(|name| scoped_key(Kind::Node, name)).collect();
-    look.add(
-        Finding::new(
-            Code::NodeMissing,
-            Subject::of(Kind::ResourceSlice, &slice.metadata),
-            message,
-        )
-        .fix(delete(Kind::ResourceSlice, [&slice.metadata.name]))
-        .joins(nodes)
-        .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
-    );
-}
-
-/// Nodes of an instance type of which at least half, and at least two, have slices of a driver that they lack.
-fn nodes_without_slices(look: &mut Look<'_>) {
-    let cluster = look.cluster;
-    let served = drivers_of_nodes(cluster);
-    let mut types: BTreeMap<&Str, Vec<&Str>> = BTreeMap::new();
-    for node in cluster.nodes() {
-        if let Some(type_) = node.metadata.label(INSTANCE_TYPE) {
-            types.entry(type_).or_default().push(&node.metadata.name);
-        }
-    }
-    let mut found = Vec::new();
-    for (type_, nodes) in &types {
-        let mut having: BTreeMap<&Str, usize> = BTreeMap::new();
-        for driver in nodes.iter().filter_map(|node| served.get(node)).flatten() {
-            *having.entry(driver).or_default() += 1;
-        }
-        for (driver, with) in having {
-            if with < 2 || with * 2 < nodes.len() || with == nodes.len() {
-                continue;
-            }
-            let without = nodes
-                .iter()
-                .filter(|node| !served.get(*node).is_some_and(|drivers| drivers.contains(driver)));
-            for node in without {
-                let Some(object) = cluster.node(node) else {
-                    continue;
-                };
-                let message = format!(
-                    "has no ResourceSlice of {driver}, as {with} of the {} nodes of type {type_} have",
-                    nodes.len()
-                );
-                found.push(
-                    Finding::new(
-                        Code::NodeWithoutSlices,
-                        Subject::of(Kind::Node, &object.metadata),
-                        message,
-                    )
-                    .advice(format!(
-                        "whoever runs the driver {driver} finds out why it does not serve the node: is its pod there, and what do its logs say?"
-                    ))
-                    .look(
-                        Command::kubectl("get")
-                            .args(&["pods", "-A"])
-                            .option("--field-selector", &field_selector("spec.nodeName", node))
-                            .done(),
-                    )
-                    .joins([scoped_key(Kind::Node, node)]),
-                );
-            }
-        }
-    }
-    for finding in found {
-        look.add(finding);
-    }
-}
-
-/// Drivers that publish something for a node by its name, or by a selector that only it fits.
-fn drivers_of_nodes(cluster: &Cluster) -> BTreeMap<&Str, BTreeSet<&Str>> {
-    let mut drivers: BTreeMap<&Str, BTreeSet<&Str>> = BTreeMap::new();
-    for slice in cluster.slices() {
-        let single = slice
-            .spec
-            .node_selector
-            .as_ref()
-            .and_then(|selector| selector.single_node());
-        for node in named_nodes(slice).into_iter().chain(single) {
-            drivers.entry(node).or_default().insert(&slice.spec.driver);
-        }
-    }
-    drivers
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::codes_of;
+    use super::super::tests::ask;
+    use super::super::{Code, Question};
     use crate::devices::testing::World;
 
     #[test]
-    fn peers_are_nodes_of_one_type_of_which_most_have_the_driver() {
-        let node =
-            |world: World, name: &str, type_: &str| world.node(name, &json!({(super::INSTANCE_TYPE): type_}));
-        let world = |nodes: &[(&str, &str)], slices: &[&str]| {
-            let world = nodes
-                .iter()
-                .fold(World::default(), |world, (name, type_)| node(world, name, type_));
-            let world = slices
-                .iter()
-                .fold(world, |world, name| world.slice(name, &json!([{"name": "x"}])));
-            codes_of(&world.build())
-        };
-        let all = [("a", "t"), ("b", "t"), ("c", "t")];
-        assert_eq!(world(&all, &["a", "b"]), ["DRA035 node/c"]);
-        assert!(world(&all, &["a", "b", "c"]).is_empty());
-        // One is no majority, and a node of another type no peer.
-        assert!(world(&all, &["a"]).is_empty());
-        assert!(world(&[("a", "t"), ("b", "t"), ("c", "u")], &["a", "b"]).is_empty());
+    fn a_pool_that_counts_no_slices_is_one_from_a_file() {
+        for (count, begins) in [
+            (2, "has 1 slice of generation 1 instead of 2"),
+            (0, "says that it has 0 slices, although one is there"),
+            (-1, "says that it has -1 slices, although one is there"),
+        ] {
+            let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": count});
+            let slice = json!({"nodeName": "node-1", "pool": pool, "devices": [{"name": "x"}]});
+            let world = World::default().node("node-1", &json!({}));
+            let list = ask(&world.slice_with("node-1", &slice).build(), Question::Now);
+            let [finding] = list.items.as_slice() else {
+                panic!("{list:?}")
+            };
+            assert_eq!(finding.code, Code::PoolIncomplete);
+            assert!(finding.message.starts_with(begins), "{}", finding.message);
+        }
     }
 }

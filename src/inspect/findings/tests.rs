@@ -9,7 +9,7 @@ use super::*;
 use crate::allocator::Budget;
 use crate::devices::testing::{World, called, holding, now, with_names};
 use crate::inspect::allocation::Settings;
-use crate::inspect::explanation::{ClusterVerdict, explain_claims, explain_new_pod, explain_pod};
+use crate::inspect::explanation::{ClusterVerdict, explain_claims, explain_new_pods, explain_pod};
 use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState, Meta};
 use crate::script::Script;
 use crate::script::tests::{NASTY, assert_exact, assert_own_flags};
@@ -26,6 +26,7 @@ pub(super) fn ask(cluster: &Cluster, question: Question) -> FindingList {
             codes,
             selection: Selection::default(),
             now: now(),
+            idle: IDLE,
         },
     )
 }
@@ -363,7 +364,7 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
             (
                 "the claim from template/n/t",
                 false,
-                explain_new_pod(&mut cluster, &pod, &settings),
+                explain_new_pods(&mut cluster, &[pod], &settings).expect("there is a pod"),
             ),
         ];
         for (claim, waits, report) in reports {
@@ -400,6 +401,7 @@ fn what_is_not_asked_for_is_not_found() {
             question,
             selection: Selection::default(),
             now: now(),
+            idle: IDLE,
         };
         let list = check(&cluster, &request);
         assert!(list.items.iter().all(|finding| finding.code != code), "{code}");
@@ -534,6 +536,7 @@ fn a_gap_of_another_namespace_is_none_of_this_one() {
             ..Selection::default()
         },
         now: now(),
+        idle: IDLE,
     };
     assert!(check(&cluster, &request).unknown.is_empty());
     request.codes = BTreeSet::from([Code::ReservationGone, Code::DeviceUnhealthy]);

@@ -6,13 +6,19 @@
 use std::hash::Hash;
 
 use super::layered::Layered;
-use crate::model::{Claim, DeviceId, Event, Key, ObjectReference, Pod, PoolId, Slice, Str};
+use crate::model::{
+    Claim, DeviceId, Event, Key, Meta, ObjectReference, Pod, PodClaim, PodClaimStatus, PodGroup, PoolId,
+    Slice, Str,
+};
 
 /// One entry of one index.
 pub(super) enum Entry {
     PodOfClaim(Key, Str),
     PodOfGroup(Key, Str),
     PodOfNode(Str, Key),
+    PodOfTemplate(Key, Str),
+    GroupOfClaim(Key, Str),
+    GroupOfTemplate(Key, Str),
     ClaimOfDevice(DeviceId, Key),
     ClaimOfOwner(Str, Key),
     SliceOfPool(PoolId, Str),
@@ -27,6 +33,9 @@ pub(super) struct Indexes {
     pods_of_claim: Pairs<Key, Str>,
     pods_of_group: Pairs<Key, Str>,
     pods_of_node: Pairs<Str, Key>,
+    pods_of_template: Pairs<Key, Str>,
+    groups_of_claim: Pairs<Key, Str>,
+    groups_of_template: Pairs<Key, Str>,
     claims_of_device: Pairs<DeviceId, Key>,
     claims_of_owner: Pairs<Str, Key>,
     slices_of_pool: Pairs<PoolId, Str>,
@@ -39,6 +48,9 @@ impl Indexes {
             Entry::PodOfClaim(claim, pod) => self.pods_of_claim.insert((claim, pod), ()),
             Entry::PodOfGroup(group, pod) => self.pods_of_group.insert((group, pod), ()),
             Entry::PodOfNode(node, pod) => self.pods_of_node.insert((node, pod), ()),
+            Entry::PodOfTemplate(template, pod) => self.pods_of_template.insert((template, pod), ()),
+            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.insert((claim, group), ()),
+            Entry::GroupOfTemplate(template, group) => self.groups_of_template.insert((template, group), ()),
             Entry::ClaimOfDevice(device, claim) => self.claims_of_device.insert((device, claim), ()),
             Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.insert((owner, claim), ()),
             Entry::SliceOfPool(pool, slice) => self.slices_of_pool.insert((pool, slice), ()),
@@ -51,6 +63,9 @@ impl Indexes {
             Entry::PodOfClaim(claim, pod) => self.pods_of_claim.remove(&(claim, pod)),
             Entry::PodOfGroup(group, pod) => self.pods_of_group.remove(&(group, pod)),
             Entry::PodOfNode(node, pod) => self.pods_of_node.remove(&(node, pod)),
+            Entry::PodOfTemplate(template, pod) => self.pods_of_template.remove(&(template, pod)),
+            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.remove(&(claim, group)),
+            Entry::GroupOfTemplate(template, group) => self.groups_of_template.remove(&(template, group)),
             Entry::ClaimOfDevice(device, claim) => self.claims_of_device.remove(&(device, claim)),
             Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.remove(&(owner, claim)),
             Entry::SliceOfPool(pool, slice) => self.slices_of_pool.remove(&(pool, slice)),
@@ -70,6 +85,21 @@ impl Indexes {
 
     pub(super) fn pods_of_node(&self, node: &Str) -> impl Iterator<Item = &Key> {
         members(&self.pods_of_node, (node.clone(), Key::default()))
+    }
+
+    /// Names of the pods, in the template's namespace, whose claims are made from it.
+    pub(super) fn pods_of_template(&self, template: &Key) -> impl Iterator<Item = &Str> {
+        members(&self.pods_of_template, (template.clone(), Str::default()))
+    }
+
+    /// Names of the PodGroups, in the claim's namespace, that mention the claim.
+    pub(super) fn groups_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Str> {
+        members(&self.groups_of_claim, (claim.clone(), Str::default()))
+    }
+
+    /// Names of the PodGroups, in the template's namespace, whose claims are made from it.
+    pub(super) fn groups_of_template(&self, template: &Key) -> impl Iterator<Item = &Str> {
+        members(&self.groups_of_template, (template.clone(), Str::default()))
     }
 
     pub(super) fn claims_of_device(&self, device: &DeviceId) -> impl Iterator<Item = &Key> {
@@ -137,6 +167,9 @@ pub(super) struct Bulk {
     pods_of_claim: Vec<((Key, Str), ())>,
     pods_of_group: Vec<((Key, Str), ())>,
     pods_of_node: Vec<((Str, Key), ())>,
+    pods_of_template: Vec<((Key, Str), ())>,
+    groups_of_claim: Vec<((Key, Str), ())>,
+    groups_of_template: Vec<((Key, Str), ())>,
     claims_of_device: Vec<((DeviceId, Key), ())>,
     claims_of_owner: Vec<((Str, Key), ())>,
     slices_of_pool: Vec<((PoolId, Str), ())>,
@@ -149,6 +182,9 @@ impl Bulk {
             Entry::PodOfClaim(claim, pod) => self.pods_of_claim.push(((claim, pod), ())),
             Entry::PodOfGroup(group, pod) => self.pods_of_group.push(((group, pod), ())),
             Entry::PodOfNode(node, pod) => self.pods_of_node.push(((node, pod), ())),
+            Entry::PodOfTemplate(template, pod) => self.pods_of_template.push(((template, pod), ())),
+            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.push(((claim, group), ())),
+            Entry::GroupOfTemplate(template, group) => self.groups_of_template.push(((template, group), ())),
             Entry::ClaimOfDevice(device, claim) => self.claims_of_device.push(((device, claim), ())),
             Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.push(((owner, claim), ())),
             Entry::SliceOfPool(pool, slice) => self.slices_of_pool.push(((pool, slice), ())),
@@ -161,6 +197,9 @@ impl Bulk {
             pods_of_claim: self.pods_of_claim.into_iter().collect(),
             pods_of_group: self.pods_of_group.into_iter().collect(),
             pods_of_node: self.pods_of_node.into_iter().collect(),
+            pods_of_template: self.pods_of_template.into_iter().collect(),
+            groups_of_claim: self.groups_of_claim.into_iter().collect(),
+            groups_of_template: self.groups_of_template.into_iter().collect(),
             claims_of_device: self.claims_of_device.into_iter().collect(),
             claims_of_owner: self.claims_of_owner.into_iter().collect(),
             slices_of_pool: self.slices_of_pool.into_iter().collect(),
@@ -169,37 +208,66 @@ impl Bulk {
     }
 }
 
-/// Entries of a pod: every claim it mentions, its group, its node.
+/// Entries of a pod: every claim it mentions, the templates of its claims, its group, its node.
 pub(super) fn of_pod(pod: &Pod, mut add: impl FnMut(Entry)) {
-    let namespace = &pod.metadata.namespace;
+    let Meta { namespace, name, .. } = &pod.metadata;
     let claim = |name: &Str| Key {
         namespace: namespace.clone(),
         name: name.clone(),
     };
-    let named = pod
-        .spec
-        .resource_claims
-        .iter()
-        .filter_map(|entry| entry.resource_claim_name.as_ref());
-    let made = pod
-        .status
-        .resource_claim_statuses
-        .iter()
-        .filter_map(|entry| entry.resource_claim_name.as_ref());
+    let named = named(&pod.spec.resource_claims);
+    let made = made(&pod.status.resource_claim_statuses);
     let extended = pod
         .status
         .extended_resource_claim_status
         .iter()
         .map(|status| &status.resource_claim_name);
-    for name in named.chain(made).chain(extended) {
-        add(Entry::PodOfClaim(claim(name), pod.metadata.name.clone()));
+    for of in named.chain(made).chain(extended) {
+        add(Entry::PodOfClaim(claim(of), name.clone()));
+    }
+    for template in templates(&pod.spec.resource_claims) {
+        add(Entry::PodOfTemplate(claim(template), name.clone()));
     }
     if let Some(group) = pod.pod_group() {
-        add(Entry::PodOfGroup(claim(group), pod.metadata.name.clone()));
+        add(Entry::PodOfGroup(claim(group), name.clone()));
     }
     if let Some(node) = pod.node() {
         add(Entry::PodOfNode(node.clone(), pod.key()));
     }
+}
+
+/// Entries of a PodGroup: every claim it mentions, and the templates of its claims.
+pub(super) fn of_group(group: &PodGroup, mut add: impl FnMut(Entry)) {
+    let Meta { namespace, name, .. } = &group.metadata;
+    let key = |name: &Str| Key {
+        namespace: namespace.clone(),
+        name: name.clone(),
+    };
+    let entries = &group.spec.resource_claims;
+    for claim in named(entries).chain(made(&group.status.resource_claim_statuses)) {
+        add(Entry::GroupOfClaim(key(claim), name.clone()));
+    }
+    for template in templates(entries) {
+        add(Entry::GroupOfTemplate(key(template), name.clone()));
+    }
+}
+
+fn named(entries: &[PodClaim]) -> impl Iterator<Item = &Str> {
+    entries
+        .iter()
+        .filter_map(|entry| entry.resource_claim_name.as_ref())
+}
+
+fn templates(entries: &[PodClaim]) -> impl Iterator<Item = &Str> {
+    entries
+        .iter()
+        .filter_map(|entry| entry.resource_claim_template_name.as_ref())
+}
+
+fn made(statuses: &[PodClaimStatus]) -> impl Iterator<Item = &Str> {
+    statuses
+        .iter()
+        .filter_map(|status| status.resource_claim_name.as_ref())
 }
 
 /// Entries of a claim: every device it holds, its controlling owner.

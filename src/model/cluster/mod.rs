@@ -155,6 +155,7 @@ impl Object {
     fn entries(&self, add: impl FnMut(Entry)) {
         match self {
             Self::Pod(pod) => index::of_pod(pod, add),
+            Self::PodGroup(group) => index::of_group(group, add),
             Self::ResourceClaim(claim) => index::of_claim(claim, add),
             Self::ResourceSlice(slice) => index::of_slice(slice, add),
             Self::Event(event) => index::of_event(event, add),
@@ -303,6 +304,11 @@ impl Cluster {
         &self.objects[kind as usize]
     }
 
+    /// The object of that kind and name.
+    pub fn get(&self, kind: Kind, key: &Key) -> Option<&Object> {
+        self.of_kind(kind).get(key)
+    }
+
     /// Whether there is an object of that kind and name.
     pub fn has(&self, kind: Kind, key: &Key) -> bool {
         self.of_kind(kind).get(key).is_some()
@@ -361,11 +367,6 @@ impl Cluster {
         only!(ResourceClaim, self.in_namespace(Kind::ResourceClaim, namespace))
     }
 
-    /// Pods of one namespace.
-    pub fn pods_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Pod>> {
-        only!(Pod, self.in_namespace(Kind::Pod, namespace))
-    }
-
     /// Disruption budgets of one namespace.
     pub fn budgets_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<DisruptionBudget>> {
         only!(
@@ -395,6 +396,27 @@ impl Cluster {
                 name: name.clone(),
             })
         })
+    }
+
+    /// Pods of the template's namespace whose claims are made from it.
+    pub fn pods_of_template(&self, template: &Key) -> impl Iterator<Item = &Arc<Pod>> {
+        let namespace = template.namespace.clone();
+        let names = self.indexes.pods_of_template(template);
+        names.filter_map(move |name| self.pod(&Key::new(namespace.clone(), name.clone())))
+    }
+
+    /// PodGroups of the claim's namespace that mention the claim in spec or status.
+    pub fn groups_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Arc<PodGroup>> {
+        let namespace = claim.namespace.clone();
+        let names = self.indexes.groups_of_claim(claim);
+        names.filter_map(move |name| self.pod_group(&Key::new(namespace.clone(), name.clone())))
+    }
+
+    /// PodGroups of the template's namespace whose claims are made from it.
+    pub fn groups_of_template(&self, template: &Key) -> impl Iterator<Item = &Arc<PodGroup>> {
+        let namespace = template.namespace.clone();
+        let names = self.indexes.groups_of_template(template);
+        names.filter_map(move |name| self.pod_group(&Key::new(namespace.clone(), name.clone())))
     }
 
     /// Pods bound to the node.

@@ -20,11 +20,23 @@ fn claim(name: &str, devices: &[&str]) -> Object {
     )
 }
 
-fn pod(name: &str, claims: &[&str], node: Option<&str>) -> Object {
-    let claims: Vec<_> = claims
+fn entries(claims: &[&str]) -> serde_json::Value {
+    claims
         .iter()
-        .map(|claim| serde_json::json!({"name": claim, "resourceClaimName": claim}))
-        .collect();
+        .map(|claim| serde_json::json!({"name": claim, "resourceClaimName": claim, "resourceClaimTemplateName": claim}))
+        .collect()
+}
+
+fn group(name: &str, claims: &[&str]) -> Object {
+    let json = serde_json::json!({
+        "metadata": {"name": name, "namespace": "n"},
+        "spec": {"resourceClaims": entries(claims)},
+    });
+    object(Kind::PodGroup, &json)
+}
+
+fn pod(name: &str, claims: &[&str], node: Option<&str>) -> Object {
+    let claims = entries(claims);
     object(
         Kind::Pod,
         &serde_json::json!({
@@ -70,6 +82,17 @@ fn answers(cluster: &Cluster) -> String {
             .map(|pod| pod.key().to_string())
             .collect();
         writeln!(text, "{} {pods:?}", claim.key()).unwrap();
+        // Templates have the names of claims here.
+        let key = claim.key();
+        let pods = cluster.pods_of_template(&key).map(|pod| pod.key());
+        writeln!(text, "{:?}", pods.collect::<Vec<_>>()).unwrap();
+        let of_claim = cluster.groups_of_claim(&key);
+        let of_template = cluster.groups_of_template(&key);
+        let groups: Vec<_> = of_claim
+            .chain(of_template)
+            .map(|group| group.metadata.key())
+            .collect();
+        writeln!(text, "{groups:?}").unwrap();
     }
     for node in ["a", "b"] {
         let pods: Vec<_> = cluster
@@ -100,6 +123,7 @@ fn answers(cluster: &Cluster) -> String {
 enum Step {
     Claim(u8, Vec<u8>),
     Pod(u8, Vec<u8>, bool),
+    Group(u8, Vec<u8>),
     Slice(u8, i64),
     Delete(u8, u8),
     Fork,
@@ -110,8 +134,9 @@ fn step() -> impl Strategy<Value = Step> {
         (0u8..5, prop::collection::vec(0u8..4, 0..3)).prop_map(|(name, devices)| Step::Claim(name, devices)),
         (0u8..5, prop::collection::vec(0u8..5, 0..3), any::<bool>())
             .prop_map(|(name, c, n)| Step::Pod(name, c, n)),
+        (0u8..4, prop::collection::vec(0u8..5, 0..3)).prop_map(|(name, claims)| Step::Group(name, claims)),
         (0u8..4, 1i64..3).prop_map(|(name, generation)| Step::Slice(name, generation)),
-        (0u8..3, 0u8..5).prop_map(|(kind, name)| Step::Delete(kind, name)),
+        (0u8..4, 0u8..5).prop_map(|(kind, name)| Step::Delete(kind, name)),
         Just(Step::Fork),
     ]
 }
@@ -136,10 +161,16 @@ proptest! {
                     let claims: Vec<_> = claims.iter().map(String::as_str).collect();
                     Change::Put(pod(&name(n), &claims, Some(if bound { "a" } else { "b" })))
                 }
+                Step::Group(n, claims) => {
+                    let claims = refs(&names(&claims));
+                    let claims: Vec<_> = claims.iter().map(String::as_str).collect();
+                    Change::Put(group(&name(n), &claims))
+                }
                 Step::Slice(n, generation) => Change::Put(slice(&name(n), generation, 1, &["g"])),
                 Step::Delete(kind, n) => match kind {
                     0 => Change::Delete(Kind::ResourceClaim, Key::new("n", name(n))),
                     1 => Change::Delete(Kind::Pod, Key::new("n", name(n))),
+                    2 => Change::Delete(Kind::PodGroup, Key::new("n", name(n))),
                     _ => Change::Delete(Kind::ResourceSlice, Key::new("", name(n))),
                 },
                 Step::Fork => {
@@ -153,6 +184,7 @@ proptest! {
         for state in forks {
             let objects = state.claims().cloned().map(Object::ResourceClaim)
                 .chain(state.pods().cloned().map(Object::Pod))
+                .chain(state.pod_groups().cloned().map(Object::PodGroup))
                 .chain(state.slices().cloned().map(Object::ResourceSlice));
             prop_assert_eq!(answers(&state), answers(&cluster(objects)));
         }

@@ -215,8 +215,21 @@ impl Fix {
         }
     }
 
-    /// Makes the change in `cluster` and in `pod`, which is in the cluster, too.
-    pub(super) fn apply(&self, cluster: &mut Cluster, pod: &mut Option<Arc<Pod>>) {
+    /// Makes changes that were all found in the same `cluster` there and in `pod`, which is in the cluster, too.
+    pub(super) fn apply_all<'f>(
+        fixes: impl IntoIterator<Item = &'f Self>,
+        cluster: &mut Cluster,
+        pod: &mut Option<Arc<Pod>>,
+    ) {
+        // Terms and constraints are counted in the request and the claim as they are, so later ones go first.
+        let mut ordered: Vec<&Self> = fixes.into_iter().collect();
+        ordered.sort_by(|a, b| b.cmp(a));
+        for fix in ordered {
+            fix.apply(cluster, pod);
+        }
+    }
+
+    fn apply(&self, cluster: &mut Cluster, pod: &mut Option<Arc<Pod>>) {
         match self {
             Self::Release { claim, .. } => {
                 release(cluster, claim);

@@ -30,9 +30,7 @@ impl Edited {
             cluster: cluster.clone(),
             pod: pod.cloned(),
         };
-        for fix in fixes {
-            fix.apply(&mut edited.cluster, &mut edited.pod);
-        }
+        Fix::apply_all(fixes, &mut edited.cluster, &mut edited.pod);
         edited
     }
 

@@ -413,12 +413,7 @@ impl Search<'_> {
             Subject::Pod(pod) => Some(Arc::clone(pod)),
             Subject::Claims(_) => None,
         };
-        // Terms of a selector are counted in the selector as it is, so later ones go first.
-        let mut ordered: Vec<&Fix> = set.iter().collect();
-        ordered.sort_by(|a, b| b.cmp(a));
-        for fix in ordered {
-            fix.apply(cluster, &mut pod);
-        }
+        Fix::apply_all(set, cluster, &mut pod);
         pod.map_or_else(|| self.subject.clone(), Subject::Pod)
     }
 

@@ -350,12 +350,7 @@ fn pod(cluster: &Cluster) -> Arc<Pod> {
 fn fits(base: &Scheduler, changes: &[&Fix]) -> bool {
     let mut cluster = base.cluster().clone();
     let mut pod = Some(pod(&cluster));
-    // Terms are counted in the selector as it is.
-    let mut ordered = changes.to_vec();
-    ordered.sort_by(|a, b| b.cmp(a));
-    for change in ordered {
-        change.apply(&mut cluster, &mut pod);
-    }
+    Fix::apply_all(changes.iter().copied(), &mut cluster, &mut pod);
     let scheduler = base.fork(&cluster);
     let pod = pod.unwrap();
     let Start::Cycle(cycle) = scheduler.pod(&pod) else {
@@ -502,4 +497,57 @@ fn a_cordoned_node_takes_one_command() {
         node: "node-0".into(),
     };
     assert_eq!(sets, [&[toleration][..], &[uncordon]]);
+}
+
+/// Dropping some of several terms and constraints keeps the others, in whatever order the changes are listed.
+#[test]
+fn changes_that_count_places_do_not_move_each_other() {
+    let mut builder = ClusterBuilder::default();
+    let constraint = |attribute: &str| json!({ "matchAttribute": attribute });
+    let claim = json!({
+        "metadata": { "name": "wanted", "namespace": "default", "uid": "u" },
+        "spec": { "devices": {
+            "requests": [{ "name": "gpu", "exactly": {
+                "deviceClassName": "gpu",
+                "selectors": [{ "cel": { "expression": "1 == 1 && 2 == 2 && 3 == 3" } },
+                              { "cel": { "expression": "4 == 4" } },
+                              { "cel": { "expression": "5 == 5" } }],
+            } }],
+            "constraints": [constraint("d/a"), constraint("d/b"), constraint("d/c")],
+        } },
+    });
+    builder.add(Object::from_json(Kind::ResourceClaim, claim.to_string().as_bytes()).unwrap());
+    let cluster = builder.build(Environment::default()).0;
+    let claim = Key::new("default", "wanted");
+    let term = |selector: usize, place: usize| Fix::DropTerm {
+        claim: claim.clone(),
+        request: "gpu".into(),
+        selector,
+        place,
+        term: String::new(),
+    };
+    let constraint = |place: usize| Fix::DropConstraint {
+        claim: claim.clone(),
+        place,
+        attribute: "d/a".into(),
+    };
+    let mut fixes = [term(0, 0), term(0, 1), term(1, 0), constraint(0), constraint(1)];
+    for _ in 0..2 {
+        let edited = Edited::by(&cluster, None, &fixes);
+        let devices = &edited.claim(&claim).unwrap().devices;
+        let left: Vec<_> = devices
+            .constraints
+            .iter()
+            .map(|left| &left.match_attribute)
+            .collect();
+        assert_eq!(left, [&Some("d/c".into())]);
+        let selectors = &devices.requests[0].exactly.as_ref().unwrap().selectors;
+        let left: Vec<&str> = selectors
+            .iter()
+            .filter_map(|selector| selector.cel.as_ref())
+            .map(|cel| &*cel.expression)
+            .collect();
+        assert_eq!(left, ["3 == 3", "5 == 5"]);
+        fixes.reverse();
+    }
 }

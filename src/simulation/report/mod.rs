@@ -26,7 +26,7 @@ use crate::model::{Cluster, Condition, Key, NO_EXECUTE, Pod, Str, Time};
 /// Simulates what happens to `world` until nothing is left to happen, and reports it; with `tolerations` also who tolerates what.
 pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
     let start = world.now;
-    let before = world.cluster.clone();
+    let before = world.cluster().clone();
     let mut missed = missed(&before, world.release, start);
     let tolerations = tolerations(&world);
     let tolerating = tolerating(&tolerations);

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Component, Environment, Evidence, Gap, Gate, GateState, Kind, Str, Time, Version};
+use crate::model::{
+    Component, Environment, Evidence, Gap, Gate, GateState, Kind, SchedulerProfile, Str, Time, Version,
+};
 
 /// `apiVersion` of the item.
 const API_VERSION: &str = "dra.kubectl.io/v1";
@@ -35,6 +37,8 @@ pub struct SnapshotInfo {
     pub redacted: bool,
     kubernetes: Kubernetes,
     feature_gates: Vec<GateInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduler_profiles: Option<Vec<ProfileInfo>>,
     /// The lists, in the order of the file.
     pub lists: Vec<ListInfo>,
     gaps: Vec<GapInfo>,
@@ -68,6 +72,15 @@ struct GateInfo {
     evidence: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+}
+
+/// A profile of kube-scheduler.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ProfileInfo {
+    name: String,
+    /// Plugins that the profile does without, of those that decide about devices and nodes.
+    disabled: Vec<String>,
 }
 
 /// One list of the snapshot.
@@ -128,6 +141,11 @@ impl SnapshotInfo {
                 detail,
             }
         };
+        let profile = |profile: &SchedulerProfile| ProfileInfo {
+            name: profile.name.to_string(),
+            disabled: profile.disabled.iter().map(ToString::to_string).collect(),
+        };
+        let profiles = environment.scheduler_profiles.as_ref();
         let gap = |gap: &Gap| GapInfo {
             kind: gap.kind.name().to_owned(),
             namespace: gap.namespace.to_string(),
@@ -152,6 +170,7 @@ impl SnapshotInfo {
                 min_compatibility_minor: Some(environment.min_compatibility_minor),
             },
             feature_gates: environment.gates.iter().map(gate).collect(),
+            scheduler_profiles: profiles.map(|profiles| profiles.iter().map(profile).collect()),
             lists,
             gaps: environment.gaps.iter().map(gap).collect(),
             not_served: environment
@@ -246,6 +265,12 @@ impl SnapshotInfo {
                 },
             ));
         }
+        let profile = |profile: &ProfileInfo| SchedulerProfile {
+            name: profile.name.as_str().into(),
+            disabled: profile.disabled.iter().map(|name| name.as_str().into()).collect(),
+        };
+        let profiles = self.scheduler_profiles.as_ref();
+        environment.scheduler_profiles = profiles.map(|profiles| profiles.iter().map(profile).collect());
         for gap in self.gaps.iter().filter(|gap| kind_of(&gap.kind).is_none()) {
             warnings.push(format!(
                 "the snapshot lacks objects of unknown kind `{}`",
@@ -296,7 +321,10 @@ mod tests {
             emulated_minor: 36,
             min_compatibility_minor: 35,
             gates: gates.clone(),
-            scheduler_profiles: None,
+            scheduler_profiles: Some(vec![SchedulerProfile {
+                name: "packed".into(),
+                disabled: vec!["NodePorts".into()],
+            }]),
             read_at: Some("2026-11-21T10:00:00Z".parse().unwrap()),
             source: "cluster a".into(),
             gaps: vec![Gap {

@@ -1,5 +1,6 @@
 //! What reading a source yields: objects that are not decoded yet, and what could not be read.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -95,12 +96,35 @@ impl<'a> RawItem<'a> {
         let text = error.to_string();
         // The position is that in the object; in YAML it means nothing, in JSON the line is named by the origin.
         let position = format!(" at line {} column {}", error.line(), error.column());
-        let mut problem = self.problem(text.strip_suffix(&position).unwrap_or(&text));
+        self.decode_problem_in_words(
+            error,
+            &without_types(text.strip_suffix(&position).unwrap_or(&text)),
+        )
+    }
+
+    /// The same in other words than the decoder's.
+    pub fn decode_problem_in_words(&self, error: &serde_json::Error, words: &str) -> Problem {
+        let mut problem = self.problem(words);
         if self.format == Format::Json {
             problem.origin.line += (error.line() as u64).saturating_sub(1);
         }
         problem
     }
+}
+
+/// What the decoder says, without the names of types of this program.
+fn without_types(text: &str) -> Cow<'_, str> {
+    const NAMED: [&str; 3] = [
+        "expected struct ",
+        "expected enum ",
+        "expected internally tagged enum ",
+    ];
+    let found = NAMED.into_iter().find_map(|named| text.rsplit_once(named));
+    let Some((before, behind)) = found else {
+        return Cow::Borrowed(text);
+    };
+    let rest = behind.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
+    Cow::Owned(format!("{before}expected an object{rest}"))
 }
 
 /// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.

@@ -11,8 +11,9 @@ use super::connect::Target;
 use super::discovery::Served;
 use super::error::Error;
 use super::request::JSON;
-use crate::model::{Component, Environment, Evidence, Gate, GateState, Kind};
+use crate::model::{Component, Environment, Evidence, Gate, GateState, Kind, SchedulerProfile};
 use crate::sources::gates::{ControlPlanePod, VersionAnswer, from_metric};
+use crate::sources::scheduler_config::profiles;
 
 /// States with their evidence, as the environment holds them.
 pub(super) type Gates = Vec<(Component, Gate, GateState)>;
@@ -20,6 +21,9 @@ pub(super) type Gates = Vec<(Component, Gate, GateState)>;
 /// Where kubeadm, kops, kind and others run the control plane.
 const CONTROL_PLANE: &str = "/api/v1/namespaces/kube-system/pods?labelSelector=component%20in%20%28kube-apiserver%2C\
                              kube-scheduler%2Ckube-controller-manager%29";
+
+/// Where schedulers find their configuration, by custom.
+const CONFIG_MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 
 /// The metric comes after some megabytes of others at most; a server that sends more is not worth waiting for.
 const METRICS_LIMIT: usize = 256 << 20;
@@ -62,6 +66,27 @@ pub(super) fn served(served: &Served) -> Gates {
             evidence,
         },
     )]
+}
+
+/// The profiles of kube-scheduler, where a ConfigMap holds its configuration, as it does for schedulers that run as Deployments. Static
+/// pods have theirs in a file, which no API shows.
+///
+/// # Errors
+/// When the server cannot be asked at all.
+pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerProfile>>, Error> {
+    #[derive(Deserialize)]
+    struct ConfigMaps {
+        #[serde(default)]
+        items: Vec<Box<RawValue>>,
+    }
+    let what = "list the ConfigMaps of kube-system";
+    let Some(maps) = perhaps(target.get::<ConfigMaps>(CONFIG_MAPS, JSON, what).await)? else {
+        return Ok(None);
+    };
+    let of_map = |map: &RawValue| profiles(Some("v1"), Some("ConfigMap"), map.get().as_bytes());
+    let maps = maps.items.iter().filter_map(|map| of_map(map));
+    let found: Vec<SchedulerProfile> = maps.flatten().collect();
+    Ok((!found.is_empty()).then_some(found))
 }
 
 /// All evidence there is.

@@ -13,6 +13,7 @@ mod error;
 mod evidence;
 mod kubeconfig;
 mod list;
+mod lookup;
 mod names;
 mod plugin;
 #[cfg(any(test, fuzzing))]
@@ -29,7 +30,7 @@ mod write;
 
 use std::sync::{Arc, OnceLock};
 
-use futures::future::{join_all, try_join};
+use futures::future::{join_all, try_join, try_join3};
 
 pub use self::again::Again;
 pub(crate) use self::connect::no_path_segment;
@@ -47,7 +48,7 @@ use self::list::{Listed, Meter, Sink};
 use super::decode::{Decoder, name_of};
 use super::gates::VersionSettings;
 use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
-use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, Str, Time};
+use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, SchedulerProfile, Str, Time};
 
 /// A cluster behind its API server.
 #[derive(Clone)]
@@ -103,9 +104,11 @@ impl Live {
         let survey = self.survey(needs).await?;
         let meter = Arc::new(Meter::new(observer));
         let lists = self.lists(needs, &survey.served, &meter, Objects::new);
-        let (lists, gates) = try_join(lists, self.gates(needs, &survey)).await?;
+        let (lists, gates, scheduler_profiles) =
+            try_join3(lists, self.gates(needs, &survey), self.schedulers(needs)).await?;
 
         let mut environment = Environment {
+            scheduler_profiles,
             read_at: Some(read_at),
             source: format!("cluster {}", self.name()),
             not_served: lists.not_served,
@@ -166,6 +169,13 @@ impl Live {
             return Ok(evidence::served(&survey.served));
         }
         evidence::gates(&self.target, &survey.environment, &survey.served).await
+    }
+
+    async fn schedulers(&self, needs: &Needs) -> Result<Option<Vec<SchedulerProfile>>, Error> {
+        if !needs.wants_schedulers() {
+            return Ok(None);
+        }
+        evidence::schedulers(&self.target).await
     }
 
     /// Lists every wanted kind into sinks of its own.

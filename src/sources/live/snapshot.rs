@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::future::try_join;
+use futures::future::try_join3;
 
 use super::list::{Meter, Sink};
 use super::{Error, Lists, Live};
@@ -132,9 +132,11 @@ impl Live {
         let survey = self.survey(needs).await?;
         let meter = Arc::new(Meter::new(observer));
         let lists = self.lists(needs, &survey.served, &meter, part);
-        let (lists, gates) = try_join(lists, self.gates(needs, &survey)).await?;
+        let (lists, gates, scheduler_profiles) =
+            try_join3(lists, self.gates(needs, &survey), self.schedulers(needs)).await?;
         let environment = Environment {
             gates,
+            scheduler_profiles,
             source: format!("cluster {}", self.name()),
             ..survey.environment
         };

@@ -45,31 +45,36 @@ pub enum Watched {
 /// Watches over some kinds. They end when it is dropped.
 pub struct Watch {
     inbox: mpsc::Receiver<Result<Watched, Error>>,
+    /// Changes that were received and not handed out yet.
+    held: Vec<Change>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Watch {
-    /// Waits for the next change, and for those that follow it within `settle`.
+    /// Waits for the next change, and for those that follow it within `settle`. Who stops waiting loses nothing: it is told the next time.
     ///
     /// # Errors
     /// When the watch cannot go on: the credentials are no longer accepted, or the right to watch is missing.
     pub async fn next(&mut self, settle: Duration) -> Result<Watched, Error> {
-        let Some(first) = self.inbox.recv().await else {
-            // Every task ended, which they do only with an error, which was told.
-            return std::future::pending().await;
-        };
-        let mut first = first?;
-        if let Watched::Changes(changes) = &mut first {
-            tokio::time::sleep(settle).await;
-            while changes.len() < WAITING {
-                match self.inbox.try_recv() {
-                    Ok(Ok(Watched::Changes(more))) => changes.extend(more),
-                    Ok(Ok(Watched::Trouble(_))) | Err(_) => break,
-                    Ok(Err(error)) => return Err(error),
-                }
+        if self.held.is_empty() {
+            let Some(first) = self.inbox.recv().await else {
+                // Every task ended, which they do only with an error, which was told.
+                return std::future::pending().await;
+            };
+            match first? {
+                Watched::Changes(changes) => self.held = changes,
+                trouble @ Watched::Trouble(_) => return Ok(trouble),
             }
         }
-        Ok(first)
+        tokio::time::sleep(settle).await;
+        while self.held.len() < WAITING {
+            match self.inbox.try_recv() {
+                Ok(Ok(Watched::Changes(more))) => self.held.extend(more),
+                Ok(Ok(Watched::Trouble(_))) | Err(_) => break,
+                Ok(Err(error)) => return Err(error),
+            }
+        }
+        Ok(Watched::Changes(std::mem::take(&mut self.held)))
     }
 }
 
@@ -122,7 +127,11 @@ impl Live {
             };
             tasks.push(tokio::spawn(async move { watcher.run().await }));
         }
-        Ok(Watch { inbox, tasks })
+        Ok(Watch {
+            inbox,
+            held: Vec::new(),
+            tasks,
+        })
     }
 }
 
@@ -369,7 +378,35 @@ fn difference(kind: Kind, known: &mut BTreeMap<Key, Str>, objects: Vec<Object>) 
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+
     use super::*;
+
+    /// The loop of `run` waits for several things at once, and drops the wait for changes when another comes first.
+    #[tokio::test]
+    async fn who_stops_waiting_loses_nothing() {
+        let (sender, inbox) = mpsc::channel(4);
+        let mut watch = Watch {
+            inbox,
+            held: Vec::new(),
+            tasks: Vec::new(),
+        };
+        let change = |name: &str| Change::Delete(Kind::Pod, Key::new("n", name));
+        let told = Watched::Changes(vec![change("a")]);
+        sender.send(Ok(told)).await.unwrap();
+        let settle = Duration::from_millis(20);
+        assert!(watch.next(settle).now_or_never().is_none());
+        let told = Watched::Changes(vec![change("b")]);
+        sender.send(Ok(told)).await.unwrap();
+        let Watched::Changes(changes) = watch.next(settle).await.unwrap() else {
+            panic!("changes are told");
+        };
+        let names = |change: &Change| match change {
+            Change::Delete(_, key) => key.name.to_string(),
+            Change::Put(object) => object.metadata().name.to_string(),
+        };
+        assert_eq!(changes.iter().map(names).collect::<Vec<_>>(), ["a", "b"]);
+    }
 
     #[test]
     fn a_new_list_tells_only_what_differs() {

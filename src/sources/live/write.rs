@@ -267,7 +267,7 @@ impl Live {
         serde_json::from_slice(&answer).map_err(|error| self.foreign(what.to_owned(), error.to_string()))
     }
 
-    fn foreign(&self, what: String, message: String) -> Error {
+    pub(super) fn foreign(&self, what: String, message: String) -> Error {
         Error::Foreign {
             what,
             server: self.target.server.clone(),

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::unknown::UnknownFields;
 use crate::model::{Kind, Object, SchedulerProfile, Str};
 use crate::sources::bundle::SnapshotInfo;
 use crate::sources::decode::Decoder;
@@ -36,6 +37,10 @@ pub(super) struct Decoded {
     pub(super) weight: u64,
     /// Bytes of files that had been read when the batch was full.
     pub(super) read: u64,
+    /// Fields of which nothing is known, and which are not read.
+    pub(super) unknown_fields: UnknownFields,
+    /// An object that no API server would hand out.
+    pub(super) refused: Option<Problem>,
 }
 
 /// What may be missing because of a problem.
@@ -123,10 +128,17 @@ impl Decoded {
         let problem = match decoder.decode(kind, group, version, item.json) {
             Ok(mut object) => {
                 object.put_into(namespace);
+                self.unknown_fields.look(item, version, &object);
                 self.objects.push(object);
                 return;
             }
             Err(UpgradeError::Json(error)) => item.decode_problem(&error),
+            Err(UpgradeError::Fields { fields, error }) => item.decode_problem_in_words(&error, &fields),
+            Err(error @ UpgradeError::Poolless(_)) => {
+                self.refused
+                    .get_or_insert_with(|| item.problem(error.to_string()).into());
+                return;
+            }
             Err(UpgradeError::UnknownVersion(_)) => item.problem(format!(
                 "`{}` is no version of {kind} that can be read; {} {}",
                 item.api_version.unwrap_or_default(),

@@ -150,6 +150,7 @@ fn objects_that_cannot_be_are_named() {
     warning: the health of devices in use is unknown: pods could not be read: 4 parts of the input may be of any kind
     warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
     warning: nodes are known only as far as slices name them: nodes could not be read: 4 parts of the input may be of any kind
+    warning: there may be more findings: namespaces could not be read: 4 parts of the input may be of any kind
     warning: there may be more findings: deviceclasses could not be read: 4 parts of the input may be of any kind
     warning: there may be more findings: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
     warning: there may be more findings: podgroups could not be read: 4 parts of the input may be of any kind
@@ -183,14 +184,15 @@ fn objects_that_cannot_be_are_named() {
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 4 kinds of finding between DRA023 and DRA026 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA018 and DRA074 may be missing: nodes could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 5 kinds of finding between DRA023 and DRA070 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
     warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 7 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA022 and DRA072 may be missing: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 19 kinds of finding between DRA005 and DRA074 may be missing: pods could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 4 parts of the input may be of any kind
     simulate eviction scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
@@ -214,6 +216,7 @@ fn objects_that_cannot_be_are_named() {
     warning: the health of devices in use is unknown: pods could not be read: 1 part of the input may be of any kind
     warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
     warning: nodes are known only as far as slices name them: nodes could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: namespaces could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: deviceclasses could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
@@ -235,14 +238,15 @@ fn objects_that_cannot_be_are_named() {
     warning: which pods use tainted devices is unknown: pods could not be read: 1 part of the input may be of any kind
     check kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 1 part of the input may be of any kind
-    warning: unknown: 4 kinds of finding between DRA023 and DRA026 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA018 and DRA074 may be missing: nodes could not be read: 1 part of the input may be of any kind
+    warning: unknown: 5 kinds of finding between DRA023 and DRA070 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
     warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 1 part of the input may be of any kind
-    warning: unknown: 7 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 1 part of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA022 and DRA072 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 19 kinds of finding between DRA005 and DRA074 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
     simulate eviction kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
@@ -269,7 +273,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
     warning: resourceclaims could not be read: 1 malformed object
@@ -300,7 +304,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -321,7 +325,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
     warning: metadata.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
     warning: metadata.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -330,45 +334,45 @@ fn objects_that_cannot_be_are_named() {
     hint: without --strict the object is left out and the rest is read
     ## a status of the wrong type
     status status.json: 0
-    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
+    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: claims and free devices are unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     claims, reserved status.json: 0
-    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
+    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     devices status.json: 0
-    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
+    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: whether a device is free is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     taints status.json: 0
-    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
+    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check status.json: 4
-    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction status.json: 4
-    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
+    warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: resourceclaims could not be read: 1 malformed object
     devices status.json --strict: 3
-    error: status.json:1 (items[0]): `ResourceClaim/n/c`: invalid type: map, expected a sequence
+    error: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     hint: without --strict the object is left out and the rest is read
     ## a time that is none
     status time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     warning: claims and free devices are unknown: resourceclaims could not be read: 1 malformed object
     claims, reserved time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     devices time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     warning: whether a device is free is unknown: resourceclaims could not be read: 1 malformed object
     taints time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check time.json: 4
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     warning: resourceclaims could not be read: 1 malformed object
     devices time.json --strict: 3
-    error: time.json:1 (items[0]): `ResourceClaim/c`: `yesterday` is not an RFC 3339 time
+    error: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     hint: without --strict the object is left out and the rest is read
     ## two of a name
     status duplicates.json: 0
@@ -384,7 +388,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     1 error, 1 warning in all namespaces; not everything could be found out
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
@@ -414,23 +418,23 @@ fn objects_that_cannot_be_are_named() {
     devices negative.json --strict: 0
     ## devices of the wrong type
     status devices.json: 0
-    warning: devices.json:1 (items[0]): `ResourceSlice/s`: invalid type: integer `7`, expected a sequence
+    warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
     warning: devices are unknown: resourceslices could not be read: 1 malformed object
     claims, reserved devices.json: 0
     devices devices.json: 0
-    warning: devices.json:1 (items[0]): `ResourceSlice/s`: invalid type: integer `7`, expected a sequence
+    warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
     warning: only devices in use are listed: resourceslices could not be read: 1 malformed object
     taints devices.json: 0
-    warning: devices.json:1 (items[0]): `ResourceSlice/s`: invalid type: integer `7`, expected a sequence
+    warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
     warning: taints of slices are unknown: resourceslices could not be read: 1 malformed object
     check devices.json: 4
-    warning: devices.json:1 (items[0]): `ResourceSlice/s`: invalid type: integer `7`, expected a sequence
-    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 malformed object
+    warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
+    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 1 malformed object
     simulate eviction devices.json: 4
-    warning: devices.json:1 (items[0]): `ResourceSlice/s`: invalid type: integer `7`, expected a sequence
+    warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
     warning: resourceslices could not be read: 1 malformed object
     devices devices.json --strict: 3
-    error: devices.json:1 (items[0]): `ResourceSlice/s`: invalid type: integer `7`, expected a sequence
+    error: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
     hint: without --strict the object is left out and the rest is read
     ## two devices of a name
     status, claims, reserved, devices, taints, simulate eviction same.json: 0
@@ -450,7 +454,7 @@ fn objects_that_cannot_be_are_named() {
     warning: taints of slices are unknown: resourceslices could not be read: 1 malformed object
     check huge.json: 4
     warning: huge.json:1 (items[0]): `ResourceSlice/s`: number out of range
-    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 malformed object
+    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 1 malformed object
     simulate eviction huge.json: 4
     warning: huge.json:1 (items[0]): `ResourceSlice/s`: number out of range
     warning: resourceslices could not be read: 1 malformed object
@@ -459,23 +463,23 @@ fn objects_that_cannot_be_are_named() {
     hint: without --strict the object is left out and the rest is read
     ## a quantity that is none
     status quantity.json: 0
-    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     warning: devices are unknown: resourceslices could not be read: 1 malformed object
     claims, reserved quantity.json: 0
     devices quantity.json: 0
-    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     warning: only devices in use are listed: resourceslices could not be read: 1 malformed object
     taints quantity.json: 0
-    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     warning: taints of slices are unknown: resourceslices could not be read: 1 malformed object
     check quantity.json: 4
-    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
-    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 malformed object
+    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 1 malformed object
     simulate eviction quantity.json: 4
-    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+    warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     warning: resourceslices could not be read: 1 malformed object
     devices quantity.json --strict: 3
-    error: quantity.json:1 (items[0]): `ResourceSlice/s`: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+    error: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     hint: without --strict the object is left out and the rest is read
     ## a quantity beyond all bounds
     status, claims, reserved, devices, taints, simulate eviction exponent.json: 0

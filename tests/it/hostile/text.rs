@@ -166,6 +166,7 @@ fn text_that_is_broken_is_located() {
     warning: the health of devices in use is unknown: pods could not be read: 1 part of the input may be of any kind
     warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
     warning: nodes are known only as far as slices name them: nodes could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: namespaces could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: deviceclasses could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
@@ -187,14 +188,15 @@ fn text_that_is_broken_is_located() {
     warning: which pods use tainted devices is unknown: pods could not be read: 1 part of the input may be of any kind
     check nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: unknown: 3 kinds of finding between DRA018 and DRA035 may be missing: nodes could not be read: 1 part of the input may be of any kind
-    warning: unknown: 4 kinds of finding between DRA023 and DRA026 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 12 kinds of finding between DRA002 and DRA043 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA018 and DRA074 may be missing: nodes could not be read: 1 part of the input may be of any kind
+    warning: unknown: 5 kinds of finding between DRA023 and DRA070 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
     warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA022 and DRA029 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 29 kinds of finding between DRA001 and DRA052 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 17 kinds of finding between DRA005 and DRA052 may be missing: pods could not be read: 1 part of the input may be of any kind
-    warning: unknown: 7 kinds of finding between DRA010 and DRA051 may be missing: podgroups could not be read: 1 part of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA022 and DRA072 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
+    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 19 kinds of finding between DRA005 and DRA074 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep

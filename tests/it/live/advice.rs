@@ -56,9 +56,22 @@ const NOT_RUN: &[(&str, &str)] = &[
         "no command: only whoever runs the driver can have it serve the node",
     ),
     (
+        "DRA036",
+        "no command: only whoever runs the driver can have it find devices",
+    ),
+    (
+        "DRA037",
+        "no command: an administrator decides between device plugin and driver",
+    ),
+    (
         "DRA042",
         "the API server of this release refuses an unknown effect",
     ),
+    (
+        "DRA072",
+        "no command: an administrator decides whether the namespace may have admin access",
+    ),
+    ("DRA074", "no command: whoever runs the driver has it run again"),
     (
         "DRA104",
         "no command: the owner of the group decides which pods end",
@@ -292,6 +305,20 @@ const ORDINARY: &[Case] = &[
     })
     .asked(DRIVER),
     case("DRA062", |_| {}).asked(&["--driver", "gpu.example.com", "--fail-on", "info"]),
+    case("DRA070", |cluster| {
+        for name in ["one", "two", "three"] {
+            cluster.create(&providing(name));
+        }
+    }),
+    case("DRA071", |cluster| {
+        cluster.patch("namespace/default", &json!({"metadata": {"labels": {"resource.kubernetes.io/admin-access": "true"}}}));
+    })
+    .asked(&["--fail-on", "info"]),
+    case("DRA073", |cluster| {
+        cluster.create_all(&[claim("c", claim_spec([gpu()])), pod("p").named_claim("gpu", "c").on_node("gpu-node-1")]);
+        allocate(cluster, "c", "gpu-node-1", &["gpu-0"], &entries(cluster, &["p"]), |_| {});
+    })
+    .asked(&["--now", "2999-01-01T00:00:00Z"]),
 ];
 
 const GROUPS: &[Case] = &[
@@ -340,6 +367,11 @@ const GROUPS: &[Case] = &[
     })
     .asked(OLDEST),
 ];
+
+/// A class of the GPUs that provides an extended resource.
+fn providing(name: &str) -> Value {
+    gpu_class().with(json!({"metadata": {"name": name}, "spec": {"extendedResourceName": "example.com/gpu"}}))
+}
 
 /// A pod that runs on the first node and names the claim, which is made if need be.
 fn runs(cluster: &Cluster, name: &str, of: &str) {

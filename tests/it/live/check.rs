@@ -2,9 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::remedies::obey;
 use crate::support::cluster::faulty::Fault;
-use crate::support::cluster::{Cluster, scenario};
+use crate::support::cluster::kubelet::now;
+use crate::support::cluster::objects::{Manifest, class, pod};
+use crate::support::cluster::{Cluster, Options, scenario};
 use crate::support::process::Run;
+use crate::support::wait::wait_for;
 
 /// The report, of a run with this exit code.
 fn report(run: Run, code: i32) -> Value {
@@ -112,4 +116,96 @@ fn a_pod_that_came_between_two_lists_makes_no_finding() {
     let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(found(&report), ["DRA010 ResourceClaim/notebook-gpu"]);
     assert_eq!(report["items"][0]["certainty"], "Possible");
+}
+
+/// What DRA070 says of kube-scheduler is so: of several classes the newest counts, not the first by name, and any class that gives the name
+/// up takes it from the one that keeps it. Its command repairs that.
+#[test]
+fn of_classes_with_one_extended_resource_the_newest_counts_and_the_command_keeps_it_so() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(1);
+    let providing = |name: &str, driver: &str| {
+        let spec = json!({"spec": {"extendedResourceName": "example.com/any"}});
+        let created = cluster.create(&class(name, &format!("device.driver == '{driver}'")).with(spec));
+        // Classes of one second are equally old.
+        wait_for("the second is over", || {
+            (now().as_str() > created["metadata"]["creationTimestamp"].as_str()?).then_some(())
+        });
+    };
+    providing("a-older", "gpu.example.com");
+    providing("b-newer", "nic.example.com");
+    let driver_of = |name: &str| {
+        cluster.create(&pod(name).requesting("example.com/any", 1));
+        let pod = cluster.wait(&format!("pod/{name}"), "it has a node", |pod| {
+            pod["spec"]["nodeName"].is_string()
+        });
+        let claim = &pod["status"]["extendedResourceClaimStatus"]["resourceClaimName"];
+        let claim = cluster.get(&format!("claim/{}", claim.as_str().expect("a claim")));
+        claim["status"]["allocation"]["devices"]["results"][0]["driver"].clone()
+    };
+    let check = || {
+        cluster
+            .kubectl_dra(["check", "--only", "DRA070", "-o", "json"])
+            .run()
+    };
+    assert_eq!(driver_of("first"), "nic.example.com");
+    let told = report(check(), 1);
+    assert_eq!(found(&told), ["DRA070 DeviceClass/b-newer"]);
+    obey(&cluster, told["items"][0]["command"].as_str().expect("a command"));
+    assert_eq!(found(&report(check(), 0)), [""; 0]);
+    assert_eq!(driver_of("second"), "nic.example.com");
+
+    // Without the last part of the command the name would be lost.
+    providing("c-newest", "gpu.example.com");
+    cluster.delete("class/c-newest");
+    cluster.create(&pod("third").requesting("example.com/any", 1));
+    cluster.wait_unschedulable(["pod/third"]);
+    cluster.patch(
+        "class/b-newer",
+        &json!({"metadata": {"labels": {"example.com/seen": "again"}}}),
+    );
+    // Only what is asked for from now on: kube-scheduler does not try the third pod again for that.
+    assert_eq!(driver_of("fourth"), "nic.example.com");
+}
+
+/// The label of a namespace is looked at when admin access is asked for and when it is granted, and never again.
+#[test]
+fn admin_access_outlives_the_label_of_its_namespace() {
+    let cluster = scenario::named("admin-access").start();
+    let check = || {
+        cluster
+            .kubectl_dra(["check", "--only", "DRA071,DRA072", "-o", "json"])
+            .run()
+    };
+    assert_eq!(found(&report(check(), 0)), ["DRA071 Namespace/monitoring"]);
+    cluster.patch(
+        "namespace/monitoring",
+        &json!({"metadata": {"labels": {"resource.kubernetes.io/admin-access": null}}}),
+    );
+    let told = report(check(), 1);
+    let items = told["items"].as_array().expect("items");
+    assert!(
+        items
+            .iter()
+            .all(|item| item["code"] == "DRA072" && item["certainty"] == "Confirmed"),
+        "{told:#}"
+    );
+    let claim = items.iter().find(|item| item["object"]["name"] == "all-gpus");
+    let message = claim
+        .and_then(|claim| claim["message"].as_str())
+        .unwrap_or_default();
+    assert!(
+        message.starts_with("has admin access to gpu.example.com/"),
+        "{told:#}"
+    );
+    let template = items
+        .iter()
+        .find(|item| item["object"]["kind"] == "ResourceClaimTemplate");
+    let message = template
+        .and_then(|template| template["message"].as_str())
+        .unwrap_or_default();
+    assert!(
+        message.contains("refuses every claim that is made from it"),
+        "{told:#}"
+    );
 }

@@ -109,3 +109,39 @@ fn with_the_role_view_the_unknown_is_named() {
         .exits(1);
     assert!(run.stdout.contains("ask for 7"), "{}", run.stdout);
 }
+
+/// A second scheduler's configuration is in a ConfigMap, as its Deployment mounts it: a snapshot keeps what it says.
+#[test]
+fn profiles_are_read_from_config_maps_of_kube_system() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(1);
+    let packed = |name: &str| {
+        let mut pod = pod(name).template_claim("gpu", "one");
+        pod["spec"]["schedulerName"] = json!("packed");
+        pod
+    };
+    cluster.create_all(&[template("one", claim_spec([gpu()])), packed("waits")]);
+    let doubt = |from: &[&str]| {
+        let args = ["explain", "pod/waits", "-o", "json"];
+        let run = cluster.kubectl_dra(args).args(from).run();
+        let report = assert_valid(&run.stdout);
+        let notes = report["notes"].to_string();
+        (
+            report["exactness"].clone(),
+            notes.contains("scheduler packed decides"),
+        )
+    };
+    assert_eq!(doubt(&[]), (json!("FitOnly"), true));
+
+    let config = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n\
+                  - schedulerName: packed\n- schedulerName: bare\n";
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"config.yaml": config},
+        "metadata": {"name": "second-scheduler", "namespace": "kube-system"}});
+    cluster.create_all(&[map]);
+    assert_eq!(doubt(&[]), (json!("Exact"), false));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("snapshot.yaml");
+    let file = file.to_str().unwrap();
+    cluster.kubectl_dra(["snapshot", "--out", file]).run().exits(0);
+    assert_eq!(doubt(&["--from", file]), (json!("Exact"), false));
+}

@@ -142,6 +142,15 @@ pub(super) fn quota(used: &str) -> World {
     )
 }
 
+/// A namespace whose label for admin access has this value, and a claim in it.
+pub(super) fn admin(value: &str, spec: &Value) -> World {
+    let metadata = json!({"name": "n", "labels": {"resource.kubernetes.io/admin-access": value}});
+    world()
+        .with(Kind::Namespace, &json!({"metadata": metadata}))
+        .class("d")
+        .claim("c", spec, &json!({}))
+}
+
 pub(super) fn peer_nodes(slices: &[&str]) -> World {
     let nodes = ["a", "b", "c"].into_iter().fold(world(), |world, name| {
         world.node(name, &json!({"node.kubernetes.io/instance-type": "t"}))
@@ -420,6 +429,19 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             (with("node-2"), with("node-1"))
         }
         Code::NodeWithoutSlices => (peer_nodes(&["a", "b"]), peer_nodes(&["a"])),
+        Code::PoolWithoutDevices => {
+            let with = |devices: Value| world().node("node-1", &json!({})).slice("node-1", &devices);
+            (with(json!([])), with(json!([{"name": "x"}])))
+        }
+        Code::HardwareTwice => {
+            let with = |amount: &str| {
+                let slice = json!({"driver": "x.io", "nodeName": "node-1", "devices": [{"name": "x"}]});
+                let node =
+                    json!({"metadata": {"name": "node-1"}, "status": {"allocatable": {"x.io/gpu": amount}}});
+                world().with(Kind::Node, &node).slice_with("node-1", &slice)
+            };
+            (with("8"), with("0"))
+        }
         Code::RuleSelectsAll => (rule(&json!({}), "NoExecute"), rule(&json!({}), "None")),
         Code::RuleWithoutSelector => (rule(&json!(null), "None"), rule(&json!({}), "None")),
         Code::TaintEffectUnknown => (rule(&json!({}), "NoMatter"), rule(&json!({}), "NoSchedule")),
@@ -461,6 +483,43 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             device(&json!({})),
             device(&json!({"taints": [{"key": "k", "effect": "NoSchedule"}]})),
         ),
+        Code::ExtendedResourceShared => {
+            let with = |world: World, name: &str, resource: &str| {
+                world.with(
+                    Kind::DeviceClass,
+                    &json!({"metadata": {"name": name}, "spec": {"extendedResourceName": resource}}),
+                )
+            };
+            let two = |resource: &str| with(with(world(), "d", "x.io/gpu"), "e", resource);
+            (two("x.io/gpu"), two("x.io/nic"))
+        }
+        Code::AdminNamespace => (admin("true", &none), admin("false", &none)),
+        Code::AdminNotAllowed => {
+            let admin = |value: &str| admin(value, &request(&json!({"adminAccess": true})));
+            (admin("false"), admin("true"))
+        }
+        Code::ClaimIdle => {
+            let mut status = holding(&["x"], &["p"]);
+            status["allocation"]["allocationTimestamp"] = json!("2026-11-19T12:00:00Z");
+            let with = |phase: &str| {
+                world()
+                    .claim("c", &none, &status)
+                    .pod_with("p", &["c"], &json!({"phase": phase}))
+            };
+            (with("Pending"), with("Running"))
+        }
+        Code::DriverGone => {
+            let with = |node: &str| {
+                let metadata = json!({"namespace": "n", "name": "p", "uid": "p-uid", "deletionTimestamp": "2026-11-21T11:00:00Z"});
+                let spec = json!({"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]});
+                let world = world()
+                    .node("node-1", &none)
+                    .claim("c", &none, &holding(&["x"], &["p"]))
+                    .slice(node, &json!([{"name": "x"}]));
+                pod_from(world, "p", &spec, &json!({"metadata": metadata}))
+            };
+            (with("node-2"), with("node-1"))
+        }
         Code::GroupGeneratedClaim => (
             generated(world()),
             claim_with(

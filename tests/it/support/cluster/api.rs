@@ -53,6 +53,7 @@ const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
 const KINDS: &[Kind] = &[
     kind("namespace", "Namespace", "namespaces", "v1", Scope::Cluster),
+    kind("configmap", "ConfigMap", "configmaps", "v1", Scope::Namespace),
     kind("node", "Node", "nodes", "v1", Scope::Cluster),
     kind("class", "DeviceClass", "deviceclasses", RESOURCE, Scope::Cluster),
     kind(

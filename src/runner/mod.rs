@@ -1,0 +1,9 @@
+//! The controllers at work beside a live cluster: watches, answers and timers drive the engine, and what it wants is carried out or noted.
+//!
+//! One task owns the engine. Deciding never waits for the API server: what has to be asked for is asked by tasks of their own, whose
+//! answers come back through a channel.
+
+mod clock;
+mod shadowing;
+
+pub use shadowing::{Ending, Happening, NEEDS, Watching, shadow};

@@ -1,0 +1,205 @@
+//! The shadow mode: what the controllers want is compared with what the built-in ones do, and nothing is written.
+
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use super::clock::Clock;
+use crate::controllers::{
+    Answer, Counts, Deviations, Engine, Features, Found, JobId, Lookup, Outcome, ResourceClaims, Shadow,
+    Subject, TaintEviction, Work,
+};
+use crate::eviction::Release;
+use crate::model::{Kind, Time};
+use crate::sources::live::{Error, Live, Watched};
+use crate::sources::{Loaded, Needs};
+
+/// Kinds of object that the controllers look at.
+pub const NEEDS: [Kind; 6] = [
+    Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceClaim,
+    Kind::ResourceClaimTemplate,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+];
+
+/// Changes that come within this time are looked at together.
+const BATCH: Duration = Duration::from_millis(20);
+
+/// Lookups that may be out at once.
+const LOOKUPS: usize = 8;
+
+/// How long to watch.
+pub struct Watching {
+    /// From when on something undone is overdue.
+    pub overdue: Duration,
+    /// How long; for ever without it.
+    pub for_: Option<Duration>,
+    /// Becomes true when it has to end.
+    pub interruption: watch::Receiver<bool>,
+}
+
+/// What is to be told while it goes on.
+#[derive(Debug)]
+pub enum Happening {
+    /// The watches are open, and everything that was there has been looked at.
+    Started(Counts),
+    /// Something was found.
+    Found(Found),
+    /// A watch is interrupted, or a lookup failed; it goes on by itself.
+    Trouble(String),
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Ending {
+    /// Everything that was found, in order.
+    pub found: Vec<Found>,
+    /// How many wishes there are, and were.
+    pub counts: Counts,
+    /// When it began and ended.
+    pub time: (Time, Time),
+}
+
+/// Answers of a job that is out.
+struct Answered {
+    id: JobId,
+    subject: Subject,
+    answers: Vec<(Lookup, Answer)>,
+}
+
+/// Watches the cluster from where `loaded` ended, and compares.
+///
+/// # Errors
+/// When the cluster can no longer be watched.
+pub async fn shadow(
+    live: &Live,
+    needs: &Needs,
+    loaded: Loaded,
+    begun: Time,
+    watching: Watching,
+    mut tell: impl FnMut(Happening),
+) -> Result<Ending, Error> {
+    let Watching {
+        overdue,
+        for_,
+        mut interruption,
+    } = watching;
+    let clock = Clock::set(begun);
+    let until = for_.map(|time| Instant::now() + time);
+    let mut watch = live
+        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .await?;
+    let cluster = loaded.cluster;
+    let release = Release::of(cluster.environment());
+    // Where upstream knows its rules to be wrong, following them is a finding.
+    let features = Features {
+        keeps_statuses: true,
+        deviations: Deviations::ALL,
+        ..Features::of(cluster.environment())
+    };
+    let claims = ResourceClaims::start(&cluster, features);
+    // Whoever looks on takes the counts of the one that works.
+    let eviction = TaintEviction::resume(&cluster, release, clock.now());
+    let mut engine = Engine::new(cluster, Some(claims), Some(eviction));
+    let mut shadow = Shadow::new(overdue, features.groups);
+    let (sender, mut inbox) = mpsc::channel::<Answered>(LOOKUPS);
+    let mut waiting = Vec::new();
+    let mut out = 0_usize;
+    let mut started = false;
+    loop {
+        let now = clock.now();
+        shadow.doubt(&mut engine, now);
+        while let Some(job) = engine.next(now) {
+            waiting.extend(shadow.take(&mut engine, job, now));
+        }
+        while out < LOOKUPS
+            && let Some(job) = waiting.pop()
+        {
+            let Work::Look(lookups) = job.work else { continue };
+            out += 1;
+            let (live, sender) = (live.clone(), sender.clone());
+            tokio::spawn(async move {
+                let answered = Answered {
+                    id: job.id,
+                    subject: job.subject,
+                    answers: ask(&live, lookups).await,
+                };
+                // Whoever asked may have ended.
+                _ = sender.send(answered).await;
+            });
+        }
+        shadow.judge(&mut engine, now);
+        for found in shadow.news() {
+            tell(Happening::Found(found));
+        }
+        if !started && out == 0 {
+            started = true;
+            tell(Happening::Started(shadow.counts()));
+        }
+        let due = [engine.next_due(now), shadow.next_due()]
+            .into_iter()
+            .flatten()
+            .min();
+        let wake = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(clock.instant(due)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let end = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = end => break,
+            _ = interruption.wait_for(|interrupted| *interrupted) => break,
+            Some(answered) = inbox.recv() => {
+                out -= 1;
+                for (lookup, answer) in &answered.answers {
+                    if let Answer::Failed(why) = answer {
+                        tell(Happening::Trouble(format!("{} {}: {why}", lookup.kind, lookup.key)));
+                    }
+                }
+                shadow.answered(&answered.subject);
+                engine.done(answered.id, Outcome::Answers(answered.answers), clock.now());
+            }
+            watched = watch.next(BATCH) => match watched? {
+                Watched::Changes(changes) => {
+                    let now = clock.now();
+                    for change in changes {
+                        shadow.see(&mut engine, change, now);
+                    }
+                }
+                Watched::Trouble(message) => tell(Happening::Trouble(message)),
+            },
+            () = wake => {}
+        }
+    }
+    Ok(Ending {
+        found: shadow.found().cloned().collect(),
+        counts: shadow.counts(),
+        time: (begun, clock.now()),
+    })
+}
+
+async fn ask(live: &Live, lookups: Vec<Lookup>) -> Vec<(Lookup, Answer)> {
+    let wanted: Vec<_> = lookups.iter().map(|lookup| (lookup.kind, &lookup.key)).collect();
+    let answers: Vec<Answer> = match live.objects(&wanted).await {
+        Ok(found) => found
+            .into_iter()
+            .map(|object| match object {
+                Ok(Some(object)) => Answer::Found(object),
+                Ok(None) => Answer::Absent,
+                Err(error) => Answer::Failed(error.to_string()),
+            })
+            .collect(),
+        Err(error) => vec![Answer::Failed(error.to_string()); lookups.len()],
+    };
+    lookups.into_iter().zip(answers).collect()
+}
