@@ -183,7 +183,12 @@ impl Engine {
 
     /// When there is something to do: `now` if there is already.
     pub fn next_due(&self, now: Time) -> Option<Time> {
-        let due = ControllerName::ALL.into_iter();
+        self.next_due_among(ControllerName::ALL, now)
+    }
+
+    /// When one of these controllers has something to do.
+    pub fn next_due_among(&self, names: impl IntoIterator<Item = ControllerName>, now: Time) -> Option<Time> {
+        let due = names.into_iter();
         let due = due.filter_map(|name| self.next_due_of(name, now)).min()?;
         match self.outage {
             Some(outage) if outage.probing => None,

@@ -18,8 +18,8 @@ mod work;
 pub use engine::{Engine, Origin};
 pub use queue::Queue;
 pub use recent::RecentUids;
-pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base};
-pub use shadow::{ClaimRef, Counts, Difference, Found, Shadow, Wish};
+pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base, is_made_elsewhere};
+pub use shadow::{ClaimRef, Counts, Difference, Evidence, Found, Shadow, Wish, is_marked};
 pub use taint_eviction::TaintEviction;
 pub use work::{
     Answer, ClaimName, ClaimWrite, ControllerName, Ending, Job, JobId, Lookup, Notice, Outcome, Owner, Plan,

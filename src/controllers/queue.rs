@@ -130,10 +130,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// The work on `item` was not done, through no fault of its own: its turn comes first.
+    /// The work on `item` was not done, through no fault of its own, as far as that can be told. Its turn comes behind those that
+    /// wait: an item that no server can work on must not hold up the others.
     pub fn put_back(&mut self, item: &K) {
         if self.processing.remove(item) {
-            self.ready.push_front(item.clone());
+            self.ready.push_back(item.clone());
             self.dirty.insert(item.clone());
         }
     }

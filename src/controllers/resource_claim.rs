@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-pub use names::generated_name_base;
+pub use names::{generated_name_base, is_made_elsewhere};
 
 use super::work::{
     Answer, ClaimName, ClaimWrite, Ending, JobId, Lookup, Notice, Outcome, Owner, Plan, Subject, Warning,

@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-pub use self::wish::{ClaimRef, Wish};
-use self::wish::{Effect, is_there, kind_of};
-use super::work::{Job, JobId, Notice, Outcome, PodRef, Subject, Work};
+pub use self::wish::{ClaimRef, Wish, is_marked};
+use self::wish::{Effect, is_there};
+use super::work::{ControllerName, Job, JobId, Notice, Outcome, PodRef, Subject, Work, made_for};
 use super::{Engine, Observed};
-use crate::eviction::MARKED;
 use crate::model::{Change, Claim, Cluster, Condition, Key, Kind, Object, Pod, Time};
 use crate::reservation::{PodGroups, is_done, is_made_for, resolves_to};
 
@@ -96,6 +95,15 @@ pub struct Counts {
     pub moot: u64,
 }
 
+/// What a controller was seen to do and to leave undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Wishes that came true in a way that nobody but such a controller brings about.
+    pub done: u64,
+    /// Wishes that are overdue.
+    pub undone: u64,
+}
+
 /// The shadow. Of each change it is told after the engine, and of each job before the next one.
 #[derive(Clone, Debug)]
 pub struct Shadow {
@@ -113,6 +121,8 @@ pub struct Shadow {
     /// Keys of `found` that are new.
     news: Vec<(Difference, Wish)>,
     counts: Counts,
+    /// By controller, wishes that came true and prove that it works.
+    proofs: BTreeMap<ControllerName, u64>,
 }
 
 impl Shadow {
@@ -129,6 +139,7 @@ impl Shadow {
             found: BTreeMap::new(),
             news: Vec::new(),
             counts: Counts::default(),
+            proofs: BTreeMap::new(),
         }
     }
 
@@ -149,9 +160,9 @@ impl Shadow {
         let mut objects = vec![(kind, key)];
         for object in [&before, &after].into_iter().flatten() {
             if let Object::ResourceClaim(claim) = object
-                && let Some(owner) = claim.metadata.controller()
+                && let Some((owner, _)) = made_for(claim)
             {
-                objects.push((kind_of(&owner.kind), claim.metadata.beside(&owner.name)));
+                objects.push((owner.kind, owner.key));
             }
         }
         self.note_deeds(engine, &Observed { before, after }, now);
@@ -187,6 +198,9 @@ impl Shadow {
             found.until.get_or_insert(now);
         }
         if fulfilled {
+            if wish.is_proof(engine.cluster()) {
+                *self.proofs.entry(wish.controller()).or_default() += 1;
+            }
             self.counts.fulfilled += 1;
             self.fulfilled.entry(wish.clone()).or_default().push_back(now);
         } else {
@@ -207,7 +221,7 @@ impl Shadow {
             Work::SetCondition { condition, .. } => Some(condition.clone()),
             _ => None,
         };
-        let wishes = Wish::of(engine.cluster(), &job.work);
+        let wishes = Wish::of(&job.work);
         let stays_out = matches!(job.work, Work::Evict { .. });
         let mut is_open = false;
         for wish in wishes {
@@ -456,6 +470,18 @@ impl Shadow {
         self.found.values()
     }
 
+    /// Whether the controller works, as far as that was seen.
+    pub fn evidence(&self, name: ControllerName) -> Evidence {
+        let is_overdue = |wish: &&Wish| {
+            let key = (Difference::Overdue, (*wish).clone());
+            wish.controller() == name && self.found.contains_key(&key)
+        };
+        Evidence {
+            done: self.proofs.get(&name).copied().unwrap_or(0),
+            undone: self.open.keys().filter(is_overdue).count() as u64,
+        }
+    }
+
     /// How many wishes there are, and were.
     pub fn counts(&self) -> Counts {
         let overdue = |wish: &&Wish| self.found.contains_key(&(Difference::Overdue, (*wish).clone()));
@@ -465,13 +491,6 @@ impl Shadow {
             ..self.counts
         }
     }
-}
-
-fn is_marked(pod: &Pod) -> bool {
-    pod.status
-        .conditions
-        .iter()
-        .any(|condition| condition.reason == MARKED && condition.status == "True")
 }
 
 #[cfg(test)]

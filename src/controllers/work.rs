@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::eviction::Eviction;
 use crate::model::{Claim, ClaimTemplate, Condition, ConsumerReference, Key, Kind, Object, Pod, Str};
+use crate::reservation::ENTRY_ANNOTATION;
 
 /// One of the two controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +20,23 @@ pub enum ControllerName {
 impl ControllerName {
     /// Both.
     pub const ALL: [Self; 2] = [Self::ResourceClaim, Self::DeviceTaintEviction];
+
+    /// Whether kube-controller-manager runs it with this value of `--controllers`. Mirrors controller-manager `app/helper.go`,
+    /// `IsControllerEnabled`, v0.37.1: the first word about it counts, and `*` stands for both.
+    pub fn runs_with(self, controllers: &str) -> bool {
+        let is_it = |name: &str| {
+            name == self.as_str() || (self == Self::ResourceClaim && name == "resource-claim-controller")
+        };
+        let mut rest = false;
+        for word in controllers.split(',').map(str::trim) {
+            match word.strip_prefix('-') {
+                Some(name) if is_it(name) => return false,
+                None if is_it(word) => return true,
+                _ => rest = rest || word == "*",
+            }
+        }
+        rest
+    }
 
     /// What kube-controller-manager calls it. Mirrors `cmd/kube-controller-manager/names/controller_names.go`, v1.37.1.
     pub fn as_str(self) -> &'static str {
@@ -77,6 +95,18 @@ impl Subject {
     }
 }
 
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pod(key) => write!(f, "claims of pod {key}"),
+            Self::PodGroup(key) => write!(f, "claims of PodGroup {key}"),
+            Self::Claim(key) => write!(f, "claim {key}"),
+            Self::Eviction(pod) => write!(f, "eviction of pod {}", pod.key),
+            Self::Rule(name, _) => write!(f, "DeviceTaintRule {name}"),
+        }
+    }
+}
+
 /// Something to be done.
 #[derive(Clone, Debug)]
 pub enum Work {
@@ -119,8 +149,10 @@ impl Plan {
     pub fn claims(&self) -> Vec<Key> {
         let keys = self.writes.iter().filter_map(|write| match write {
             ClaimWrite::Create { .. } | ClaimWrite::SetStatuses { .. } => None,
-            ClaimWrite::Reserve { claim, .. } | ClaimWrite::Release { claim, .. } => Some(claim.key()),
-            ClaimWrite::RemoveFinalizer(key) | ClaimWrite::Delete(key) => Some(key.clone()),
+            ClaimWrite::Reserve { claim, .. }
+            | ClaimWrite::Release { claim, .. }
+            | ClaimWrite::RemoveFinalizer(claim)
+            | ClaimWrite::Delete(claim) => Some(claim.key()),
         });
         let keys: BTreeSet<Key> = keys.collect();
         keys.into_iter().collect()
@@ -134,6 +166,48 @@ pub struct Warning {
     pub about: Owner,
     /// The text.
     pub message: String,
+}
+
+impl Warning {
+    /// The claim of `entry` could not be made, for this reason.
+    pub(super) fn new(about: Owner, entry: &str, why: &str) -> Self {
+        let subject = match about.kind {
+            Kind::Pod => "PodResourceClaim",
+            _ => "PodGroupResourceClaim",
+        };
+        Self {
+            message: format!("{subject} {entry}: {why}"),
+            about,
+        }
+    }
+
+    /// The API server did not create the claim, in these words of its own; nothing for a claim that was not made for an entry.
+    pub fn refused(claim: &Claim, message: &str) -> Option<Self> {
+        let (owner, entry) = made_for(claim)?;
+        // Upstream has no name for the claim before it is there.
+        Some(Self::new(
+            owner,
+            &entry,
+            &format!("create ResourceClaim : {message}"),
+        ))
+    }
+}
+
+/// Whom, and for which entry, the claim was made for.
+pub(super) fn made_for(claim: &Claim) -> Option<(Owner, Str)> {
+    let owner = claim.metadata.controller()?;
+    let entry = claim.metadata.annotation(ENTRY_ANNOTATION)?;
+    let kind = if owner.kind == "Pod" {
+        Kind::Pod
+    } else {
+        Kind::PodGroup
+    };
+    let owner = Owner {
+        kind,
+        key: claim.metadata.beside(&owner.name),
+        uid: owner.uid.clone(),
+    };
+    Some((owner, entry.clone()))
 }
 
 /// What becomes of an item once its writes are done.
@@ -200,10 +274,10 @@ pub enum ClaimWrite {
         /// Whether the allocation goes in the same write.
         deallocate: bool,
     },
-    /// Remove the finalizer.
-    RemoveFinalizer(Key),
-    /// Delete the claim.
-    Delete(Key),
+    /// Remove the finalizer of the claim, which was read like this before the plan's other writes.
+    RemoveFinalizer(Arc<Claim>),
+    /// Delete the claim, and no other of the same name.
+    Delete(Arc<Claim>),
 }
 
 /// A pod, and no other of the same name.

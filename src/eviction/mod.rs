@@ -3,15 +3,17 @@
 //! The rules of kube-controller-manager's taint eviction, as pure functions. Inspection lists their answers; whoever carries
 //! evictions out, for real or on a virtual clock, asks the same functions.
 
+mod disruption;
 mod due;
 mod pods;
 mod release;
 mod status;
 
+pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
 pub use due::{Eviction, Tolerance, claim_eviction, due, tolerance};
 pub use pods::{consumers, evicting_claims, pod_eviction};
 pub use release::Release;
 pub use status::{
-    EVICTION_IN_PROGRESS, MARKED, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
+    EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
     rule_condition,
 };

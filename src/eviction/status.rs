@@ -12,10 +12,6 @@ use crate::model::{
 /// The condition's type.
 pub const EVICTION_IN_PROGRESS: &str = "EvictionInProgress";
 
-/// Reason of the condition `DisruptionTarget` of pods that the controller deletes. Mirrors `device_taint_eviction.go`,
-/// `addConditionAndDeletePod`, v1.37.1.
-pub const MARKED: &str = "DeletionByDeviceTaintManager";
-
 /// What the condition of a rule counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuleCounts {

@@ -178,6 +178,61 @@ impl ClaimPatch {
     }
 }
 
+/// A write of single entries of a claim's `status.reservedFor`, locked to the version that was read. Entries that it does not add or
+/// remove are not sent, so that they keep whatever this build does not know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReservationPatch(Vec<Value>);
+
+impl ReservationPatch {
+    fn lock(claim: &Claim) -> Vec<Value> {
+        let version = claim.metadata.resource_version.as_str();
+        vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})]
+    }
+
+    /// Adds an entry at the end.
+    pub fn add(claim: &Claim, consumer: &ConsumerReference) -> Self {
+        let mut operations = Self::lock(claim);
+        operations.push(if claim.status.reserved_for.is_empty() {
+            json!({"op": "add", "path": "/status/reservedFor", "value": [consumer.to_json()]})
+        } else {
+            json!({"op": "add", "path": "/status/reservedFor/-", "value": consumer.to_json()})
+        });
+        Self(operations)
+    }
+
+    /// Removes every entry but those that remain, which stand in the claim in this order; with `deallocate` the allocation goes too.
+    pub fn keep(claim: &Claim, remaining: &[ConsumerReference], deallocate: bool) -> Self {
+        let mut operations = Self::lock(claim);
+        let entries = &claim.status.reserved_for;
+        if remaining.is_empty() && !entries.is_empty() {
+            operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+        } else {
+            let mut kept = remaining.iter().peekable();
+            let mut gone = Vec::new();
+            for (index, entry) in entries.iter().enumerate() {
+                if kept.next_if(|next| *next == entry).is_none() {
+                    gone.push(index);
+                }
+            }
+            // From behind, so that the numbers of the others stay.
+            operations.extend(
+                gone.into_iter()
+                    .rev()
+                    .map(|index| json!({"op": "remove", "path": format!("/status/reservedFor/{index}")})),
+            );
+        }
+        if deallocate && claim.status.allocation.is_some() {
+            operations.push(json!({"op": "remove", "path": "/status/allocation"}));
+        }
+        Self(operations)
+    }
+
+    /// The JSON patch of the claim's status.
+    pub fn to_json(&self) -> Value {
+        Value::Array(self.0.clone())
+    }
+}
+
 impl ConsumerReference {
     /// The entry as the API server has it, fields that this build does not know included.
     pub fn to_json(&self) -> Value {
@@ -204,5 +259,64 @@ impl ConsumerReference {
     /// Those of the serializer.
     pub fn serialize_list<S: Serializer>(list: &[Self], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(list.iter().map(Self::to_json))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Object;
+
+    fn claim(entries: &[&str], allocated: bool) -> Claim {
+        let entries: Vec<Value> = entries
+            .iter()
+            .map(|name| json!({"resource": "pods", "name": name, "uid": format!("uid-{name}"), "since": 7}))
+            .collect();
+        let mut json = json!({
+            "metadata": {"namespace": "a", "name": "c", "resourceVersion": "12"},
+            "spec": {"devices": {}}, "status": {"reservedFor": entries}});
+        if allocated {
+            json["status"]["allocation"] = json!({"devices": {}});
+        }
+        match Object::from_json(crate::model::Kind::ResourceClaim, json.to_string().as_bytes()) {
+            Ok(Object::ResourceClaim(claim)) => (*claim).clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn entries_come_and_go_one_by_one() {
+        let lock = json!({"op": "replace", "path": "/metadata/resourceVersion", "value": "12"});
+        let consumer = claim(&["new"], false).status.reserved_for[0].clone();
+        let entry = json!({"resource": "pods", "name": "new", "uid": "uid-new", "since": 7});
+        assert_eq!(
+            ReservationPatch::add(&claim(&[], true), &consumer).to_json(),
+            json!([lock, {"op": "add", "path": "/status/reservedFor", "value": [entry]}])
+        );
+        assert_eq!(
+            ReservationPatch::add(&claim(&["x"], true), &consumer).to_json(),
+            json!([lock, {"op": "add", "path": "/status/reservedFor/-", "value": entry}])
+        );
+        let full = claim(&["a", "b", "c", "d"], true);
+        let kept = [1, 3].map(|index: usize| full.status.reserved_for[index].clone());
+        assert_eq!(
+            ReservationPatch::keep(&full, &kept, false).to_json(),
+            json!([lock, {"op": "remove", "path": "/status/reservedFor/2"},
+                   {"op": "remove", "path": "/status/reservedFor/0"}])
+        );
+        assert_eq!(
+            ReservationPatch::keep(&full, &[], true).to_json(),
+            json!([lock, {"op": "remove", "path": "/status/reservedFor"},
+                   {"op": "remove", "path": "/status/allocation"}])
+        );
+        // A patch that removes what is not there is refused as a whole.
+        assert_eq!(
+            ReservationPatch::keep(&claim(&["a"], false), &[], true).to_json(),
+            json!([lock, {"op": "remove", "path": "/status/reservedFor"}])
+        );
+        assert_eq!(
+            ReservationPatch::keep(&claim(&[], true), &[], true).to_json(),
+            json!([lock, {"op": "remove", "path": "/status/allocation"}])
+        );
     }
 }

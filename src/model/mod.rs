@@ -39,7 +39,7 @@ pub use claim::{
     ClaimSpec, ClaimStatus, ClaimTemplate, ClaimTemplateSpec, Constraint, ConsumerReference,
     DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, NetworkData, Request,
 };
-pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER};
+pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER, ReservationPatch};
 pub use class::{
     CLASS_RESOURCE, CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec,
     TaintRuleStatus, TaintSelector,

@@ -7,7 +7,7 @@ use super::nodes::is_lost;
 use super::owners::made_up_uid;
 use super::timeline::What;
 use crate::controllers::{ClaimName, ClaimWrite, Outcome, Owner, Plan, PodRef};
-use crate::eviction::{EVICTION_IN_PROGRESS, Eviction, MARKED};
+use crate::eviction::{DISRUPTION_TARGET, EVICTION_IN_PROGRESS, Eviction, disruption};
 use crate::model::{
     Change, Claim, Condition, DeviceId, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
 };
@@ -77,18 +77,12 @@ impl World<'_> {
             .add_nanoseconds(grace_seconds.saturating_mul(1_000_000_000));
         leaving.metadata.deletion_timestamp = Some(whole_seconds(at));
         leaving.metadata.deletion_grace_period_seconds = Some(grace_seconds);
-        leaving
-            .status
-            .conditions
-            .retain(|condition| condition.type_ != "DisruptionTarget");
-        leaving.status.conditions.push(Condition {
-            type_: "DisruptionTarget".into(),
-            status: "True".into(),
-            reason: MARKED.into(),
-            message: "Device Taint manager: deleting due to NoExecute taint".into(),
-            last_transition_time: Some(whole_seconds(self.now)),
-            ..Condition::default()
-        });
+        let conditions = &mut leaving.status.conditions;
+        let is_it = |condition: &Condition| condition.type_ == DISRUPTION_TARGET;
+        if let Some(condition) = disruption(conditions.iter().find(|known| is_it(known)), self.now) {
+            conditions.retain(|known| !is_it(known));
+            conditions.push(condition);
+        }
         let reference = PodRef::of(&leaving);
         self.apply(Change::Put(Object::Pod(Arc::new(leaving))));
         if grace_seconds == 0 {
@@ -153,7 +147,8 @@ impl World<'_> {
                 }
                 self.put_claim(changed);
             }
-            ClaimWrite::RemoveFinalizer(key) => {
+            ClaimWrite::RemoveFinalizer(claim) => {
+                let key = &claim.key();
                 if let Some(claim) = self.cluster().claim(key) {
                     let mut changed = (**claim).clone();
                     changed.metadata.finalizers.retain(|name| name != FINALIZER);
@@ -164,7 +159,8 @@ impl World<'_> {
                     }
                 }
             }
-            ClaimWrite::Delete(key) => {
+            ClaimWrite::Delete(claim) => {
+                let key = &claim.key();
                 if !self.delete_claim(key) {
                     return Err(format!(
                         "resourceclaims.resource.k8s.io \"{}\" not found",

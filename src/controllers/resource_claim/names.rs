@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{ClaimWrite, ENTRY_ANNOTATION, Features, Owner, Stop};
-use crate::model::{Claim, ClaimTemplate, Cluster, Key, Kind, Meta, OwnerReference, Str};
+use crate::controllers::work::made_for;
+use crate::model::{Claim, ClaimTemplate, Cluster, Key, Kind, Meta, Object, OwnerReference, Str};
 
 /// Room for a hyphen and the 5 characters that the API server adds, in a name of 63.
 const LONGEST_BASE: usize = 57;
@@ -102,6 +103,30 @@ fn free_name(cluster: &Cluster, owner: &Owner, entry: &str, replaced: &str, base
     let mut names = (0..).map(name);
     // No cluster has as many claims as there are attempts.
     names.find(is_free).unwrap_or_default().into()
+}
+
+/// So many names of one entry are taken by others at most, before it is taken for another writer's.
+const ATTEMPTS: u32 = 8;
+
+/// Whether the claim was made for an entry under a name that these rules do not give. Other writers have random ones.
+pub fn is_made_elsewhere(cluster: &Cluster, claim: &Claim) -> bool {
+    let Some((owner, entry)) = made_for(claim) else {
+        return false;
+    };
+    let base = generated_name_base(&owner.key.name, &entry);
+    let Some(end) = claim.metadata.name.strip_prefix(&base) else {
+        return true;
+    };
+    let statuses = match cluster.get(owner.kind, &owner.key) {
+        Some(Object::Pod(pod)) => pod.status.resource_claim_statuses.as_slice(),
+        Some(Object::PodGroup(group)) => group.status.resource_claim_statuses.as_slice(),
+        _ => &[],
+    };
+    let named = statuses.iter().filter(|status| status.name == entry);
+    let named = named.filter_map(|status| status.resource_claim_name.as_deref());
+    let mut replaced = std::iter::once("").chain(named);
+    !replaced
+        .any(|replaced| (0..ATTEMPTS).any(|attempt| suffix(&owner.uid, &entry, replaced, attempt) == end))
 }
 
 fn suffix(uid: &str, entry: &str, replaced: &str, attempt: u32) -> String {

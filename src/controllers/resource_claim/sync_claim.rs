@@ -39,16 +39,16 @@ impl ResourceClaims {
             let deallocate = unused && protected;
             plan.writes.push(release(remaining, deallocate));
             if protected && (deallocate || !allocated) {
-                plan.writes.push(ClaimWrite::RemoveFinalizer(key.clone()));
+                plan.writes.push(ClaimWrite::RemoveFinalizer(Arc::clone(claim)));
             }
         } else if protected && claim.metadata.is_deleting() && unused {
             if allocated {
                 plan.writes.push(release(remaining, true));
             }
-            plan.writes.push(ClaimWrite::RemoveFinalizer(key.clone()));
+            plan.writes.push(ClaimWrite::RemoveFinalizer(Arc::clone(claim)));
         }
         if unused && owner_is_done(cluster, claim) {
-            plan.writes.push(ClaimWrite::Delete(key.clone()));
+            plan.writes.push(ClaimWrite::Delete(Arc::clone(claim)));
         }
         Ok(())
     }

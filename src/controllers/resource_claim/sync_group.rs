@@ -34,12 +34,10 @@ impl ResourceClaims {
                 Ok(Some(None) | None) => {}
                 Err(stop) => {
                     let why = stop.text()?;
-                    let message = format!("PodGroupResourceClaim {}: {why}", entry.name);
-                    plan.warning = Some(Warning {
-                        about: Owner::group(group),
-                        message: message.clone(),
-                    });
-                    return Err(Stop::Retry(format!("PodGroup {key}, {message}")));
+                    let warning = Warning::new(Owner::group(group), &entry.name, &why);
+                    let text = format!("PodGroup {key}, {}", warning.message);
+                    plan.warning = Some(warning);
+                    return Err(Stop::Retry(text));
                 }
             }
         }

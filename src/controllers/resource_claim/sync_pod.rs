@@ -40,12 +40,9 @@ impl ResourceClaims {
                 Err(stop) => {
                     let is_final = matches!(stop, Stop::Drop(_)) && self.features.deviations.final_errors;
                     let why = stop.text()?;
-                    let message = format!("PodResourceClaim {}: {why}", entry.name);
-                    plan.warning = Some(Warning {
-                        about: Owner::pod(pod),
-                        message: message.clone(),
-                    });
-                    let text = format!("pod {key}, {message}");
+                    let warning = Warning::new(Owner::pod(pod), &entry.name, &why);
+                    let text = format!("pod {key}, {}", warning.message);
+                    plan.warning = Some(warning);
                     // Upstream, the text hides that some reasons are final.
                     return Err(if is_final {
                         Stop::Drop(text)

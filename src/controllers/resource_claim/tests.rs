@@ -139,8 +139,8 @@ fn told(plan: &Plan) -> Vec<String> {
                 let free = if *deallocate { " and free it" } else { "" };
                 format!("keep [{}] of {}{free}", names.join(" "), claim.metadata.name)
             }
-            ClaimWrite::RemoveFinalizer(key) => format!("unprotect {}", key.name),
-            ClaimWrite::Delete(key) => format!("delete {}", key.name),
+            ClaimWrite::RemoveFinalizer(claim) => format!("unprotect {}", claim.metadata.name),
+            ClaimWrite::Delete(claim) => format!("delete {}", claim.metadata.name),
         })
         .collect();
     lines.extend(

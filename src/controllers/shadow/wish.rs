@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::controllers::work::{ClaimWrite, ControllerName, Owner, PodRef, Work};
-use crate::eviction::condition_of;
-use crate::model::{Claim, Cluster, Condition, FINALIZER, Key, Kind, Object, Str};
-use crate::reservation::{ENTRY_ANNOTATION, is_made_for};
+use crate::controllers::work::{ClaimWrite, ControllerName, Owner, PodRef, Work, made_for};
+use crate::eviction::{MARKED, condition_of};
+use crate::model::{Claim, Cluster, Condition, FINALIZER, Key, Kind, Object, Pod, Str};
+use crate::reservation::is_made_for;
 
 /// A status of a rule may be this late; kube-controller-manager itself writes it every 10 s.
 const STATUS_PATIENCE: Duration = Duration::from_secs(20);
@@ -82,14 +82,26 @@ impl Wish {
 
     /// What `claim` fulfils if it was made for an entry.
     pub(super) fn made(claim: &Claim) -> Option<Self> {
-        let owner = claim.metadata.controller()?;
-        let entry = claim.metadata.annotation(ENTRY_ANNOTATION)?;
-        let owner = Owner {
-            kind: kind_of(&owner.kind),
-            key: claim.metadata.beside(&owner.name),
-            uid: owner.uid.clone(),
+        let (owner, entry) = made_for(claim)?;
+        Some(Self::Create(owner, entry))
+    }
+
+    /// Whether nobody but the controller can have brought the effect about that shows. Claims are deleted and pods end for many reasons;
+    /// whatever is gone proves nothing.
+    pub(super) fn is_proof(&self, cluster: &Cluster) -> bool {
+        let is_there = |claim: &ClaimRef| {
+            let found = cluster.claim(&claim.key);
+            found.is_some_and(|found| found.metadata.uid == claim.uid)
         };
-        Some(Self::Create(owner, entry.clone()))
+        match self {
+            Self::Create(..) | Self::SetStatuses(..) | Self::SetCondition(..) => true,
+            // The scheduler takes back what it reserved itself, of pods that have no node.
+            Self::Reserve(claim, _) | Self::Release(claim, _) => is_there(claim),
+            Self::Deallocate(_) | Self::Unprotect(_) | Self::Delete(_) => false,
+            Self::Evict(pod) => cluster
+                .pod(&pod.key)
+                .is_some_and(|found| found.metadata.uid == pod.uid && is_marked(found)),
+        }
     }
 
     /// For how long it may stay undone, if other writes may for `patience`.
@@ -101,24 +113,16 @@ impl Wish {
     }
 
     /// The wishes of a job.
-    pub(super) fn of(cluster: &Cluster, work: &Work) -> Vec<Self> {
+    pub(super) fn of(work: &Work) -> Vec<Self> {
         match work {
             Work::Look(_) => Vec::new(),
-            Work::Carry(plan) => plan
-                .writes
-                .iter()
-                .flat_map(|write| Self::of_write(cluster, write))
-                .collect(),
+            Work::Carry(plan) => plan.writes.iter().flat_map(Self::of_write).collect(),
             Work::Evict { pod, .. } => vec![Self::Evict(pod.clone())],
             Work::SetCondition { rule, uid, .. } => vec![Self::SetCondition(rule.clone(), uid.clone())],
         }
     }
 
-    fn of_write(cluster: &Cluster, write: &ClaimWrite) -> Vec<Self> {
-        let known = |key: &Key| {
-            let claim = cluster.claim(key)?;
-            Some(ClaimRef::of(claim))
-        };
+    fn of_write(write: &ClaimWrite) -> Vec<Self> {
         match write {
             ClaimWrite::Create { claim, .. } => Self::made(claim).into_iter().collect(),
             ClaimWrite::SetStatuses { of, statuses } => {
@@ -144,8 +148,8 @@ impl Wish {
                 }
                 wishes
             }
-            ClaimWrite::RemoveFinalizer(key) => known(key).map(Self::Unprotect).into_iter().collect(),
-            ClaimWrite::Delete(key) => known(key).map(Self::Delete).into_iter().collect(),
+            ClaimWrite::RemoveFinalizer(claim) => vec![Self::Unprotect(ClaimRef::of(claim))],
+            ClaimWrite::Delete(claim) => vec![Self::Delete(ClaimRef::of(claim))],
         }
     }
 
@@ -251,13 +255,17 @@ impl ClaimRef {
     }
 }
 
-pub(super) fn kind_of(owner: &str) -> Kind {
-    if owner == "Pod" { Kind::Pod } else { Kind::PodGroup }
-}
-
 pub(super) fn is_there(cluster: &Cluster, owner: &Owner) -> bool {
     cluster.get(owner.kind, &owner.key).is_some_and(|object| {
         let metadata = object.metadata();
         metadata.uid == owner.uid && !metadata.is_deleting()
     })
+}
+
+/// Whether the pod is marked for deletion by device taints.
+pub fn is_marked(pod: &Pod) -> bool {
+    pod.status
+        .conditions
+        .iter()
+        .any(|condition| condition.reason == MARKED && condition.status == "True")
 }
