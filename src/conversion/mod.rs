@@ -29,12 +29,11 @@ use tokio::sync::watch;
 
 use crate::model::{Claim, Cluster, ConsumerReference, Gap, Key, Str};
 use crate::reservation::conversion::{ClaimPlan, Defect, Options, Plan};
-use crate::sources::live::Error as LiveError;
+use crate::sources::live::{Error as LiveError, MissingRights};
 use crate::sources::{Needs, VersionSettings};
 
 pub use self::executor::Executor;
 pub use self::pass::Phase;
-pub use self::preflight::MissingRights;
 pub use self::record::{
     Answered, Entry, Head, Lock, Paths, Record, RecordError, Write, WriteAction, hold, holders_before,
     read_backup, read_journal,
@@ -369,7 +368,10 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Live(error) => error.hint(),
-            Self::Rights(rights) => Some(format!("grant what is missing:\n{}", rights.manifest())),
+            Self::Rights(rights) => Some(format!(
+                "grant what is missing:\n{}",
+                rights.manifest("kubectl-dra-convert")
+            )),
             Self::GateOn(_) => Some(
                 "turn the gate off in every replica of both components and wait until they have restarted"
                     .to_owned(),

@@ -1,64 +1,29 @@
 //! What is found out before anything is written: rights, and whether a write would be accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use super::step::{is_of_policy, lacks_binding};
 use super::task::Task;
-use crate::model::{Component, Environment, Gate};
-use crate::sources::live::{Error, Live, Right};
-
-/// The first release that asks for `resourceclaims/binding`.
-const BINDING_SINCE: u32 = 36;
+use crate::model::{Environment, Kind};
+use crate::reservation::asks_for_binding;
+use crate::sources::live::{Error, Live, MissingRights, Right};
 
 /// Claims that are tried until one is not in the middle of a change.
 const TRIALS: usize = 5;
 
-/// Rights that are missing.
-#[derive(Debug, thiserror::Error)]
-#[error("{} may not {}", user.as_deref().map_or("the user".to_owned(), |user| format!("user `{user}`")), .missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", nor "))]
-pub struct MissingRights {
-    user: Option<String>,
-    missing: BTreeSet<Right>,
-}
-
-impl MissingRights {
-    /// What grants them, as a manifest.
-    pub fn manifest(&self) -> String {
-        let mut rules = BTreeSet::new();
-        for right in &self.missing {
-            rules.insert((right.target(), right.verb));
-        }
-        let mut text = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: kubectl-dra-convert\nrules:\n"
-            .to_owned();
-        for (target, verb) in rules {
-            // Writing to a text does not fail.
-            let _ = writeln!(
-                text,
-                "- apiGroups: [\"resource.k8s.io\"]\n  resources: [\"{target}\"]\n  verbs: [\"{verb}\"]"
-            );
-        }
-        let user = self.user.as_deref().unwrap_or("USER");
-        let _ = write!(
-            text,
-            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: kubectl-dra-convert\n\
-             roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: kubectl-dra-convert\nsubjects:\n\
-             - apiGroup: rbac.authorization.k8s.io\n  kind: User\n  name: {}",
-            serde_json::Value::from(user)
-        );
-        text
+fn right(subresource: &'static str, namespace: &str) -> Right {
+    Right {
+        verb: "patch",
+        group: Kind::ResourceClaim.group(),
+        resource: Kind::ResourceClaim.plural(),
+        subresource,
+        namespace: namespace.to_owned(),
     }
 }
 
 /// What the tasks need: the status in each namespace, and who uses a claim in all at once. The API server asks its authorizers for
 /// the latter without a namespace (`resourceclaim/strategy.go`, `AuthorizedForBinding`, v1.37.1), so a right in one is not enough.
 fn wanted(environment: &Environment, tasks: &[Task]) -> BTreeSet<Right> {
-    let right = |subresource: &'static str, namespace: &str| Right {
-        verb: "patch",
-        resource: "resourceclaims",
-        subresource,
-        namespace: namespace.to_owned(),
-    };
     let mut rights = BTreeSet::new();
     for task in tasks {
         rights.insert(right("status", &task.key.namespace));
@@ -66,12 +31,7 @@ fn wanted(environment: &Environment, tasks: &[Task]) -> BTreeSet<Right> {
             rights.insert(right("", &task.key.namespace));
         }
     }
-    let gate = environment.gate(
-        Component::ApiServer,
-        Gate::DRAResourceClaimGranularStatusAuthorization,
-    );
-    let known_off = !gate.enabled && gate.evidence.is_of_now();
-    if !tasks.is_empty() && environment.emulated_minor >= BINDING_SINCE && !known_off {
+    if !tasks.is_empty() && asks_for_binding(environment) {
         rights.insert(right("binding", ""));
     }
     rights
@@ -103,27 +63,16 @@ pub(super) async fn check(
             missing.insert(right);
         }
     }
-    if !missing.is_empty() {
-        return Ok(Err(MissingRights {
-            user: live.user_name().await,
-            missing,
-        }));
+    if let Some(missing) = live.lacks(missing).await? {
+        return Ok(Err(missing));
     }
     for task in tasks.iter().take(TRIALS) {
         match live.patch_claim(&task.key, &task.patch, true).await {
             // In the middle of a change, or gone: says nothing about rights.
             Err(Error::Refused { code: 404 | 409, .. }) => {}
             Err(Error::Refused { message, .. }) if lacks_binding(&message) => {
-                let right = Right {
-                    verb: "patch",
-                    resource: "resourceclaims",
-                    subresource: "binding",
-                    namespace: String::new(),
-                };
-                return Ok(Err(MissingRights {
-                    user: live.user_name().await,
-                    missing: BTreeSet::from([right]),
-                }));
+                let missing = live.lacks(BTreeSet::from([right("binding", "")])).await?;
+                return Ok(missing.map_or(Ok(()), Err));
             }
             // What passes by itself is for the writes to deal with.
             Ok(_)

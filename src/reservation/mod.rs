@@ -3,6 +3,7 @@
 //! The rules of the `resourceclaim` library and of the claim controller, as pure functions over the model. Inspection shows their
 //! answers, the taint rules build on them. `conversion` plans what to write where an entry is not a pod.
 
+mod binding;
 mod claim_name;
 mod consumers;
 pub mod conversion;
@@ -13,6 +14,7 @@ mod reserved;
 mod state;
 mod usable;
 
+pub use binding::asks_for_binding;
 pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name, group_claim_name};
 pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
 pub use entry::{

@@ -323,6 +323,12 @@ impl ControlPlanePod {
         servers.filter_map(|pod| image_version(&pod.image)).min()
     }
 
+    /// The value of `--controllers` of kube-controller-manager, or its default; nothing for other components. The last one counts.
+    pub(crate) fn controllers(&self) -> Option<String> {
+        let is_it = self.component == Component::ControllerManager;
+        is_it.then(|| last_value(&self.arguments, "--controllers").unwrap_or_else(|| "*".to_owned()))
+    }
+
     /// The gates of the component.
     pub(crate) fn gates(&self, server: &Environment) -> impl Iterator<Item = (Component, Gate, GateState)> {
         let place = format!("kube-system/{}", self.name);

@@ -97,7 +97,25 @@ pub(super) async fn gates(target: &Target, server: &Environment, offered: &Serve
     Ok(gates)
 }
 
+/// The value of `--controllers` of each kube-controller-manager that runs as a static pod.
+///
+/// # Errors
+/// When the server cannot be asked at all.
+pub(super) async fn controllers(target: &Target) -> Result<Vec<String>, Error> {
+    let pods = control_plane(target).await?;
+    Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
+}
+
 async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
+    let pods = control_plane(target).await?;
+    Ok(pods
+        .iter()
+        .flat_map(|pod| pod.gates(server).collect::<Vec<_>>())
+        .collect())
+}
+
+/// The control plane's pods, as far as they can be seen.
+async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
     #[derive(Deserialize)]
     struct Pods {
         #[serde(default)]
@@ -105,14 +123,11 @@ async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Err
     }
     let what = "list the control plane's pods";
     let Some(pods) = perhaps(target.get::<Pods>(CONTROL_PLANE, JSON, what).await)? else {
-        return Ok(Gates::new());
+        return Ok(Vec::new());
     };
-    let pods = pods
-        .items
-        .iter()
-        .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()));
+    let pods = pods.items.iter();
     Ok(pods
-        .flat_map(|pod| pod.gates(server).collect::<Vec<_>>())
+        .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()))
         .collect())
 }
 

@@ -28,7 +28,12 @@ impl Live {
         Ok(found)
     }
 
-    async fn object(&self, served: &Served, kind: Kind, key: &Key) -> Result<Option<Object>, Error> {
+    pub(super) async fn object(
+        &self,
+        served: &Served,
+        kind: Kind,
+        key: &Key,
+    ) -> Result<Option<Object>, Error> {
         let what = format!("read {}/{key}", list::resource(kind));
         let version = match served.kind(kind) {
             Serving::Version(version) | Serving::Perhaps(version) => version,

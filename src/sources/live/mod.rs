@@ -20,6 +20,7 @@ mod plugin;
 pub(crate) mod probe;
 mod proxy;
 mod request;
+mod rights;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ mod timing;
 mod user;
 mod watch;
 mod write;
+mod writer;
 
 use std::sync::{Arc, OnceLock};
 
@@ -38,9 +40,10 @@ pub use self::connect::{ConfiguredNames, Connection, Impersonation};
 pub use self::credentials::Secret;
 pub use self::error::Error;
 pub(crate) use self::proxy::check_proxy;
+pub use self::rights::{MissingRights, Right};
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Watch, Watched};
-pub use self::write::Right;
+pub use self::writer::Writer;
 
 use self::connect::Target;
 use self::discovery::{Served, Serving};
@@ -142,6 +145,14 @@ impl Live {
         let mut loaded = Loaded::default();
         loaded.take(lists.listed, environment);
         Ok(loaded.cluster)
+    }
+
+    /// The value of `--controllers` of each kube-controller-manager that can be seen.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn built_in_controllers(&self) -> Result<Vec<String>, Error> {
+        evidence::controllers(&self.target).await
     }
 
     /// What the server is and serves.

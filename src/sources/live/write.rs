@@ -4,13 +4,12 @@
 //! may have taken effect all the same.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use http::Method;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::discovery::{Serving, discover};
 use super::error::Error;
@@ -24,40 +23,8 @@ use crate::sources::needs::Want;
 const JSON_PATCH: &str = "application/json-patch+json";
 const GROUP: &str = "resource.k8s.io";
 
-/// A right that a user has or lacks.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Right {
-    /// What is done.
-    pub verb: &'static str,
-    /// Plural resource of `resource.k8s.io`.
-    pub resource: &'static str,
-    /// Empty for the object itself.
-    pub subresource: &'static str,
-    /// Empty for all namespaces.
-    pub namespace: String,
-}
-
-impl fmt::Display for Right {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verb, self.target())?;
-        if self.namespace.is_empty() {
-            f.write_str(" in all namespaces")
-        } else {
-            write!(f, " in namespace `{}`", self.namespace)
-        }
-    }
-}
-
-impl Right {
-    /// `resourceclaims/status`, as a rule names it.
-    pub fn target(&self) -> String {
-        if self.subresource.is_empty() {
-            self.resource.to_owned()
-        } else {
-            format!("{}/{}", self.resource, self.subresource)
-        }
-    }
-}
+/// Who writes claims. Without a name of ours the server makes one of the user agent.
+pub(super) const FIELD_MANAGER: &str = "?fieldManager=kubectl-dra";
 
 impl Live {
     /// Applies a patch to a claim, once; the claim as the API server answers with it. With `dry_run` the server does everything but keep it.
@@ -70,16 +37,26 @@ impl Live {
         if patch.is_of_status() {
             path.push_str("/status");
         }
-        // Without a name of ours the server makes one of the user agent.
-        path.push_str("?fieldManager=kubectl-dra");
+        path.push_str(FIELD_MANAGER);
         if dry_run {
             path.push_str("&dryRun=All");
         }
+        self.send_claim(version, key, &path, &patch.to_json()).await
+    }
+
+    /// Sends the JSON patch of a claim, once.
+    pub(super) async fn send_claim(
+        &self,
+        version: &'static str,
+        key: &Key,
+        path: &str,
+        patch: &Value,
+    ) -> Result<Claim, Error> {
         let what = format!("patch resourceclaim/{key}");
-        let body = patch.to_json().to_string().into_bytes();
+        let body = patch.to_string().into_bytes();
         let answer = self
             .target
-            .submit(Method::PATCH, &path, JSON_PATCH, body, &what)
+            .submit(Method::PATCH, path, JSON_PATCH, body, &what)
             .await?;
         let kind = Kind::ResourceClaim;
         match Decoder::default().decode(kind, kind.group(), version, &answer) {
@@ -87,56 +64,6 @@ impl Live {
             Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
             Err(error) => Err(self.foreign(what, error.to_string())),
         }
-    }
-
-    /// Whether the user has a right, as the server's authorizers see it.
-    ///
-    /// # Errors
-    /// When the server cannot be asked.
-    pub async fn allowed(&self, right: &Right) -> Result<bool, Error> {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Review {
-            status: Status,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Status {
-            allowed: bool,
-        }
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": {
-                "namespace": right.namespace, "verb": right.verb, "group": GROUP,
-                "resource": right.resource, "subresource": right.subresource}}});
-        let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let review: Review = self.ask(path, &review, "ask for the rights of the user").await?;
-        Ok(review.status.allowed)
-    }
-
-    /// The name that the server knows the user by; nothing where it does not tell.
-    pub async fn user_name(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Review {
-            status: Status,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Status {
-            user_info: User,
-        }
-        #[derive(Deserialize)]
-        struct User {
-            username: String,
-        }
-        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-        let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-        let review: Review = self
-            .ask(path, &review, "ask for the name of the user")
-            .await
-            .ok()?;
-        Some(review.status.user_info.username)
     }
 
     /// Who holds a lease of kube-system; nothing where there is none or it may not be read.
@@ -243,7 +170,7 @@ impl Live {
     }
 
     /// The version in which claims are written.
-    async fn claim_version(&self) -> Result<&'static str, Error> {
+    pub(super) async fn claim_version(&self) -> Result<&'static str, Error> {
         let kind = Kind::ResourceClaim;
         if let Some(version) = self.claim_version.get() {
             return Ok(version);
@@ -256,7 +183,7 @@ impl Live {
         Ok(self.claim_version.get_or_init(|| version))
     }
 
-    async fn ask<T: serde::de::DeserializeOwned>(
+    pub(super) async fn ask<T: serde::de::DeserializeOwned>(
         &self,
         path: &str,
         question: &Value,
@@ -276,7 +203,7 @@ impl Live {
     }
 }
 
-fn claim_path(version: &str, key: &Key) -> String {
+pub(super) fn claim_path(version: &str, key: &Key) -> String {
     let mut path = list::collection(Kind::ResourceClaim, version, Some(&key.namespace));
     path.push('/');
     list::percent_encode(&key.name, &mut path);
