@@ -1111,6 +1111,12 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l for -d 'End after this time; without it, go on until Ctrl-C' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l controllers -d 'Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l observe -d 'How long to watch first whether the built-in controllers are really off' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l workers -d 'Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-qps -d 'Requests per second of each controller; 0 for no limit' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-burst -d 'Requests of each controller that may be sent at once' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l fix -d 'What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
@@ -1151,6 +1157,9 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kcm-feat
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l apiserver-feature-gates -d 'Feature gates of kube-apiserver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l take-over -d 'Do the work of the built-in controllers, which have to be off'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l assume-builtin-disabled -d 'Do not watch first: the built-in controllers are known to be off'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l dry-run -d 'Send each write once as a dry run of the server, which keeps nothing'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s w -l watch -d 'After the table, print what changes, until interrupted'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'

@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::conversion;
 use crate::inspect::presence::Absence;
 use crate::output::{PrintError, SortError};
+use crate::runner;
 use crate::sources::bundle::SnapshotError;
 use crate::sources::destination::DestinationError;
 use crate::sources::{LoadError, live};
@@ -293,6 +294,12 @@ impl Hints for conversion::Error {
     }
 }
 
+impl Hints for runner::Failure {
+    fn hints(&self) -> Vec<String> {
+        self.hint().into_iter().collect()
+    }
+}
+
 impl Hints for conversion::RecordError {
     fn hints(&self) -> Vec<String> {
         self.hint().into_iter().collect()
@@ -328,6 +335,7 @@ impl Hints for DestinationError {
 const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
     hints_of::<Absent>,
+    hints_of::<runner::Failure>,
     hints_of::<TimedOut>,
     hints_of::<PrintError>,
     hints_of::<live::Error>,

@@ -1,5 +1,7 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
+mod take_over;
+
 use std::time::Duration;
 
 use crate::context::{Ctx, SourceSetting};
@@ -34,6 +36,9 @@ pub(crate) struct Args {
     /// From when on something undone is overdue
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     overdue: Duration,
+
+    #[command(flatten)]
+    take_over: take_over::Flags,
 }
 
 const COLUMNS: &[Column<ShadowItem>] = &[
@@ -85,7 +90,11 @@ impl Report for ShadowReport {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { for_, overdue } = args;
+    let Args {
+        for_,
+        overdue,
+        take_over,
+    } = args;
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
     }
@@ -93,6 +102,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let needs = required
         .fold(Needs::kinds(runner::NEEDS), Needs::require)
         .with_gates();
+    if take_over.take_over {
+        return take_over::run(ctx, take_over, &needs, for_).await;
+    }
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
     let watching = Watching {

@@ -3,7 +3,16 @@
 //! One task owns the engine. Deciding never waits for the API server: what has to be asked for is asked by tasks of their own, whose
 //! answers come back through a channel.
 
+mod carrying;
 mod clock;
+mod events;
+mod limiter;
+mod preflight;
+mod rights;
 mod shadowing;
+mod taking_over;
 
+pub use preflight::{Proof, Rival, may_replace};
+pub use rights::rights;
 pub use shadowing::{Ending, Happening, NEEDS, Watching, shadow};
+pub use taking_over::{Done, Failure, Report, Working, check_gates, default_workers, take_over};

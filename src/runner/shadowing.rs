@@ -1,5 +1,6 @@
 //! The shadow mode: what the controllers want is compared with what the built-in ones do, and nothing is written.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
@@ -7,8 +8,8 @@ use tokio::time::Instant;
 
 use super::clock::Clock;
 use crate::controllers::{
-    Answer, Counts, Deviations, Engine, Features, Found, JobId, Lookup, Outcome, ResourceClaims, Shadow,
-    Subject, TaintEviction, Work,
+    Answer, ControllerName, Counts, Deviations, Engine, Evidence, Features, Found, JobId, Lookup, Outcome,
+    ResourceClaims, Shadow, Subject, TaintEviction, Work,
 };
 use crate::eviction::Release;
 use crate::model::{Kind, Time};
@@ -61,6 +62,8 @@ pub struct Ending {
     pub counts: Counts,
     /// When it began and ended.
     pub time: (Time, Time),
+    /// Whether each controller works.
+    pub evidence: BTreeMap<ControllerName, Evidence>,
 }
 
 /// Answers of a job that is out.
@@ -185,6 +188,10 @@ pub async fn shadow(
         found: shadow.found().cloned().collect(),
         counts: shadow.counts(),
         time: (begun, clock.now()),
+        evidence: ControllerName::ALL
+            .into_iter()
+            .map(|name| (name, shadow.evidence(name)))
+            .collect(),
     })
 }
 

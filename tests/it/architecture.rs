@@ -152,7 +152,7 @@ const TABLE: &[Row] = &[
     ),
     shell(
         "runner",
-        &["model", "eviction", "controllers", "sources"],
+        &["model", "reservation", "eviction", "controllers", "sources"],
         &["tokio"],
     ),
     shell(
@@ -179,7 +179,7 @@ const TABLE: &[Row] = &[
     ),
     shell(
         "error",
-        &["inspect", "sources", "conversion", "output"],
+        &["inspect", "sources", "conversion", "runner", "output"],
         &["anyhow", "clap", "strsim"],
     ),
     shell(
@@ -196,6 +196,7 @@ const TABLE: &[Row] = &[
             "devices",
             "allocator",
             "reservation",
+            "controllers",
             "scheduling",
             "simulation",
             "inspect",
@@ -716,7 +717,7 @@ fn what_another_folder_hands_on_counts_as_used() {
         "output/load.rs",
         "pub use crate::context::files::Loaded; pub use kube::Client;",
     );
-    let over = "`error` may use `inspect`, `sources`, `conversion`, `output`, not `context`, which `output` hands on";
+    let over = "`error` may use `inspect`, `sources`, `conversion`, `runner`, `output`, not `context`, which `output` hands on";
     for (text, expected) in [
         ("use crate::output::Ctx;", format!("error.rs:1: {over}")),
         (

@@ -19,3 +19,4 @@ mod run;
 mod scenarios;
 mod smoke;
 mod snapshot;
+mod take_over;

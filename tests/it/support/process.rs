@@ -386,6 +386,9 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("standard error of the program:\n{}", self.stderr());
+        }
         // Fails only when it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();

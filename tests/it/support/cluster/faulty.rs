@@ -4,8 +4,10 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use http::{Request, StatusCode};
+use http_body_util::BodyExt as _;
 use kube::client::Body;
 use serde_json::json;
 
@@ -25,6 +27,8 @@ pub(crate) enum Fault {
     Cut(usize),
     /// The first part of the real answer, in percent, as if it were the whole.
     Short(usize),
+    /// The real answer as it comes, for so long at most, then the connection ends.
+    Passing(Duration),
     /// The first part of the real answer, in percent, then nothing more.
     Stall(usize),
     /// The connection is closed without an answer.
@@ -155,6 +159,10 @@ impl Connections {
                         "message": "etcdserver: request timed out", "code": code});
                     answer(&mut stream, code, "", status.to_string().as_bytes())?;
                 }
+                Fault::Passing(limit) => return self.pass(path, &headers, &mut stream, Some(limit)),
+                Fault::None if path.contains("watch=true") => {
+                    return self.pass(path, &headers, &mut stream, None);
+                }
                 Fault::None => {
                     let (status, body) = forward()?;
                     answer(&mut stream, status.as_u16(), "", &body)?;
@@ -201,6 +209,49 @@ impl Connections {
                 }
             }
         }
+    }
+
+    /// Passes an answer on as it comes.
+    fn pass(
+        &self,
+        path: &str,
+        headers: &[(String, String)],
+        stream: &mut TcpStream,
+        limit: Option<Duration>,
+    ) -> Option<()> {
+        let mut request = Request::builder().uri(path);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let request = request
+            .body(Body::empty())
+            .expect("what was asked for can be asked again");
+        let passing = async {
+            let response = self.client.send(request).await.ok()?;
+            let code = response.status().as_u16();
+            let head = format!(
+                "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).ok()?;
+            let mut body = response.into_body();
+            while let Some(Ok(frame)) = body.frame().await {
+                let Ok(piece) = frame.into_data() else { continue };
+                stream
+                    .write_all(format!("{:x}\r\n", piece.len()).as_bytes())
+                    .ok()?;
+                stream.write_all(&piece).ok()?;
+                stream.write_all(b"\r\n").ok()?;
+            }
+            stream.write_all(b"0\r\n\r\n").ok()
+        };
+        // Whoever asked closes the connection, or the time is over.
+        runtime().block_on(async {
+            match limit {
+                Some(limit) => tokio::time::timeout(limit, passing).await.ok().flatten(),
+                None => passing.await,
+            }
+        });
+        None
     }
 
     /// Notes the request; how often there was one like it.

@@ -110,6 +110,11 @@ impl Options {
         self
     }
 
+    /// Takes back every argument that was added to a component, on a value that is changed in place.
+    pub(crate) fn clear_arguments(&mut self, component: Component) {
+        self.args.remove(&component);
+    }
+
     /// Leaves a component out.
     pub(crate) fn without(mut self, component: Component) -> Self {
         self.components.remove(&component);

@@ -1,0 +1,224 @@
+//! `kubectl dra run --take-over`: the controllers themselves.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::commands::duration;
+use crate::context::Ctx;
+use crate::controllers::{ControllerName, Deviations};
+use crate::error::{Outcome, UsageError};
+use crate::model::Component;
+use crate::output::counted;
+use crate::reservation::PodGroups;
+use crate::runner::{self, Failure, Proof, Report, Watching, Working};
+use crate::sources::Needs;
+
+const HEADING: &str = "Take-over";
+
+/// How long the built-in controllers are watched before they are replaced.
+const OBSERVE: &str = "30s";
+
+/// What the command line says of a take-over.
+#[derive(Debug, clap::Args)]
+pub(super) struct Flags {
+    /// Do the work of the built-in controllers, which have to be off
+    #[arg(long, conflicts_with = "overdue", help_heading = HEADING)]
+    pub(super) take_over: bool,
+
+    /// Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = controller, requires = "take_over", hide_possible_values = true, help_heading = HEADING)]
+    controllers: Vec<ControllerName>,
+
+    /// How long to watch first whether the built-in controllers are really off
+    #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]
+    observe: Duration,
+
+    /// Do not watch first: the built-in controllers are known to be off
+    #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
+    assume_builtin_disabled: bool,
+
+    /// Send each write once as a dry run of the server, which keeps nothing
+    #[arg(long, requires = "take_over", help_heading = HEADING)]
+    dry_run: bool,
+
+    /// Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]
+    #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = workers, requires = "take_over", help_heading = HEADING)]
+    workers: Vec<(ControllerName, usize)>,
+
+    /// Requests per second of each controller; 0 for no limit
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "take_over", help_heading = HEADING)]
+    kube_api_qps: u32,
+
+    /// Requests of each controller that may be sent at once
+    #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "take_over", help_heading = HEADING)]
+    kube_api_burst: u32,
+
+    /// What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations
+    #[arg(long, value_name = "-NAME", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
+    fix: Vec<Fix>,
+}
+
+/// A deviation that is switched on or off.
+#[derive(Clone, Copy, Debug)]
+struct Fix {
+    set: fn(&mut Deviations, bool),
+    on: bool,
+}
+
+/// Deviations by name, as `docs/commands/run.md` lists them.
+type Deviation = (&'static str, fn(&mut Deviations, bool));
+
+const FIXES: [Deviation; 5] = [
+    ("terminal-reservations", |all, on| all.terminal_reservations = on),
+    ("members-of-groups", |all, on| all.members_of_groups = on),
+    ("final-errors", |all, on| all.final_errors = on),
+    ("group-statuses", |all, on| all.group_statuses = on),
+    ("oldest-claim", |all, on| all.oldest_claim = on),
+];
+
+fn fix(text: &str) -> Result<Fix, String> {
+    let (on, name) = match text.strip_prefix('-') {
+        Some(name) => (false, name),
+        None => (true, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let found = FIXES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, set)| Fix { set: *set, on }).ok_or_else(|| {
+        let names = FIXES.map(|(name, _)| name).join(", ");
+        format!("no such fix; there are {names}")
+    })
+}
+
+fn controller(text: &str) -> Result<ControllerName, String> {
+    let is_it = |name: &ControllerName| {
+        let full = name.as_str();
+        text == full || Some(text) == full.strip_suffix("-controller")
+    };
+    ControllerName::ALL.into_iter().find(is_it).ok_or_else(|| {
+        let names = ControllerName::ALL.map(ControllerName::as_str).join(" and ");
+        format!("no such controller; there are {names}")
+    })
+}
+
+fn workers(text: &str) -> Result<(ControllerName, usize), String> {
+    let (name, number) = text
+        .split_once('=')
+        .ok_or("a controller and a number are needed, as in resourceclaim=50")?;
+    match number.parse() {
+        Ok(number) if number > 0 => Ok((controller(name)?, number)),
+        _ => Err("a number of at least 1 is needed".to_owned()),
+    }
+}
+
+impl Flags {
+    fn names(&self) -> Vec<ControllerName> {
+        if self.controllers.is_empty() {
+            ControllerName::ALL.to_vec()
+        } else {
+            self.controllers.clone()
+        }
+    }
+
+    fn working(
+        &self,
+        names: &[ControllerName],
+        ctx: &Ctx,
+        for_: Option<Duration>,
+    ) -> anyhow::Result<Working> {
+        let mut workers: BTreeMap<ControllerName, usize> = names
+            .iter()
+            .map(|name| (*name, runner::default_workers(*name)))
+            .collect();
+        for (name, number) in &self.workers {
+            let known = workers.get_mut(name).ok_or_else(|| {
+                UsageError::new(format!("`--workers` names {name}, and `--controllers` does not"))
+            })?;
+            *known = *number;
+        }
+        let mut deviations = Deviations::ALL;
+        for Fix { set, on } in &self.fix {
+            set(&mut deviations, *on);
+        }
+        Ok(Working {
+            workers,
+            qps: self.kube_api_qps,
+            burst: self.kube_api_burst,
+            deviations,
+            dry_run: self.dry_run,
+            for_,
+            interruption: ctx.interruption(),
+        })
+    }
+}
+
+pub(super) async fn run(
+    ctx: &Ctx,
+    flags: Flags,
+    needs: &Needs,
+    for_: Option<Duration>,
+) -> anyhow::Result<Outcome> {
+    let names = flags.names();
+    let working = flags.working(&names, ctx, for_)?;
+    let mut loaded = ctx.load_to_watch(needs).await?;
+    ctx.ends_by_itself();
+    let live = ctx.live().await?;
+    let environment = loaded.cluster.environment();
+    runner::check_gates(environment)?;
+    let groups = PodGroups::of(environment, Component::ControllerManager);
+    let wanted = runner::rights(names.iter().copied(), environment, groups);
+    if let Some(missing) = live.missing_rights(wanted).await? {
+        return Err(Failure::from(missing).into());
+    }
+    if !flags.assume_builtin_disabled {
+        ctx.printer().note(&format!(
+            "watching {} for {} s: are the built-in controllers off?",
+            live.name(),
+            flags.observe.as_secs_f64()
+        ));
+        let watching = Watching {
+            overdue: flags.observe.mul_f64(0.6),
+            for_: Some(flags.observe),
+            interruption: ctx.interruption(),
+        };
+        let seen = runner::shadow(live, needs, loaded, ctx.clock(), watching, |_| {}).await?;
+        if *ctx.interruption().borrow() {
+            return Ok(Outcome::Done);
+        }
+        let arguments = live.built_in_controllers().await?;
+        let proofs =
+            runner::may_replace(names.iter().copied(), &seen.evidence, &arguments).map_err(Failure::from)?;
+        for (name, proof) in proofs {
+            ctx.printer()
+                .note(&format!("the built-in {name} is off: {}", words(&proof)));
+        }
+        loaded = ctx.load_to_watch(needs).await?;
+    }
+    let tell = |report: Report| match report {
+        Report::Started => ctx.printer().note(&format!(
+            "{} for {}{}",
+            names
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(" and "),
+            live.name(),
+            if flags.dry_run { ", as a dry run" } else { "" }
+        )),
+        Report::Trouble(message) => ctx.warn(message),
+    };
+    let done = runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
+    ctx.printer().note(&done.to_string());
+    Ok(Outcome::Done)
+}
+
+fn words(proof: &Proof) -> String {
+    match proof {
+        Proof::Undone(writes) => {
+            let writes = usize::try_from(*writes).unwrap_or(usize::MAX);
+            format!("{} undone", counted(writes, "write is", "writes are"))
+        }
+        Proof::Arguments(pods) => format!(
+            "the arguments of {} say so",
+            counted(*pods, "kube-controller-manager", "kube-controller-managers")
+        ),
+    }
+}

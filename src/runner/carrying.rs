@@ -1,0 +1,326 @@
+//! Carries out what a controller wants, against the API server.
+
+use std::sync::Arc;
+
+use super::events::Recorder;
+use super::limiter::Limiter;
+use crate::controllers::{
+    Answer, ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Warning, Work,
+};
+use crate::eviction::{DISRUPTION_TARGET, disruption};
+use crate::model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
+use crate::sources::live::{Error, Writer};
+
+/// How a job went.
+#[derive(Debug)]
+pub(super) struct Carried {
+    pub(super) id: JobId,
+    /// What the API server answered with, in order.
+    pub(super) seen: Vec<Object>,
+    pub(super) outcome: Outcome,
+    /// What went wrong, for people.
+    pub(super) trouble: Option<String>,
+}
+
+/// What it takes to carry a job out.
+#[derive(Clone)]
+pub(super) struct Carrier {
+    pub(super) writer: Arc<Writer>,
+    /// Of the controller whose job it is.
+    pub(super) limiter: Arc<Limiter>,
+    /// Nothing is told in a dry run.
+    pub(super) recorder: Option<Arc<Recorder>>,
+}
+
+/// Why a write stops its plan.
+enum Stop {
+    /// The API server's refusal, or its silence.
+    Failed(Error),
+    /// The item is looked at anew.
+    With(Outcome),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Carrier {
+    /// Carries the job out; `now` is the time that goes into what is written.
+    pub(super) async fn carry(&self, job: Job, now: Time) -> Carried {
+        let Job {
+            id, subject, work, ..
+        } = job;
+        let mut seen = Vec::new();
+        let carried = match work {
+            Work::Look(lookups) => Ok(Outcome::Answers(self.ask(lookups).await)),
+            Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
+            Work::Evict { pod, .. } => self.evict(&pod, &mut seen, now).await,
+            Work::SetCondition { rule, uid, condition } => {
+                self.limiter.wait().await;
+                let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
+                applied.map_err(Stop::from).map(|rule| {
+                    seen.push(rule);
+                    Outcome::Done
+                })
+            }
+        };
+        let (outcome, trouble) = match carried {
+            Ok(outcome) => (outcome, None),
+            Err(Stop::With(outcome)) => (outcome, None),
+            Err(Stop::Failed(error)) => {
+                let outcome = outcome_of(&error);
+                let is_trouble = matches!(outcome, Outcome::Refused(_) | Outcome::Unreachable);
+                (outcome, is_trouble.then(|| format!("{subject}: {error}")))
+            }
+        };
+        // What a dry run was answered is not there.
+        if self.writer.is_dry_run() {
+            seen.clear();
+        }
+        let is_carried = matches!(outcome, Outcome::Done);
+        Carried {
+            id,
+            seen,
+            outcome: if self.writer.is_dry_run() && is_carried {
+                Outcome::Parked
+            } else {
+                outcome
+            },
+            trouble,
+        }
+    }
+
+    async fn ask(&self, lookups: Vec<Lookup>) -> Vec<(Lookup, Answer)> {
+        let mut answers = Vec::new();
+        for lookup in lookups {
+            self.limiter.wait().await;
+            let answer = match self.writer.object(lookup.kind, &lookup.key).await {
+                Ok(Some(object)) => Answer::Found(object),
+                Ok(None) => Answer::Absent,
+                Err(error) => Answer::Failed(error.to_string()),
+            };
+            answers.push((lookup, answer));
+        }
+        answers
+    }
+
+    async fn plan(&self, plan: &Plan, seen: &mut Vec<Object>, now: Time) -> Result<Outcome, Stop> {
+        let created: Vec<&Claim> = plan
+            .writes
+            .iter()
+            .filter_map(|write| match write {
+                ClaimWrite::Create { claim, .. } => Some(&**claim),
+                _ => None,
+            })
+            .collect();
+        for write in &plan.writes {
+            self.write(write, &created, seen, now).await?;
+        }
+        if let Some(warning) = &plan.warning {
+            self.warn(warning, now);
+        }
+        Ok(Outcome::Done)
+    }
+
+    async fn write(
+        &self,
+        write: &ClaimWrite,
+        created: &[&Claim],
+        seen: &mut Vec<Object>,
+        now: Time,
+    ) -> Result<(), Stop> {
+        self.limiter.wait().await;
+        match write {
+            ClaimWrite::Create { claim, template } => {
+                match self.writer.create_claim(claim, template).await {
+                    Ok(Some(made)) => seen.push(made),
+                    // Another template is known soon.
+                    Ok(None) => return Err(Stop::With(Outcome::Conflict)),
+                    Err(error) => return Err(self.not_created(claim, error, seen, now).await),
+                }
+            }
+            ClaimWrite::SetStatuses { of, statuses } => {
+                let statuses: Vec<(Str, Str)> = statuses
+                    .iter()
+                    .filter_map(|(entry, claim)| {
+                        let name = match claim {
+                            ClaimName::Known(name) => name.clone(),
+                            ClaimName::Created(number) => created.get(*number)?.metadata.name.clone(),
+                        };
+                        Some((entry.clone(), name))
+                    })
+                    .collect();
+                // In a dry run no claim was made that could be named; the server does not ask for it.
+                let applied = self
+                    .writer
+                    .apply_statuses(of.kind, &of.key, &of.uid, &statuses)
+                    .await?;
+                seen.push(applied);
+            }
+            ClaimWrite::Reserve { claim, consumer } => {
+                let patch = ReservationPatch::add(claim, consumer);
+                seen.push(self.writer.reserve(&claim.key(), &patch).await?);
+            }
+            ClaimWrite::Release {
+                claim,
+                remaining,
+                deallocate,
+            } => {
+                let patch = ReservationPatch::keep(claim, remaining, *deallocate);
+                seen.push(self.writer.reserve(&claim.key(), &patch).await?);
+            }
+            ClaimWrite::RemoveFinalizer(claim) => {
+                let current = newest(seen, claim).filter(|_| !self.writer.is_dry_run());
+                let current = current.unwrap_or_else(|| Arc::clone(claim));
+                if let Some(patch) = ClaimPatch::without_finalizer(&current) {
+                    seen.push(self.writer.patch_claim(&claim.key(), &patch).await?);
+                }
+            }
+            ClaimWrite::Delete(claim) => {
+                let (key, uid) = (claim.key(), &claim.metadata.uid);
+                match self.writer.delete(Kind::ResourceClaim, &key, uid).await {
+                    // Gone is what was wanted, whoever did it; another claim of the name is none of ours.
+                    Ok(()) | Err(Error::Refused { code: 404 | 409, .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What becomes of a claim that could not be created. Where the name is taken, the claim that has it is shown: it may be the one
+    /// that was to be made, by an earlier try whose answer got lost or by another writer of the same rules.
+    async fn not_created(&self, claim: &Claim, error: Error, seen: &mut Vec<Object>, now: Time) -> Stop {
+        if let Error::Refused { code: 409, .. } = error {
+            self.limiter.wait().await;
+            match self.writer.object(Kind::ResourceClaim, &claim.key()).await {
+                Ok(Some(other)) => {
+                    seen.push(other);
+                    return Stop::With(Outcome::Taken);
+                }
+                Ok(None) => {}
+                Err(error) => return Stop::Failed(error),
+            }
+        }
+        let Error::Refused { message, .. } = &error else {
+            return Stop::Failed(error);
+        };
+        let outcome = outcome_of(&error);
+        if matches!(outcome, Outcome::Unreachable) {
+            return Stop::Failed(error);
+        }
+        if let Some(warning) = Warning::refused(claim, message) {
+            self.warn(&warning, now);
+        }
+        // Neither 404 nor 409 says that the claim is there or was changed.
+        match outcome {
+            Outcome::Gone | Outcome::Conflict => Stop::With(Outcome::Refused(error.to_string())),
+            _ => Stop::Failed(error),
+        }
+    }
+
+    fn warn(&self, warning: &Warning, now: Time) {
+        if let Some(recorder) = &self.recorder {
+            recorder.warn(warning, now);
+        }
+    }
+
+    /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.1.
+    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Outcome, Stop> {
+        self.limiter.wait().await;
+        let found = self.writer.object(Kind::Pod, &pod.key).await?;
+        let Some(Object::Pod(current)) = found else {
+            return Ok(Outcome::Gone);
+        };
+        if current.metadata.uid != pod.uid {
+            return Ok(Outcome::Gone);
+        }
+        if current.metadata.is_deleting() {
+            return Ok(Outcome::Done);
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.evicting(pod, now);
+        }
+        let mut conditions = current.status.conditions.iter();
+        let known = conditions.find(|condition| condition.type_ == DISRUPTION_TARGET);
+        if let Some(condition) = disruption(known, now) {
+            self.limiter.wait().await;
+            let changed = self
+                .writer
+                .set_pod_condition(&pod.key, &pod.uid, &condition)
+                .await;
+            match changed {
+                Ok(changed) => seen.push(changed),
+                // Another pod has the name.
+                Err(Error::Refused { code: 409, .. }) => return Ok(Outcome::Gone),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.limiter.wait().await;
+        match self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await {
+            Ok(()) => Ok(Outcome::Done),
+            Err(Error::Refused { code: 409, .. }) => Ok(Outcome::Gone),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The claim as the server answered with it last.
+fn newest(seen: &[Object], claim: &Claim) -> Option<Arc<Claim>> {
+    seen.iter().rev().find_map(|object| match object {
+        Object::ResourceClaim(seen) if seen.metadata.uid == claim.metadata.uid => Some(Arc::clone(seen)),
+        _ => None,
+    })
+}
+
+/// What an error means for the item.
+fn outcome_of(error: &Error) -> Outcome {
+    match error {
+        Error::Refused { code: 404, .. } => Outcome::Gone,
+        Error::Refused { code: 409, .. } => Outcome::Conflict,
+        // What a webhook of somebody else cannot do says nothing about the API server.
+        Error::Refused {
+            code: 500.., message, ..
+        } if message.contains("failed calling webhook") => Outcome::Refused(error.to_string()),
+        Error::Refused {
+            code: 429 | 500.., ..
+        } => Outcome::Unreachable,
+        Error::Refused { .. } | Error::Impossible { .. } => Outcome::Refused(error.to_string()),
+        _ => Outcome::Unreachable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: u16, message: &str) -> Error {
+        Error::Refused {
+            what: "write".to_owned(),
+            code,
+            message: message.to_owned(),
+            retry_after: None,
+        }
+    }
+
+    #[test]
+    fn only_refusals_of_its_own_are_held_against_an_item() {
+        let of = |code, message| format!("{:?}", outcome_of(&refused(code, message)));
+        for code in [429, 500, 502, 503, 504] {
+            assert_eq!(of(code, "busy"), "Unreachable", "{code}");
+        }
+        for code in [400, 403, 422] {
+            assert!(of(code, "no").starts_with("Refused"), "{code}");
+        }
+        assert!(of(500, "failed calling webhook \"x\"").starts_with("Refused"));
+        assert_eq!(of(404, "gone"), "Gone");
+        assert_eq!(of(409, "changed"), "Conflict");
+        let cut = Error::Cut {
+            what: "write".to_owned(),
+            message: "end".to_owned(),
+        };
+        assert_eq!(format!("{:?}", outcome_of(&cut)), "Unreachable");
+    }
+}

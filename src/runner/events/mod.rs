@@ -1,0 +1,162 @@
+//! Events, told to the cluster as kube-controller-manager tells them, and never in the way of what they are about.
+
+mod correlator;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use self::correlator::{Correlator, Telling};
+use crate::controllers::{ControllerName, Owner, PodRef, Warning};
+use crate::model::{Kind, Time};
+use crate::sources::live::{Error, Writer};
+
+/// Events that wait to be told. More are dropped.
+const WAITING: usize = 1000;
+
+/// How often an event is tried that no API server answers, and how long after each time.
+const TRIES: u32 = 12;
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Something to be told of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// Who tells it.
+    component: &'static str,
+    /// Of what.
+    about: Owner,
+    /// The version of the object's kind, with its group.
+    version: String,
+    type_: &'static str,
+    reason: &'static str,
+    message: String,
+}
+
+/// Takes events and tells them in the background.
+///
+/// Mirrors client-go `tools/record/event.go`, `recordToSink`, v0.37.1: core/v1 events with a count, what is refused is dropped, what gets
+/// no answer is tried again.
+pub(super) struct Recorder {
+    queue: mpsc::Sender<(Event, Time)>,
+    teller: tokio::task::JoinHandle<()>,
+    writer: Arc<Writer>,
+}
+
+impl Recorder {
+    /// A recorder that writes with `writer`.
+    pub(super) fn start(writer: Arc<Writer>) -> Self {
+        let (queue, inbox) = mpsc::channel(WAITING);
+        let teller = tokio::spawn(tell(Arc::clone(&writer), inbox));
+        Self {
+            queue,
+            teller,
+            writer,
+        }
+    }
+
+    /// A claim could not be made.
+    pub(super) fn warn(&self, warning: &Warning, now: Time) {
+        let event = Event {
+            component: "resource_claim",
+            version: self.writer.api_version(warning.about.kind),
+            about: warning.about.clone(),
+            type_: "Warning",
+            reason: "FailedResourceClaimCreation",
+            message: warning.message.clone(),
+        };
+        self.record(event, now);
+    }
+
+    /// The pod is about to be deleted. Mirrors `device_taint_eviction.go`, `emitPodDeletionEvent`, v1.37.1.
+    pub(super) fn evicting(&self, pod: &PodRef, now: Time) {
+        self.about_pod(pod, "Marking for deletion", now);
+    }
+
+    /// The pod will not be deleted. Mirrors `device_taint_eviction.go`, `emitCancelPodDeletionEvent`, v1.37.1.
+    pub(super) fn spared(&self, pod: &PodRef, now: Time) {
+        self.about_pod(pod, "Cancelling deletion", now);
+    }
+
+    fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
+        let event = Event {
+            component: ControllerName::DeviceTaintEviction.as_str(),
+            version: self.writer.api_version(Kind::Pod),
+            about: Owner {
+                kind: Kind::Pod,
+                key: pod.key.clone(),
+                uid: pod.uid.clone(),
+            },
+            type_: "Normal",
+            reason: "DeviceTaintManagerEviction",
+            message: message.to_owned(),
+        };
+        self.record(event, now);
+    }
+
+    fn record(&self, event: Event, now: Time) {
+        // A full queue drops what comes: an event is never worth waiting for.
+        _ = self.queue.try_send((event, now));
+    }
+
+    /// Tells what waits, for at most `patience`.
+    pub(super) async fn finish(self, patience: Duration) {
+        drop(self.queue);
+        let abort = self.teller.abort_handle();
+        if tokio::time::timeout(patience, self.teller).await.is_err() {
+            abort.abort();
+        }
+    }
+}
+
+async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
+    let mut correlator = Correlator::default();
+    while let Some((event, now)) = inbox.recv().await {
+        let name = format!("{}.{:x}", event.about.key.name, now.unix_nanoseconds());
+        let Some(telling) = correlator.tell(&event, &name, now) else {
+            continue;
+        };
+        for _ in 0..TRIES {
+            match send(&writer, &event, &name, &telling, now).await {
+                Err(Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. }) => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                // What is refused is refused.
+                Ok(()) | Err(_) => break,
+            }
+        }
+    }
+}
+
+async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now: Time) -> Result<(), Error> {
+    let namespace = event.about.key.namespace.as_str();
+    let last = Time::from_unix_seconds(now.unix_seconds()).to_string();
+    if let Some(known) = &telling.name {
+        let patch = json!({"count": telling.count, "lastTimestamp": last, "message": telling.message});
+        match writer.patch_event(namespace, known, &patch).await {
+            // The cluster keeps events for an hour.
+            Err(Error::Refused { code: 404, .. }) => {}
+            done => return done,
+        }
+    }
+    let name = telling.name.as_deref().unwrap_or(name);
+    writer
+        .create_event(namespace, &body(event, name, telling, &last))
+        .await
+}
+
+fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
+    let about = &event.about;
+    let first = Time::from_unix_seconds(telling.first.unix_seconds()).to_string();
+    json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": name, "namespace": about.key.namespace.as_str()},
+        "involvedObject": {
+            "apiVersion": event.version, "kind": about.kind.name(),
+            "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},
+        "type": event.type_, "reason": event.reason, "message": telling.message, "count": telling.count,
+        "firstTimestamp": first, "lastTimestamp": last,
+        "source": {"component": event.component},
+        "reportingComponent": event.component, "reportingInstance": ""})
+}

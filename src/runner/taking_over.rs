@@ -1,0 +1,413 @@
+//! The take-over mode: what the controllers want is carried out.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use super::carrying::{Carried, Carrier};
+use super::clock::Clock;
+use super::events::Recorder;
+use super::limiter::Limiter;
+use super::preflight::Rival;
+use crate::controllers::{
+    ControllerName, Deviations, Engine, Features, Notice, Origin, Outcome, ResourceClaims, TaintEviction,
+    Work, is_made_elsewhere, is_marked,
+};
+use crate::eviction::Release;
+use crate::model::{Change, Component, Environment, Gate, Kind, Object, Str, Time};
+use crate::sources::live::{Error as LiveError, Live, MissingRights, Watch, Watched, Writer};
+use crate::sources::{Loaded, Needs};
+
+/// Changes that come within this time are looked at together.
+const BATCH: Duration = Duration::from_millis(5);
+
+/// How long what is under way may take once the end was asked for. No write takes longer at the server.
+const LAST_WRITES: Duration = Duration::from_secs(5);
+
+/// How long the last events may take.
+const LAST_EVENTS: Duration = Duration::from_secs(3);
+
+/// How to work.
+pub struct Working {
+    /// Which controllers, and how many jobs of each may be out.
+    pub workers: BTreeMap<ControllerName, usize>,
+    /// Requests per second of each controller; 0 without a limit.
+    pub qps: u32,
+    /// Requests of each controller that may be sent at once.
+    pub burst: u32,
+    /// What is done better than upstream.
+    pub deviations: Deviations,
+    /// Whether the server is to keep nothing.
+    pub dry_run: bool,
+    /// When to end; never by itself without it.
+    pub for_: Option<Duration>,
+    /// Becomes true when it has to end.
+    pub interruption: watch::Receiver<bool>,
+}
+
+/// What is to be told while it goes on.
+#[derive(Debug)]
+pub enum Report {
+    /// The watches are open.
+    Started,
+    /// Something does not work; it goes on by itself.
+    Trouble(String),
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Done {
+    /// Jobs that were carried out.
+    pub carried: u64,
+    /// Jobs that were refused, each time.
+    pub refused: u64,
+}
+
+/// Why nothing, or nothing more, is written.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The cluster cannot be asked or watched.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// Somebody else does the work.
+    #[error(transparent)]
+    Rival(#[from] Rival),
+    /// The user may not write.
+    #[error(transparent)]
+    Rights(#[from] MissingRights),
+    /// Without PodGroups nobody can tell whether a group is gone, and its devices would be taken from running pods.
+    #[error(
+        "the feature gate {gate} of kube-controller-manager is on, and the API server serves no PodGroups"
+    )]
+    NoGroups {
+        /// The gate.
+        gate: Gate,
+    },
+}
+
+impl Failure {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Live(error) => error.hint(),
+            Self::Rival(rival) => Some(rival.hint()),
+            Self::Rights(rights) => Some(format!(
+                "grant what is missing:\n{}",
+                rights.manifest("kubectl-dra-run")
+            )),
+            Self::NoGroups { gate } => Some(format!(
+                "let the API server serve scheduling.k8s.io/v1beta1, or say what is true with --controller-manager-feature-gates={gate}=false"
+            )),
+        }
+    }
+}
+
+/// Whether the gates that are set fit what is served.
+///
+/// # Errors
+/// A gate for PodGroups that are not served.
+pub fn check_gates(environment: &Environment) -> Result<(), Failure> {
+    let served = !environment.not_served.contains(&Kind::PodGroup);
+    let mut gates = [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims].into_iter();
+    let on = gates.find(|gate| environment.enabled(Component::ControllerManager, *gate));
+    match on.filter(|_| !served) {
+        Some(gate) => Err(Failure::NoGroups { gate }),
+        None => Ok(()),
+    }
+}
+
+/// What the loop waits for.
+enum Event {
+    Carried(ControllerName, Carried),
+    Watched(Watched),
+    Due,
+    End,
+}
+
+/// Watches the cluster from where `loaded` ended, and does what the controllers want, until it is interrupted.
+///
+/// # Errors
+/// When the cluster can no longer be watched, or another controller is at work beside this one.
+pub async fn take_over(
+    live: &Live,
+    needs: &Needs,
+    loaded: Loaded,
+    begun: Time,
+    working: Working,
+    mut tell: impl FnMut(Report),
+) -> Result<Done, Failure> {
+    let Working {
+        workers,
+        qps,
+        burst,
+        deviations,
+        dry_run,
+        for_,
+        mut interruption,
+    } = working;
+    let until = for_.map(|time| Instant::now() + time);
+    let clock = Clock::set(begun);
+    let writer = Arc::new(live.writer(dry_run).await?);
+    let mut watch = live
+        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .await?;
+    let recorder = (!dry_run).then(|| Arc::new(Recorder::start(Arc::clone(&writer))));
+    let mut desks = desks(workers, (qps, burst), &writer, recorder.as_ref());
+    let mut engine = engine(loaded, deviations, &desks, clock.now());
+    let (sender, mut inbox) = mpsc::channel(64);
+    let mut done = Done::default();
+    let mut own = Own::default();
+    tell(Report::Started);
+    loop {
+        let now = clock.now();
+        for (name, desk) in &mut desks {
+            while desk.out < desk.workers
+                && let Some(job) = engine.next_of(*name, now)
+            {
+                desk.out += 1;
+                if let Work::Evict { pod, .. } = &job.work {
+                    own.evicted.insert(pod.uid.clone());
+                }
+                let (carrier, sender, name) = (desk.carrier.clone(), sender.clone(), *name);
+                tokio::spawn(async move {
+                    let carried = carrier.carry(job, now).await;
+                    // Whoever asked may have ended.
+                    _ = sender.send((name, carried)).await;
+                });
+            }
+        }
+        let free = desks
+            .iter()
+            .filter(|(_, desk)| desk.out < desk.workers)
+            .map(|(name, _)| *name);
+        let due = engine.next_due_among(free, now);
+        let wake = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(clock.instant(due)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let over = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        let event = tokio::select! {
+            biased;
+            () = over => Event::End,
+            _ = interruption.wait_for(|interrupted| *interrupted) => Event::End,
+            Some((name, carried)) = inbox.recv() => Event::Carried(name, carried),
+            watched = watch.next(BATCH) => Event::Watched(watched?),
+            () = wake => Event::Due,
+        };
+        match event {
+            Event::End => break,
+            Event::Due => {}
+            Event::Watched(Watched::Trouble(message)) => tell(Report::Trouble(message)),
+            Event::Watched(Watched::Changes(changes)) => {
+                let now = clock.now();
+                for change in changes {
+                    if !dry_run && let Some(rival) = own.rival(&engine, &desks, &change) {
+                        end(watch, desks, inbox, recorder).await;
+                        return Err(rival.into());
+                    }
+                    see(&mut engine, change, Origin::Watch, recorder.as_deref(), now);
+                }
+            }
+            Event::Carried(name, carried) => {
+                // Whatever else has come is seen with it.
+                let mut all = vec![(name, carried)];
+                while let Ok(more) = inbox.try_recv() {
+                    all.push(more);
+                }
+                for (name, carried) in all {
+                    if let Some(desk) = desks.get_mut(&name) {
+                        desk.out -= 1;
+                    }
+                    finish(
+                        &mut engine,
+                        carried,
+                        recorder.as_deref(),
+                        &mut done,
+                        clock.now(),
+                        &mut tell,
+                    );
+                }
+            }
+        }
+    }
+    end(watch, desks, inbox, recorder).await;
+    Ok(done)
+}
+
+/// What tells this writer's doings from those of others.
+#[derive(Default)]
+struct Own {
+    /// UIDs of pods that it has begun to evict and that are still there.
+    evicted: HashSet<Str>,
+}
+
+impl Own {
+    /// Whether another controller did what the change shows.
+    fn rival(
+        &mut self,
+        engine: &Engine,
+        desks: &BTreeMap<ControllerName, Desk>,
+        change: &Change,
+    ) -> Option<Rival> {
+        let cluster = engine.cluster();
+        let beside = |name, object: String| {
+            let works = desks.contains_key(&name);
+            works.then_some(Rival::Beside { name, object })
+        };
+        match change {
+            Change::Put(Object::ResourceClaim(claim)) => {
+                let is_new = cluster.claim(&claim.key()).is_none();
+                if is_new && is_made_elsewhere(cluster, claim) {
+                    return beside(ControllerName::ResourceClaim, format!("claim/{}", claim.key()));
+                }
+            }
+            Change::Put(Object::Pod(pod)) => {
+                let known = cluster.pod(&pod.key())?;
+                let is_new = known.metadata.uid == pod.metadata.uid && !is_marked(known) && is_marked(pod);
+                if is_new && !self.evicted.contains(&pod.metadata.uid) {
+                    return beside(ControllerName::DeviceTaintEviction, format!("pod/{}", pod.key()));
+                }
+            }
+            Change::Delete(Kind::Pod, key) => {
+                if let Some(pod) = cluster.pod(key) {
+                    self.evicted.remove(&pod.metadata.uid);
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// A controller's own.
+struct Desk {
+    workers: usize,
+    /// Jobs that are out.
+    out: usize,
+    carrier: Carrier,
+}
+
+fn desks(
+    workers: BTreeMap<ControllerName, usize>,
+    (qps, burst): (u32, u32),
+    writer: &Arc<Writer>,
+    recorder: Option<&Arc<Recorder>>,
+) -> BTreeMap<ControllerName, Desk> {
+    let desk = |workers| Desk {
+        workers,
+        out: 0,
+        carrier: Carrier {
+            writer: Arc::clone(writer),
+            limiter: Arc::new(Limiter::new(qps, burst)),
+            recorder: recorder.cloned(),
+        },
+    };
+    workers
+        .into_iter()
+        .map(|(name, workers)| (name, desk(workers)))
+        .collect()
+}
+
+fn engine(
+    loaded: Loaded,
+    deviations: Deviations,
+    desks: &BTreeMap<ControllerName, Desk>,
+    now: Time,
+) -> Engine {
+    let cluster = loaded.cluster;
+    let release = Release::of(cluster.environment());
+    let features = Features {
+        keeps_statuses: true,
+        deviations,
+        ..Features::of(cluster.environment())
+    };
+    let works = |name| desks.contains_key(&name);
+    let claims = works(ControllerName::ResourceClaim).then(|| ResourceClaims::start(&cluster, features));
+    let eviction =
+        works(ControllerName::DeviceTaintEviction).then(|| TaintEviction::start(&cluster, release, now));
+    Engine::new(cluster, claims, eviction)
+}
+
+fn see(engine: &mut Engine, change: Change, origin: Origin, recorder: Option<&Recorder>, now: Time) {
+    for Notice::EvictionCancelled(pod) in engine.see(change, origin, now).unwrap_or_default() {
+        if let Some(recorder) = recorder {
+            recorder.spared(&pod, now);
+        }
+    }
+}
+
+fn finish(
+    engine: &mut Engine,
+    carried: Carried,
+    recorder: Option<&Recorder>,
+    done: &mut Done,
+    now: Time,
+    tell: &mut impl FnMut(Report),
+) {
+    let Carried {
+        id,
+        seen,
+        outcome,
+        trouble,
+    } = carried;
+    for object in seen {
+        see(engine, Change::Put(object), Origin::Answer, recorder, now);
+    }
+    match outcome {
+        Outcome::Done | Outcome::Parked => done.carried += 1,
+        Outcome::Refused(_) => done.refused += 1,
+        _ => {}
+    }
+    engine.done(id, outcome, now);
+    if let Some(trouble) = trouble {
+        tell(Report::Trouble(trouble));
+    }
+}
+
+/// Nothing new is begun; what is under way ends, and what is to be told is told.
+async fn end(
+    watch: Watch,
+    desks: BTreeMap<ControllerName, Desk>,
+    mut inbox: mpsc::Receiver<(ControllerName, Carried)>,
+    recorder: Option<Arc<Recorder>>,
+) {
+    drop(watch);
+    let mut out: usize = desks.values().map(|desk| desk.out).sum();
+    drop(desks);
+    let last = async {
+        while out > 0 && inbox.recv().await.is_some() {
+            out -= 1;
+        }
+    };
+    _ = tokio::time::timeout(LAST_WRITES, last).await;
+    if let Some(recorder) = recorder.and_then(Arc::into_inner) {
+        recorder.finish(LAST_EVENTS).await;
+    }
+}
+
+impl std::fmt::Display for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { carried, refused } = self;
+        write!(f, "{carried} jobs carried out, {refused} refused")
+    }
+}
+
+/// How many jobs of each controller may be out when nobody says otherwise. Mirrors `pkg/controller/resourceclaim/config/v1alpha1/
+/// defaults.go` and `pkg/controller/devicetainteviction/config/v1alpha1/defaults.go`, v1.37.1.
+pub const fn default_workers(name: ControllerName) -> usize {
+    match name {
+        ControllerName::ResourceClaim => 50,
+        ControllerName::DeviceTaintEviction => 8,
+    }
+}
