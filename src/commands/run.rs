@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
-use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Report, Table, Tone, View, counted};
 use crate::runner::{self, Happening, Watching};
 use crate::sources::Needs;
@@ -89,9 +88,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
     }
-    let required = runner::NEEDS.into_iter().filter(|kind| !is_optional(*kind));
-    let needs = required
-        .fold(Needs::kinds(runner::NEEDS), Needs::require)
+    // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
+    let needs = runner::NEEDS
+        .into_iter()
+        .fold(Needs::none(), Needs::require)
         .with_gates();
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
@@ -127,9 +127,4 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     ctx.print(report)?;
     Ok(outcome)
-}
-
-/// Kinds that clusters without a feature do not serve.
-fn is_optional(kind: Kind) -> bool {
-    matches!(kind, Kind::PodGroup | Kind::DeviceTaintRule)
 }
