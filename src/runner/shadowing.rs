@@ -12,7 +12,7 @@ use crate::controllers::{
 };
 use crate::eviction::Release;
 use crate::model::{Kind, Time};
-use crate::sources::live::{Error, Live, Watched};
+use crate::sources::live::{Error, Live, Persistence, Watched};
 use crate::sources::{Loaded, Needs};
 
 /// Kinds of object that the controllers look at.
@@ -90,7 +90,12 @@ pub async fn shadow(
     let clock = Clock::set(begun);
     let until = for_.map(|time| Instant::now() + time);
     let mut watch = live
-        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .watch(
+            needs,
+            &loaded.cluster,
+            &loaded.resource_versions,
+            Persistence::Lasting,
+        )
         .await?;
     let cluster = loaded.cluster;
     let release = Release::of(cluster.environment());
@@ -176,7 +181,9 @@ pub async fn shadow(
                         shadow.see(&mut engine, change, now);
                     }
                 }
-                Watched::Trouble(message) => tell(Happening::Trouble(message)),
+                Watched::Unreadable(object) => tell(Happening::Trouble(object.to_string())),
+                Watched::Trouble(trouble) => tell(Happening::Trouble(trouble.message)),
+                Watched::InStep(_) => {}
             },
             () = wake => {}
         }

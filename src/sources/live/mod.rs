@@ -28,6 +28,7 @@ mod user;
 mod watch;
 mod write;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::{join_all, try_join, try_join3};
@@ -39,16 +40,18 @@ pub use self::credentials::Secret;
 pub use self::error::Error;
 pub(crate) use self::proxy::check_proxy;
 pub use self::snapshot::{SnapshotRequest, Taken};
-pub use self::watch::{Watch, Watched};
+pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
 pub use self::write::Right;
 
 use self::connect::Target;
 use self::discovery::{Served, Serving};
 use self::list::{Listed, Meter, Sink};
-use super::decode::{Decoder, name_of};
+use super::decode::{Decoder, key_of, name_of};
 use super::gates::VersionSettings;
 use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
-use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, SchedulerProfile, Str, Time};
+use crate::model::{
+    Cluster, ClusterBuilder, Environment, Gap, Key, Kind, Object, SchedulerProfile, Str, Time,
+};
 
 /// A cluster behind its API server.
 #[derive(Clone)]
@@ -392,6 +395,15 @@ struct Objects {
     objects: Vec<Object>,
     problems: Vec<Problem>,
     broken: u64,
+    unread: Unread,
+}
+
+/// Which objects of a list could not be read.
+#[derive(Default)]
+struct Unread {
+    keys: BTreeSet<Key>,
+    /// Whether there are some whose name could not be read either.
+    nameless: bool,
 }
 
 /// Problems of a list that are described one by one. The others are counted.
@@ -406,6 +418,7 @@ impl Objects {
             objects: Vec::new(),
             problems: Vec::new(),
             broken: 0,
+            unread: Unread::default(),
         }
     }
 
@@ -429,6 +442,10 @@ impl Sink for Objects {
         {
             Ok(object) => self.objects.push(object),
             Err(error) => {
+                match key_of(json).filter(|key| !key.name.is_empty()) {
+                    Some(key) => drop(self.unread.keys.insert(key)),
+                    None => self.unread.nameless = true,
+                }
                 let name = name_of(json, self.kind);
                 self.problem(name, error.to_string());
             }
@@ -436,6 +453,7 @@ impl Sink for Objects {
     }
 
     fn bad(&mut self, index: u64, message: String) {
+        self.unread.nameless = true;
         self.problem(Some(format!("item {index}")), message);
     }
 }

@@ -252,6 +252,14 @@ impl Patience {
     }
 }
 
+/// A pause between a half and the whole of `longest`, so that those who failed together do not come back together.
+pub(super) fn jittered(longest: Duration) -> Duration {
+    use std::hash::BuildHasher as _;
+    // The standard library's hasher is keyed at random, which is all the chance that is needed.
+    let random = std::hash::RandomState::new().hash_one(0_u8) as u32;
+    longest.mul_f64(0.5 + f64::from(random) / f64::from(u32::MAX) / 2.0)
+}
+
 /// The server's own words for a refusal, from a `Status` object or from plain text.
 fn explanation(status: StatusCode, body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
