@@ -1,12 +1,16 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
+
+use anyhow::Context as _;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
-use crate::output::{Cell, Column, Detail, Report, Table, Tone, View, counted};
-use crate::runner::{self, Happening, Watching};
+use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, begin_log, counted};
+use crate::runner::{self, Happening, Operation, Probes, Watching};
 use crate::sources::Needs;
 
 use super::{Accepts, duration};
@@ -33,6 +37,23 @@ pub(crate) struct Args {
     /// From when on something undone is overdue
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     overdue: Duration,
+
+    /// How the lines on stderr look; the report on stdout stays what it is
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    log_format: LogFormat,
+
+    /// Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listening)]
+    metrics_address: Option<SocketAddr>,
+}
+
+/// Where to listen; without an address, everywhere.
+fn listening(text: &str) -> Result<SocketAddr, String> {
+    let everywhere = text.strip_prefix(':').map(|port| format!("[::]:{port}"));
+    let address = everywhere.as_deref().unwrap_or(text);
+    address
+        .parse()
+        .map_err(|_| "is not an IP address with a port, as in `127.0.0.1:8080`".to_owned())
 }
 
 const COLUMNS: &[Column<ShadowItem>] = &[
@@ -84,10 +105,28 @@ impl Report for ShadowReport {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { for_, overdue } = args;
+    let Args {
+        for_,
+        overdue,
+        log_format,
+        metrics_address,
+    } = args;
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
     }
+    begin_log(log_format, ctx.settings().output.verbosity);
+    let operation = Arc::new(Operation::default());
+    let probes = match metrics_address {
+        Some(address) => {
+            let probes = Probes::listen(address, Arc::clone(&operation))
+                .await
+                .with_context(|| format!("cannot listen on {address}"))?;
+            ctx.printer()
+                .note(&format!("metrics and probes are at {}", probes.address()));
+            Some(probes)
+        }
+        None => None,
+    };
     // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
     let needs = runner::NEEDS
         .into_iter()
@@ -99,12 +138,31 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         overdue,
         for_,
         interruption: ctx.interruption(),
+        wall: ctx.wall(),
+        operation,
     };
     let live = ctx.live().await?;
-    let tell = |happening: Happening| match happening {
+    let tell = |happening: Happening| match log_format {
+        LogFormat::Text => tell(ctx, live.name(), happening),
+        LogFormat::Json => log(live.name(), happening),
+    };
+    let ending = runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
+    drop(probes);
+    let report = shadow_report(&ending.found, ending.counts, ending.time);
+    let outcome = if report.items.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Findings
+    };
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+/// Tells people what happens.
+fn tell(ctx: &Ctx, cluster: &str, happening: Happening) {
+    match happening {
         Happening::Started(counts) => ctx.printer().note(&format!(
-            "watching {}: {} wanted now",
-            live.name(),
+            "watching {cluster}: {} wanted now",
             counted(counts.open, "write", "writes")
         )),
         Happening::Found(found) => {
@@ -116,15 +174,57 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 item.since
             ));
         }
-        Happening::Trouble(message) => ctx.warn(message),
-    };
-    let ending = runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
-    let report = shadow_report(&ending.found, ending.counts, ending.time);
-    let outcome = if report.items.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Findings
-    };
-    ctx.print(report)?;
-    Ok(outcome)
+        Happening::Interrupted(trouble) => ctx.warn(trouble.message),
+        Happening::Unreadable(object) => ctx.warn(object.to_string()),
+        Happening::LookupFailed { lookup, why, .. } => {
+            ctx.warn(format!("{} {}: {why}", lookup.kind, lookup.key));
+        }
+        Happening::ClockStrays(strays) => ctx.warn(strays),
+        Happening::InStep(kind) => tracing::debug!(resource = kind.plural(), "the watch is open"),
+    }
+}
+
+/// Logs what happens, for collectors.
+fn log(cluster: &str, happening: Happening) {
+    match happening {
+        Happening::Started(counts) => tracing::info!(cluster, wanted = counts.open, "watching"),
+        Happening::Found(found) => {
+            let item = ShadowItem::of(&found);
+            tracing::warn!(
+                controller = item.controller,
+                finding = item.finding,
+                write = %item.write,
+                object = %item.object,
+                since = %item.since,
+                "{}",
+                item.meaning()
+            );
+        }
+        Happening::Interrupted(trouble) => {
+            tracing::warn!(
+                resource = trouble.kind.plural(),
+                refused = trouble.refused,
+                "{}",
+                trouble.message
+            );
+        }
+        Happening::Unreadable(object) => {
+            tracing::warn!(
+                resource = object.kind.plural(),
+                object = object.name.as_deref().unwrap_or_default(),
+                "{}",
+                object.reason
+            );
+        }
+        Happening::LookupFailed {
+            controller,
+            lookup,
+            why,
+        } => {
+            let object = format!("{}/{}", lookup.kind.name(), lookup.key);
+            tracing::warn!(controller = controller.as_str(), object, "{why}");
+        }
+        Happening::ClockStrays(strays) => tracing::warn!("{strays}"),
+        Happening::InStep(kind) => tracing::info!(resource = kind.plural(), "the watch is open"),
+    }
 }

@@ -7,6 +7,7 @@ mod envelope;
 mod gate;
 mod json;
 mod layout;
+mod log;
 mod path;
 mod printer;
 mod progress;
@@ -21,6 +22,7 @@ mod yaml;
 
 pub(crate) use envelope::{Envelope, GateState, Source};
 pub(crate) use layout::Layout;
+pub(crate) use log::{LogFormat, begin as begin_log};
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::Progress;
 pub(crate) use report::{Format, Report, View};

@@ -14,7 +14,7 @@ use super::sanitize::{self, Notation};
 use super::sort::{SortBy, SortError};
 use super::styles::{Color, Styles, Terminal, Tone};
 use super::table::{Detail, Table, Widths};
-use super::{json, yaml};
+use super::{json, log, yaml};
 
 /// What the user asked of the output.
 #[derive(Debug, Clone, Default)]
@@ -217,20 +217,28 @@ impl Printer {
 
     /// Tells the user something on stderr that is no part of the report.
     pub(crate) fn note(&self, text: &str) {
-        if !self.options.quiet {
+        if log::is_json() {
+            tracing::info!("{}", text.trim_end());
+        } else if !self.options.quiet {
             self.stderr(None, text);
         }
     }
 
     /// Tells the user on stderr about something that they should know to read the report rightly.
     pub(crate) fn warning(&self, text: &str) {
-        if !self.options.quiet {
+        if log::is_json() {
+            tracing::warn!("{text}");
+        } else if !self.options.quiet {
             self.stderr(Some((Tone::Notice, "warning")), &sanitize::for_cell(text));
         }
     }
 
     /// Tells the user why the program could not do its job, and what could help.
     pub(crate) fn error(&self, text: &str, hints: &[String]) {
+        if log::is_json() {
+            tracing::error!(hints = hints.join("; "), "{}", text.trim_end());
+            return;
+        }
         // What stands in a message cannot begin a line as one of ours begins.
         self.stderr(Some((Tone::Bad, "error")), &text.trim_end().replace('\n', "\n  "));
         if !hints.is_empty() {

@@ -4,6 +4,10 @@
 //! answers come back through a channel.
 
 mod clock;
+mod health;
+mod metrics;
+mod probes;
 mod shadowing;
 
+pub use probes::{Operation, Probes};
 pub use shadowing::{Ending, Happening, NEEDS, Watching, shadow};

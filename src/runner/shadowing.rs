@@ -1,18 +1,21 @@
 //! The shadow mode: what the controllers want is compared with what the built-in ones do, and nothing is written.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::clock::Clock;
+use super::metrics::labels_of;
+use super::probes::Operation;
 use crate::controllers::{
-    Answer, Counts, Deviations, Engine, Features, Found, JobId, Lookup, Outcome, ResourceClaims, Shadow,
-    Subject, TaintEviction, Work,
+    Answer, ControllerName, Counts, Deviations, Engine, Features, Found, JobId, Lookup, Outcome,
+    ResourceClaims, Shadow, Subject, TaintEviction, Work,
 };
 use crate::eviction::Release;
-use crate::model::{Kind, Time};
-use crate::sources::live::{Error, Live, Persistence, Watched};
+use crate::model::{Change, Kind, Object, Time};
+use crate::sources::live::{Error, Live, Persistence, Trouble, Unreadable, Watched};
 use crate::sources::{Loaded, Needs};
 
 /// Kinds of object that the controllers look at.
@@ -28,6 +31,9 @@ pub const NEEDS: [Kind; 6] = [
 /// Changes that come within this time are looked at together.
 const BATCH: Duration = Duration::from_millis(20);
 
+/// How often the clock of this machine is compared with the API server's.
+const CLOCKS: Duration = Duration::from_secs(60);
+
 /// Lookups that may be out at once.
 const LOOKUPS: usize = 8;
 
@@ -39,6 +45,10 @@ pub struct Watching {
     pub for_: Option<Duration>,
     /// Becomes true when it has to end.
     pub interruption: watch::Receiver<bool>,
+    /// The clock of this machine, to be compared with the API server's; absent where another time than the server's is to count.
+    pub wall: Option<fn() -> Time>,
+    /// Where it is noted how the work goes on.
+    pub operation: Arc<Operation>,
 }
 
 /// What is to be told while it goes on.
@@ -48,8 +58,23 @@ pub enum Happening {
     Started(Counts),
     /// Something was found.
     Found(Found),
-    /// A watch is interrupted, or a lookup failed; it goes on by itself.
-    Trouble(String),
+    /// A watch is interrupted; it goes on by itself.
+    Interrupted(Trouble),
+    /// A watch is open, for the first time or again.
+    InStep(Kind),
+    /// An object cannot be read; what was known of it counts.
+    Unreadable(Unreadable),
+    /// An object could not be looked up, which is tried again.
+    LookupFailed {
+        /// Who asked.
+        controller: ControllerName,
+        /// What was asked for.
+        lookup: Lookup,
+        /// Why there is no answer.
+        why: String,
+    },
+    /// The clock of this machine is not that of the API server.
+    ClockStrays(String),
 }
 
 /// What came of it.
@@ -86,8 +111,12 @@ pub async fn shadow(
         overdue,
         for_,
         mut interruption,
+        wall,
+        operation,
     } = watching;
-    let clock = Clock::set(begun);
+    let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
+    let mut compare_clocks_at = Instant::now();
+    let Operation { health, metrics } = &*operation;
     let until = for_.map(|time| Instant::now() + time);
     let mut watch = live
         .watch(
@@ -97,7 +126,13 @@ pub async fn shadow(
             Persistence::Lasting,
         )
         .await?;
+    health.begin(watch.kinds());
     let cluster = loaded.cluster;
+    for object in cluster.objects(Kind::ResourceClaim) {
+        if let Object::ResourceClaim(claim) = object {
+            metrics.claim_changed(None, Some(labels_of(claim)));
+        }
+    }
     let release = Release::of(cluster.environment());
     // Where upstream knows its rules to be wrong, following them is a finding.
     let features = Features {
@@ -138,7 +173,18 @@ pub async fn shadow(
         }
         shadow.judge(&mut engine, now);
         for found in shadow.news() {
+            metrics.found(&found);
             tell(Happening::Found(found));
+        }
+        metrics.wishes(shadow.counts());
+        for controller in ControllerName::ALL {
+            metrics.queue_depth(controller, engine.depth(controller));
+        }
+        if let Some(wall) = wall.filter(|_| compare_clocks_at <= Instant::now()) {
+            compare_clocks_at = Instant::now() + CLOCKS;
+            if let Some(strays) = clock.strays(wall()) {
+                tell(Happening::ClockStrays(strays));
+            }
         }
         if !started && out == 0 {
             started = true;
@@ -168,7 +214,11 @@ pub async fn shadow(
                 out -= 1;
                 for (lookup, answer) in &answered.answers {
                     if let Answer::Failed(why) = answer {
-                        tell(Happening::Trouble(format!("{} {}: {why}", lookup.kind, lookup.key)));
+                        tell(Happening::LookupFailed {
+                            controller: answered.subject.controller(),
+                            lookup: lookup.clone(),
+                            why: why.clone(),
+                        });
                     }
                 }
                 shadow.answered(&answered.subject);
@@ -178,12 +228,34 @@ pub async fn shadow(
                 Watched::Changes(changes) => {
                     let now = clock.now();
                     for change in changes {
+                        let claim = match &change {
+                            Change::Put(Object::ResourceClaim(claim)) => Some(claim.key()),
+                            Change::Delete(Kind::ResourceClaim, key) => Some(key.clone()),
+                            _ => None,
+                        };
+                        let counted = |engine: &Engine| {
+                            let claim = claim.as_ref().and_then(|key| engine.cluster().claim(key));
+                            claim.map(|claim| labels_of(claim))
+                        };
+                        let before = counted(&engine);
                         shadow.see(&mut engine, change, now);
+                        metrics.claim_changed(before, counted(&engine));
                     }
                 }
-                Watched::Unreadable(object) => tell(Happening::Trouble(object.to_string())),
-                Watched::Trouble(trouble) => tell(Happening::Trouble(trouble.message)),
-                Watched::InStep(_) => {}
+                Watched::Unreadable(object) => {
+                    metrics.unreadable(object.kind);
+                    tell(Happening::Unreadable(object));
+                }
+                Watched::Trouble(trouble) => {
+                    health.trouble(&trouble);
+                    metrics.watch(trouble.kind, false);
+                    tell(Happening::Interrupted(trouble));
+                }
+                Watched::InStep(kind) => {
+                    health.in_step(kind);
+                    metrics.watch(kind, true);
+                    tell(Happening::InStep(kind));
+                }
             },
             () = wake => {}
         }

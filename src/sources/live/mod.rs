@@ -20,6 +20,7 @@ mod plugin;
 pub(crate) mod probe;
 mod proxy;
 mod request;
+mod server_time;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ pub use self::connect::{ConfiguredNames, Connection, Impersonation};
 pub use self::credentials::Secret;
 pub use self::error::Error;
 pub(crate) use self::proxy::check_proxy;
+pub use self::server_time::ServerTime;
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
 pub use self::write::Right;
@@ -86,6 +88,11 @@ impl Live {
     /// Address of the API server, without user, password and query.
     pub fn server(&self) -> &str {
         &self.target.server
+    }
+
+    /// The time by the server's clock, as far as its answers tell it.
+    pub fn server_time(&self) -> &ServerTime {
+        &self.target.server_time
     }
 
     /// What the cluster is called for people: its context, else its address.

@@ -96,6 +96,8 @@ impl Target {
             .map_err(|_| timed_out())?
             .map_err(|error| Error::transport(&error, &self.server, what))?;
         let (head, body) = response.into_parts();
+        self.server_time.note(tokio::time::Instant::now(), &head.headers);
+        tracing::trace!(what, status = head.status.as_u16(), "request");
         let answer = Answer {
             status: head.status,
             headers: head.headers,
