@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::cluster::objects::{claim, claim_spec, gpu, template};
+use crate::support::cluster::objects::{claim, claim_spec, gpu};
 use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::Process;
 use crate::support::wait::wait_for;
@@ -142,25 +142,23 @@ fn run_goes_on_through_a_restart_of_the_api_server_and_a_lost_right() {
     operated.wait_for("/metrics", &claims(1));
     operated.wait_for("/readyz", " 200 OK");
     let log = operated.end();
-    let refused = log.iter().filter(|line| line["refused"] == true);
-    assert!(
-        refused.clone().all(|line| line["resource"] == "resourceclaims"),
-        "{log:#?}"
-    );
-    assert!(refused.count() > 0, "{log:#?}");
+    let refused = |line: &Value| line["refused"] == true && line["resource"] == "resourceclaims";
+    assert!(log.iter().any(refused), "{log:#?}");
 }
 
 #[test]
-fn a_kind_that_is_no_longer_served_is_not_gone() {
-    let cluster = Cluster::start(&Options::default());
+fn a_kind_that_is_no_longer_served_is_waited_for() {
+    let gate = "GenericWorkload";
+    let cluster = Cluster::start(&Options::default().gate(gate, true));
     let user = cluster.user("operator").allowed(&rights_without(""));
-    cluster.create(&template("kept", claim_spec([gpu()])));
     let operated = Operated::start(&user, &[]);
-    let without = "api/all=true,resource.k8s.io/v1alpha3=false,resource.k8s.io/v1beta2=false";
-    cluster.reconfigure(|options| options.set_runtime_config(without));
-    let unready = operated.wait_for("/readyz", "devicetaintrules: stale for ");
+    let watched = "kubectl_dra_watch_in_step{resource=\"podgroups\"}";
+    operated.wait_for("/metrics", &format!("{watched} 1\n"));
+    cluster.reconfigure(|options| options.set_gate(&[Component::ApiServer], gate, false));
+    let unready = operated.wait_for("/readyz", "could not find the requested resource");
     assert!(unready.starts_with("HTTP/1.1 503 "), "{unready}");
-    cluster.reconfigure(|options| options.set_runtime_config("api/all=true"));
+    assert!(unready.contains("podgroups: stale for "), "{unready}");
+    cluster.reconfigure(|options| options.set_gate(&[Component::ApiServer], gate, true));
     operated.wait_for("/readyz", " 200 OK");
     operated.end();
 }
