@@ -1247,6 +1247,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         'kubectl-dra;run' {
             [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'End after this time; without it, go on until Ctrl-C')
             [CompletionResult]::new('--overdue', '--overdue', [CompletionResultType]::ParameterName, 'From when on something undone is overdue')
+            [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'How the lines on stderr look; the report on stdout stays what it is')
+            [CompletionResult]::new('--metrics-address', '--metrics-address', [CompletionResultType]::ParameterName, 'Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')

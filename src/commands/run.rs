@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
-use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, begin_log, counted};
+use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
 use crate::runner::{self, Happening, Operation, Probes, Watching};
 use crate::sources::Needs;
 
@@ -114,7 +114,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
     }
-    begin_log(log_format, ctx.settings().output.verbosity);
+    ctx.printer().begin_log(log_format);
     let operation = Arc::new(Operation::default());
     let probes = match metrics_address {
         Some(address) => {

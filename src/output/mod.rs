@@ -15,6 +15,7 @@ mod prompt;
 mod report;
 mod sanitize;
 mod sort;
+mod stream;
 mod styles;
 mod table;
 mod words;
@@ -22,7 +23,7 @@ mod yaml;
 
 pub(crate) use envelope::{Envelope, GateState, Source};
 pub(crate) use layout::Layout;
-pub(crate) use log::{LogFormat, begin as begin_log};
+pub(crate) use log::LogFormat;
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::Progress;
 pub(crate) use report::{Format, Report, View};

@@ -217,7 +217,7 @@ const TABLE: &[Row] = &[
             "error",
             "context",
         ],
-        &["anyhow", "clap", "clap_complete"],
+        &["anyhow", "clap", "clap_complete", "tracing"],
     ),
     shell(
         "cli",
