@@ -1117,6 +1117,9 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l workers 
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-qps -d 'Requests per second of each controller; 0 for no limit' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-burst -d 'Requests of each controller that may be sent at once' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l fix -d 'What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l log-format -d 'How the lines on stderr look; the report on stdout stays what it is' -r -f -a "text\t'For people'
+json\t'One JSON object per line, for collectors'"
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l metrics-address -d 'Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r

@@ -187,6 +187,12 @@ impl Ctx {
         self.settings.now.unwrap_or_else(|| Timestamp::now().into())
     }
 
+    /// The clock of this machine; nothing where the user says what the time is.
+    pub(crate) fn wall(&self) -> Option<fn() -> Time> {
+        let wall: fn() -> Time = || Timestamp::now().into();
+        self.settings.now.is_none().then_some(wall)
+    }
+
     /// Becomes true when a command that [ends by itself](Self::ends_by_itself) is told to.
     pub(crate) fn interruption(&self) -> watch::Receiver<bool> {
         self.interruption.sender.subscribe()

@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
 use crate::model::{LabelSelector, LabelSelectorError, Time};
-use crate::output::{Color, Format};
+use crate::output::{Color, Format, LogFormat};
 use crate::sources::live::{check_proxy, no_path_segment};
 use crate::sources::{GateSetting, MinorVersion};
 
@@ -25,6 +25,19 @@ impl ValueEnum for Format {
             Self::Json => PossibleValue::new("json").help("JSON, as described in docs/schema"),
             Self::Yaml => PossibleValue::new("yaml").help("The same as YAML"),
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
+        })
+    }
+}
+
+impl ValueEnum for LogFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Text, Self::Json]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Text => PossibleValue::new("text").help("For people"),
+            Self::Json => PossibleValue::new("json").help("One JSON object per line, for collectors"),
         })
     }
 }

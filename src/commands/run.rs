@@ -1,17 +1,22 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
 mod take_over;
+mod telling;
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
+
+use anyhow::Context as _;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
-use crate::model::Kind;
-use crate::output::{Cell, Column, Detail, Report, Table, Tone, View, counted};
-use crate::runner::{self, Happening, Watching};
+use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
+use crate::runner::{self, Operation, Probes, Watching};
 use crate::sources::Needs;
 
+use self::telling::Telling;
 use super::{Accepts, duration};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -39,6 +44,23 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     take_over: take_over::Flags,
+
+    /// How the lines on stderr look; the report on stdout stays what it is
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    log_format: LogFormat,
+
+    /// Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listening)]
+    metrics_address: Option<SocketAddr>,
+}
+
+/// Where to listen; without an address, everywhere.
+fn listening(text: &str) -> Result<SocketAddr, String> {
+    let everywhere = text.strip_prefix(':').map(|port| format!("[::]:{port}"));
+    let address = everywhere.as_deref().unwrap_or(text);
+    address
+        .parse()
+        .map_err(|_| "is not an IP address with a port, as in `127.0.0.1:8080`".to_owned())
 }
 
 const COLUMNS: &[Column<ShadowItem>] = &[
@@ -94,16 +116,32 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         for_,
         overdue,
         take_over,
+        log_format,
+        metrics_address,
     } = args;
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
     }
-    let required = runner::NEEDS.into_iter().filter(|kind| !is_optional(*kind));
-    let needs = required
-        .fold(Needs::kinds(runner::NEEDS), Needs::require)
+    ctx.printer().begin_log(log_format);
+    let operation = Arc::new(Operation::default());
+    let probes = match metrics_address {
+        Some(address) => {
+            let probes = Probes::listen(address, Arc::clone(&operation))
+                .await
+                .with_context(|| format!("cannot listen on {address}"))?;
+            ctx.printer()
+                .note(&format!("metrics and probes are at {}", probes.address()));
+            Some(probes)
+        }
+        None => None,
+    };
+    // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
+    let needs = runner::NEEDS
+        .into_iter()
+        .fold(Needs::none(), Needs::require)
         .with_gates();
     if take_over.take_over {
-        return take_over::run(ctx, take_over, &needs, for_).await;
+        return take_over::run(ctx, take_over, &needs, for_, log_format, operation).await;
     }
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
@@ -111,26 +149,18 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         overdue,
         for_,
         interruption: ctx.interruption(),
+        wall: ctx.wall(),
+        operation,
     };
     let live = ctx.live().await?;
-    let tell = |happening: Happening| match happening {
-        Happening::Started(counts) => ctx.printer().note(&format!(
-            "watching {}: {} wanted now",
-            live.name(),
-            counted(counts.open, "write", "writes")
-        )),
-        Happening::Found(found) => {
-            let item = ShadowItem::of(&found);
-            ctx.printer().note(&format!(
-                "{}: {}, since {}",
-                item.finding,
-                item.meaning(),
-                item.since
-            ));
-        }
-        Happening::Trouble(message) => ctx.warn(message),
+    let telling = Telling {
+        ctx,
+        format: log_format,
+        cluster: live.name(),
     };
+    let tell = |happening| telling.happening(happening);
     let ending = runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
+    drop(probes);
     let report = shadow_report(&ending.found, ending.counts, ending.time);
     let outcome = if report.items.is_empty() {
         Outcome::Done
@@ -139,9 +169,4 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     ctx.print(report)?;
     Ok(outcome)
-}
-
-/// Kinds that clusters without a feature do not serve.
-fn is_optional(kind: Kind) -> bool {
-    matches!(kind, Kind::PodGroup | Kind::DeviceTaintRule)
 }

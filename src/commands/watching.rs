@@ -6,7 +6,7 @@ use crate::context::Ctx;
 use crate::error::UsageError;
 use crate::model::{Change, Cluster};
 use crate::output::{Detail, Format, PrintError, Report, View, Widths};
-use crate::sources::live::Watched;
+use crate::sources::live::{Persistence, Watched};
 use crate::sources::{Loaded, Needs};
 
 /// Where rows appear below each other, in columns that stay where they were.
@@ -64,13 +64,20 @@ pub(super) async fn follow(
     let mut watch = ctx
         .live()
         .await?
-        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .watch(
+            needs,
+            &loaded.cluster,
+            &loaded.resource_versions,
+            Persistence::UntilRefused,
+        )
         .await?;
     let mut cluster = loaded.cluster;
     loop {
         match watch.next(settle).await? {
             Watched::Changes(changes) => show(&mut cluster, changes)?,
-            Watched::Trouble(message) => ctx.warn(message),
+            Watched::Unreadable(object) => ctx.warn(object.to_string()),
+            Watched::Trouble(trouble) => ctx.warn(trouble.message),
+            Watched::InStep(_) => {}
         }
     }
 }

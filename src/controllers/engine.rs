@@ -205,6 +205,15 @@ impl Engine {
         }
     }
 
+    /// How many items of a controller's queue are to be worked on now.
+    pub fn depth(&self, name: ControllerName) -> usize {
+        let depth = match name {
+            ControllerName::ResourceClaim => self.claims.as_ref().map(Controller::depth),
+            ControllerName::DeviceTaintEviction => self.eviction.as_ref().map(Controller::depth),
+        };
+        depth.unwrap_or(0)
+    }
+
     /// The next job of either controller that is due at `now`.
     pub fn next(&mut self, now: Time) -> Option<Job> {
         self.next_of(ControllerName::DeviceTaintEviction, now)

@@ -45,6 +45,9 @@ trait Controller {
     /// When there is something to do: `now` if there is already.
     fn next_due(&self, now: Time) -> Option<Time>;
 
+    /// How many items of its queue are to be worked on now.
+    fn depth(&self) -> usize;
+
     /// What is due at `now`, which is job `id` from here on.
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)>;
 

@@ -55,6 +55,11 @@ impl<K> Default for Queue<K> {
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
+    /// How many items are to be worked on now.
+    pub fn depth(&self) -> usize {
+        self.ready.len()
+    }
+
     /// Adds `item`, to be worked on as soon as possible.
     pub fn add(&mut self, item: K) {
         if !self.dirty.contains(&item) {

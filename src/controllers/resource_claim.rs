@@ -434,6 +434,10 @@ impl Controller for ResourceClaims {
         }
     }
 
+    fn depth(&self) -> usize {
+        self.queue.depth()
+    }
+
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
         loop {
             let (item, answers) = self.turn(now)?;

@@ -36,6 +36,9 @@ pub enum Difference {
 }
 
 impl Difference {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Overdue, Self::Flapping, Self::Unexpected];
+
     /// The word that reports show.
     pub fn text(self) -> &'static str {
         match self {
@@ -187,6 +190,9 @@ impl Shadow {
         let Some(open) = self.open.remove(wish) else {
             return;
         };
+        if self.is_found_overdue(wish) {
+            self.counts.overdue -= 1;
+        }
         let object = wish.object();
         if let Some(wishes) = self.of_object.get_mut(&object) {
             wishes.remove(wish);
@@ -278,7 +284,14 @@ impl Shadow {
             condition,
             in_doubt: false,
         };
+        if self.is_found_overdue(&wish) {
+            self.counts.overdue += 1;
+        }
         self.open.insert(wish, open);
+    }
+
+    fn is_found_overdue(&self, wish: &Wish) -> bool {
+        self.found.contains_key(&(Difference::Overdue, wish.clone()))
     }
 
     fn find(&mut self, difference: Difference, wish: &Wish, since: Time) {
@@ -292,6 +305,9 @@ impl Shadow {
         });
         found.count += 1;
         if found.count == 1 {
+            if difference == Difference::Overdue && self.open.contains_key(wish) {
+                self.counts.overdue += 1;
+            }
             self.news.push(key);
         }
     }
@@ -344,9 +360,7 @@ impl Shadow {
             let patience = wish.patience(self.overdue_after);
             if !still {
                 self.close(engine, &wish, false, now);
-            } else if since.after(patience) <= now
-                && !self.found.contains_key(&(Difference::Overdue, wish.clone()))
-            {
+            } else if since.after(patience) <= now && !self.is_found_overdue(&wish) {
                 self.find(Difference::Overdue, &wish, since);
             }
         }
@@ -484,10 +498,8 @@ impl Shadow {
 
     /// How many wishes there are, and were.
     pub fn counts(&self) -> Counts {
-        let overdue = |wish: &&Wish| self.found.contains_key(&(Difference::Overdue, (*wish).clone()));
         Counts {
             open: self.open.len(),
-            overdue: self.open.keys().filter(overdue).count(),
             ..self.counts
         }
     }

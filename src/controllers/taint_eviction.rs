@@ -491,6 +491,10 @@ impl Controller for TaintEviction {
         self.queue.next_due(now)
     }
 
+    fn depth(&self) -> usize {
+        self.queue.depth()
+    }
+
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
         while let Some(item) = self.queue.pop(now) {
             let work = match &item {

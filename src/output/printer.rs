@@ -1,20 +1,23 @@
 //! The printer: reports go to stdout, everything else to stderr, each as the user wants it.
 
-use std::io::{self, BufWriter, Write};
-use std::sync::{Mutex, PoisonError};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
 use super::envelope::{Document, Envelope};
 use super::gate::Gate;
+use super::log::LogFormat;
 use super::progress::{Lines, Progress};
 use super::prompt::{Question, can_ask};
 use super::report::{Format, Report, View};
 use super::sanitize::{self, Notation};
 use super::sort::{SortBy, SortError};
+use super::stream::Stream;
 use super::styles::{Color, Styles, Terminal, Tone};
 use super::table::{Detail, Table, Widths};
-use super::{json, yaml};
+use super::{json, log, yaml};
 
 /// What the user asked of the output.
 #[derive(Debug, Clone, Default)]
@@ -43,32 +46,11 @@ pub(crate) enum PrintError {
 pub(crate) struct Printer {
     options: Options,
     out: Stream,
-    err: Stream,
+    err: Arc<Stream>,
+    /// Whether stderr is read by a collector, for which every line has to be JSON.
+    logs_json: AtomicBool,
     lines: Lines,
     question: Question,
-}
-
-struct Stream {
-    writer: Mutex<Box<dyn Write + Send>>,
-    terminal: bool,
-    styles: Styles,
-    /// How many columns the terminal has.
-    width: fn() -> Option<usize>,
-}
-
-impl Stream {
-    /// Prints through the gate, with a buffer around the stream: stdout's own is flushed at each line feed.
-    fn print(&self, print: impl FnOnce(&mut Gate<'_>) -> io::Result<()>) -> io::Result<()> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut buffer = BufWriter::with_capacity(1 << 16, &mut *writer);
-        print(&mut Gate::new(&mut buffer, self.styles, self.terminal))?;
-        buffer.flush()
-    }
-
-    /// The columns that lines have, where that is known: not in a pipe, and a terminal may say that it has none.
-    fn width(&self) -> Option<usize> {
-        (self.width)().filter(|width| self.terminal && *width > 0)
-    }
 }
 
 /// The columns of one stream: the two may be different terminals.
@@ -111,7 +93,8 @@ impl Printer {
         };
         Self {
             out: stream(out, terminal.stdout, columns_of!(io::stdout())),
-            err: stream(err, terminal.stderr, columns_of!(io::stderr())),
+            err: Arc::new(stream(err, terminal.stderr, columns_of!(io::stderr()))),
+            logs_json: AtomicBool::new(false),
             options,
             lines,
             question: Question::default(),
@@ -215,22 +198,36 @@ impl Printer {
             .map_err(PrintError::Write)
     }
 
+    /// From here on what happens is logged on stderr, and with JSON everything else on it as well.
+    pub(crate) fn begin_log(&self, format: LogFormat) {
+        self.logs_json.store(format == LogFormat::Json, Ordering::Relaxed);
+        log::begin(Arc::clone(&self.err), format, self.options.verbosity);
+    }
+
     /// Tells the user something on stderr that is no part of the report.
     pub(crate) fn note(&self, text: &str) {
-        if !self.options.quiet {
+        if self.logs_json.load(Ordering::Relaxed) {
+            tracing::info!("{}", text.trim_end());
+        } else if !self.options.quiet {
             self.stderr(None, text);
         }
     }
 
     /// Tells the user on stderr about something that they should know to read the report rightly.
     pub(crate) fn warning(&self, text: &str) {
-        if !self.options.quiet {
+        if self.logs_json.load(Ordering::Relaxed) {
+            tracing::warn!("{text}");
+        } else if !self.options.quiet {
             self.stderr(Some((Tone::Notice, "warning")), &sanitize::for_cell(text));
         }
     }
 
     /// Tells the user why the program could not do its job, and what could help.
     pub(crate) fn error(&self, text: &str, hints: &[String]) {
+        if self.logs_json.load(Ordering::Relaxed) {
+            tracing::error!(hints = hints.join("; "), "{}", text.trim_end());
+            return;
+        }
         // What stands in a message cannot begin a line as one of ours begins.
         self.stderr(Some((Tone::Bad, "error")), &text.trim_end().replace('\n', "\n  "));
         if !hints.is_empty() {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::events::Recorder;
 use super::limiter::Limiter;
+use super::probes::Operation;
 use crate::controllers::{
-    Answer, ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Warning, Work,
+    Answer, ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
 };
 use crate::eviction::{DISRUPTION_TARGET, disruption};
 use crate::model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
@@ -18,6 +19,8 @@ pub(super) struct Carried {
     /// What the API server answered with, in order.
     pub(super) seen: Vec<Object>,
     pub(super) outcome: Outcome,
+    /// What it was about.
+    pub(super) subject: Subject,
     /// What went wrong, for people.
     pub(super) trouble: Option<String>,
 }
@@ -30,6 +33,18 @@ pub(super) struct Carrier {
     pub(super) limiter: Arc<Limiter>,
     /// Nothing is told in a dry run.
     pub(super) recorder: Option<Arc<Recorder>>,
+    /// Where it is counted.
+    pub(super) operation: Arc<Operation>,
+}
+
+/// What became of a pod that had to go.
+enum Evicted {
+    /// It was deleted here.
+    Deleted,
+    /// Somebody else had deleted it, and it is still ending.
+    WasLeaving,
+    /// It was gone, or another pod has its name.
+    WasGone,
 }
 
 /// Why a write stops its plan.
@@ -56,7 +71,16 @@ impl Carrier {
         let carried = match work {
             Work::Look(lookups) => Ok(Outcome::Answers(self.ask(lookups).await)),
             Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
-            Work::Evict { pod, .. } => self.evict(&pod, &mut seen, now).await,
+            Work::Evict { pod, eviction } => {
+                let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
+                if let Ok(Evicted::Deleted) = evicted {
+                    self.operation.metrics.evicted(now.since(eviction.at));
+                }
+                evicted.map(|evicted| match evicted {
+                    Evicted::Deleted | Evicted::WasLeaving => Outcome::Done,
+                    Evicted::WasGone => Outcome::Gone,
+                })
+            }
             Work::SetCondition { rule, uid, condition } => {
                 self.limiter.wait().await;
                 let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
@@ -72,7 +96,7 @@ impl Carrier {
             Err(Stop::Failed(error)) => {
                 let outcome = outcome_of(&error);
                 let is_trouble = matches!(outcome, Outcome::Refused(_) | Outcome::Unreachable);
-                (outcome, is_trouble.then(|| format!("{subject}: {error}")))
+                (outcome, is_trouble.then(|| error.to_string()))
             }
         };
         // What a dry run was answered is not there.
@@ -83,6 +107,7 @@ impl Carrier {
         Carried {
             id,
             seen,
+            subject,
             outcome: if self.writer.is_dry_run() && is_carried {
                 Outcome::Parked
             } else {
@@ -135,7 +160,10 @@ impl Carrier {
         match write {
             ClaimWrite::Create { claim, template } => {
                 match self.writer.create_claim(claim, template).await {
-                    Ok(Some(made)) => seen.push(made),
+                    Ok(Some(made)) => {
+                        self.operation.metrics.created(claim, true);
+                        seen.push(made);
+                    }
                     // Another template is known soon.
                     Ok(None) => return Err(Stop::With(Outcome::Conflict)),
                     Err(error) => return Err(self.not_created(claim, error, seen, now).await),
@@ -211,6 +239,7 @@ impl Carrier {
         if matches!(outcome, Outcome::Unreachable) {
             return Stop::Failed(error);
         }
+        self.operation.metrics.created(claim, false);
         if let Some(warning) = Warning::refused(claim, message) {
             self.warn(&warning, now);
         }
@@ -228,17 +257,17 @@ impl Carrier {
     }
 
     /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.1.
-    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Outcome, Stop> {
+    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Evicted, Error> {
         self.limiter.wait().await;
         let found = self.writer.object(Kind::Pod, &pod.key).await?;
         let Some(Object::Pod(current)) = found else {
-            return Ok(Outcome::Gone);
+            return Ok(Evicted::WasGone);
         };
         if current.metadata.uid != pod.uid {
-            return Ok(Outcome::Gone);
+            return Ok(Evicted::WasGone);
         }
         if current.metadata.is_deleting() {
-            return Ok(Outcome::Done);
+            return Ok(Evicted::WasLeaving);
         }
         if let Some(recorder) = &self.recorder {
             recorder.evicting(pod, now);
@@ -254,15 +283,15 @@ impl Carrier {
             match changed {
                 Ok(changed) => seen.push(changed),
                 // Another pod has the name.
-                Err(Error::Refused { code: 409, .. }) => return Ok(Outcome::Gone),
-                Err(error) => return Err(error.into()),
+                Err(Error::Refused { code: 409, .. }) => return Ok(Evicted::WasGone),
+                Err(error) => return Err(error),
             }
         }
         self.limiter.wait().await;
         match self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await {
-            Ok(()) => Ok(Outcome::Done),
-            Err(Error::Refused { code: 409, .. }) => Ok(Outcome::Gone),
-            Err(error) => Err(error.into()),
+            Ok(()) => Ok(Evicted::Deleted),
+            Err(Error::Refused { code: 409, .. }) => Ok(Evicted::WasGone),
+            Err(error) => Err(error),
         }
     }
 }

@@ -6,13 +6,19 @@
 mod carrying;
 mod clock;
 mod events;
+mod health;
 mod limiter;
+mod metrics;
+mod news;
 mod preflight;
+mod probes;
 mod rights;
 mod shadowing;
 mod taking_over;
 
+pub use news::News;
 pub use preflight::{Proof, Rival, may_replace};
+pub use probes::{Operation, Probes};
 pub use rights::rights;
 pub use shadowing::{Ending, Happening, NEEDS, Watching, shadow};
-pub use taking_over::{Done, Failure, Report, Working, check_gates, default_workers, take_over};
+pub use taking_over::{Done, Failure, Report, Trouble, Working, check_gates, default_workers, take_over};

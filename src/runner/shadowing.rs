@@ -1,19 +1,22 @@
 //! The shadow mode: what the controllers want is compared with what the built-in ones do, and nothing is written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::clock::Clock;
+use super::news::News;
+use super::probes::Operation;
 use crate::controllers::{
     Answer, ControllerName, Counts, Deviations, Engine, Evidence, Features, Found, JobId, Lookup, Outcome,
     ResourceClaims, Shadow, Subject, TaintEviction, Work,
 };
 use crate::eviction::Release;
 use crate::model::{Kind, Time};
-use crate::sources::live::{Error, Live, Watched};
+use crate::sources::live::{Error, Live, Persistence};
 use crate::sources::{Loaded, Needs};
 
 /// Kinds of object that the controllers look at.
@@ -29,6 +32,9 @@ pub const NEEDS: [Kind; 6] = [
 /// Changes that come within this time are looked at together.
 const BATCH: Duration = Duration::from_millis(20);
 
+/// How often the clock of this machine is compared with the API server's.
+pub(super) const CLOCKS: Duration = Duration::from_secs(60);
+
 /// Lookups that may be out at once.
 const LOOKUPS: usize = 8;
 
@@ -40,6 +46,10 @@ pub struct Watching {
     pub for_: Option<Duration>,
     /// Becomes true when it has to end.
     pub interruption: watch::Receiver<bool>,
+    /// The clock of this machine, to be compared with the API server's; absent where another time than the server's is to count.
+    pub wall: Option<fn() -> Time>,
+    /// Where it is noted how the work goes on.
+    pub operation: Arc<Operation>,
 }
 
 /// What is to be told while it goes on.
@@ -49,8 +59,17 @@ pub enum Happening {
     Started(Counts),
     /// Something was found.
     Found(Found),
-    /// A watch is interrupted, or a lookup failed; it goes on by itself.
-    Trouble(String),
+    /// A watch or a clock tells something.
+    News(News),
+    /// An object could not be looked up, which is tried again.
+    LookupFailed {
+        /// Who asked.
+        controller: ControllerName,
+        /// What was asked for.
+        lookup: Lookup,
+        /// Why there is no answer.
+        why: String,
+    },
 }
 
 /// What came of it.
@@ -89,13 +108,23 @@ pub async fn shadow(
         overdue,
         for_,
         mut interruption,
+        wall,
+        operation,
     } = watching;
-    let clock = Clock::set(begun);
+    let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
+    let mut compare_clocks_at = Instant::now();
+    let metrics = &operation.metrics;
     let until = for_.map(|time| Instant::now() + time);
     let mut watch = live
-        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .watch(
+            needs,
+            &loaded.cluster,
+            &loaded.resource_versions,
+            Persistence::Lasting,
+        )
         .await?;
     let cluster = loaded.cluster;
+    operation.begin(&cluster, watch.kinds());
     let release = Release::of(cluster.environment());
     // Where upstream knows its rules to be wrong, following them is a finding.
     let features = Features {
@@ -136,7 +165,18 @@ pub async fn shadow(
         }
         shadow.judge(&mut engine, now);
         for found in shadow.news() {
+            metrics.found(&found);
             tell(Happening::Found(found));
+        }
+        metrics.wishes(shadow.counts());
+        for controller in ControllerName::ALL {
+            metrics.queue_depth(controller, engine.depth(controller));
+        }
+        if let Some(wall) = wall.filter(|_| compare_clocks_at <= Instant::now()) {
+            compare_clocks_at = Instant::now() + CLOCKS;
+            if let Some(strays) = clock.strays(wall()) {
+                tell(Happening::News(News::ClockStrays(strays)));
+            }
         }
         if !started && out == 0 {
             started = true;
@@ -166,20 +206,26 @@ pub async fn shadow(
                 out -= 1;
                 for (lookup, answer) in &answered.answers {
                     if let Answer::Failed(why) = answer {
-                        tell(Happening::Trouble(format!("{} {}: {why}", lookup.kind, lookup.key)));
+                        tell(Happening::LookupFailed {
+                            controller: answered.subject.controller(),
+                            lookup: lookup.clone(),
+                            why: why.clone(),
+                        });
                     }
                 }
                 shadow.answered(&answered.subject);
                 engine.done(answered.id, Outcome::Answers(answered.answers), clock.now());
             }
-            watched = watch.next(BATCH) => match watched? {
-                Watched::Changes(changes) => {
+            watched = watch.next(BATCH) => match operation.note(watched?) {
+                Ok(changes) => {
                     let now = clock.now();
                     for change in changes {
-                        shadow.see(&mut engine, change, now);
+                        operation.counting(&mut engine, change, |engine, change| {
+                            shadow.see(engine, change, now);
+                        });
                     }
                 }
-                Watched::Trouble(message) => tell(Happening::Trouble(message)),
+                Err(news) => tell(Happening::News(news)),
             },
             () = wake => {}
         }

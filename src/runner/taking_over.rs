@@ -12,14 +12,17 @@ use super::carrying::{Carried, Carrier};
 use super::clock::Clock;
 use super::events::Recorder;
 use super::limiter::Limiter;
+use super::news::News;
 use super::preflight::Rival;
+use super::probes::Operation;
+use super::shadowing::CLOCKS;
 use crate::controllers::{
-    ControllerName, Deviations, Engine, Features, Notice, Origin, Outcome, ResourceClaims, TaintEviction,
-    Work, is_made_elsewhere, is_marked,
+    ControllerName, Deviations, Engine, Features, Notice, Origin, Outcome, ResourceClaims, Subject,
+    TaintEviction, Work, is_made_elsewhere, is_marked,
 };
 use crate::eviction::Release;
 use crate::model::{Change, Component, Environment, Gate, Kind, Object, Str, Time};
-use crate::sources::live::{Error as LiveError, Live, MissingRights, Watch, Watched, Writer};
+use crate::sources::live::{Error as LiveError, Live, MissingRights, Persistence, Watch};
 use crate::sources::{Loaded, Needs};
 
 /// Changes that come within this time are looked at together.
@@ -41,6 +44,10 @@ pub struct Working {
     pub burst: u32,
     /// What is done better than upstream.
     pub deviations: Deviations,
+    /// The clock of this machine, to be compared with the API server's; absent where another time than the server's is to count.
+    pub wall: Option<fn() -> Time>,
+    /// Where it is noted how the work goes on.
+    pub operation: Arc<Operation>,
     /// Whether the server is to keep nothing.
     pub dry_run: bool,
     /// When to end; never by itself without it.
@@ -54,8 +61,21 @@ pub struct Working {
 pub enum Report {
     /// The watches are open.
     Started,
-    /// Something does not work; it goes on by itself.
-    Trouble(String),
+    /// A watch or a clock tells something.
+    News(News),
+    /// A job was not carried out; it is tried again.
+    Trouble(Trouble),
+}
+
+/// A job that was not carried out.
+#[derive(Debug)]
+pub struct Trouble {
+    /// Whose it is.
+    pub controller: ControllerName,
+    /// What it is about.
+    pub subject: Subject,
+    /// Why it was not carried out.
+    pub why: String,
 }
 
 /// What was done.
@@ -123,7 +143,7 @@ pub fn check_gates(environment: &Environment) -> Result<(), Failure> {
 /// What the loop waits for.
 enum Event {
     Carried(ControllerName, Carried),
-    Watched(Watched),
+    Watched(Result<Vec<Change>, News>),
     Due,
     End,
 }
@@ -138,35 +158,54 @@ pub async fn take_over(
     loaded: Loaded,
     begun: Time,
     working: Working,
-    mut tell: impl FnMut(Report),
+    tell: impl FnMut(Report),
 ) -> Result<Done, Failure> {
     let Working {
         workers,
         qps,
         burst,
         deviations,
+        wall,
+        operation,
         dry_run,
         for_,
         mut interruption,
     } = working;
     let until = for_.map(|time| Instant::now() + time);
-    let clock = Clock::set(begun);
+    let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
+    let mut compare_clocks_at = Instant::now();
     let writer = Arc::new(live.writer(dry_run).await?);
     let mut watch = live
-        .watch(needs, &loaded.cluster, &loaded.resource_versions)
+        .watch(
+            needs,
+            &loaded.cluster,
+            &loaded.resource_versions,
+            Persistence::Lasting,
+        )
         .await?;
+    operation.begin(&loaded.cluster, watch.kinds());
     let recorder = (!dry_run).then(|| Arc::new(Recorder::start(Arc::clone(&writer))));
-    let mut desks = desks(workers, (qps, burst), &writer, recorder.as_ref());
-    let mut engine = engine(loaded, deviations, &desks, clock.now());
+    let mut desks = desks(workers, (qps, burst), |limiter| Carrier {
+        writer: Arc::clone(&writer),
+        limiter,
+        recorder: recorder.clone(),
+        operation: Arc::clone(&operation),
+    });
+    let mut taking = Taking {
+        engine: engine(loaded, deviations, &desks, clock.now()),
+        recorder: recorder.clone(),
+        operation: &operation,
+        done: Done::default(),
+        tell,
+    };
     let (sender, mut inbox) = mpsc::channel(64);
-    let mut done = Done::default();
     let mut own = Own::default();
-    tell(Report::Started);
+    (taking.tell)(Report::Started);
     loop {
         let now = clock.now();
         for (name, desk) in &mut desks {
             while desk.out < desk.workers
-                && let Some(job) = engine.next_of(*name, now)
+                && let Some(job) = taking.engine.next_of(*name, now)
             {
                 desk.out += 1;
                 if let Work::Evict { pod, .. } = &job.work {
@@ -180,11 +219,20 @@ pub async fn take_over(
                 });
             }
         }
+        for name in desks.keys() {
+            operation.metrics.queue_depth(*name, taking.engine.depth(*name));
+        }
+        if let Some(wall) = wall.filter(|_| compare_clocks_at <= Instant::now()) {
+            compare_clocks_at = Instant::now() + CLOCKS;
+            if let Some(strays) = clock.strays(wall()) {
+                (taking.tell)(Report::News(News::ClockStrays(strays)));
+            }
+        }
         let free = desks
             .iter()
             .filter(|(_, desk)| desk.out < desk.workers)
             .map(|(name, _)| *name);
-        let due = engine.next_due_among(free, now);
+        let due = taking.engine.next_due_among(free, now);
         let wake = async {
             match due {
                 Some(due) => tokio::time::sleep_until(clock.instant(due)).await,
@@ -202,21 +250,22 @@ pub async fn take_over(
             () = over => Event::End,
             _ = interruption.wait_for(|interrupted| *interrupted) => Event::End,
             Some((name, carried)) = inbox.recv() => Event::Carried(name, carried),
-            watched = watch.next(BATCH) => Event::Watched(watched?),
+            watched = watch.next(BATCH) => Event::Watched(operation.note(watched?)),
             () = wake => Event::Due,
         };
         match event {
             Event::End => break,
             Event::Due => {}
-            Event::Watched(Watched::Trouble(message)) => tell(Report::Trouble(message)),
-            Event::Watched(Watched::Changes(changes)) => {
+            Event::Watched(Err(news)) => (taking.tell)(Report::News(news)),
+            Event::Watched(Ok(changes)) => {
                 let now = clock.now();
                 for change in changes {
-                    if !dry_run && let Some(rival) = own.rival(&engine, &desks, &change) {
+                    if !dry_run && let Some(rival) = own.rival(&taking.engine, &desks, &change) {
+                        drop(taking);
                         end(watch, desks, inbox, recorder).await;
                         return Err(rival.into());
                     }
-                    see(&mut engine, change, Origin::Watch, recorder.as_deref(), now);
+                    taking.see(change, Origin::Watch, now);
                 }
             }
             Event::Carried(name, carried) => {
@@ -229,18 +278,13 @@ pub async fn take_over(
                     if let Some(desk) = desks.get_mut(&name) {
                         desk.out -= 1;
                     }
-                    finish(
-                        &mut engine,
-                        carried,
-                        recorder.as_deref(),
-                        &mut done,
-                        clock.now(),
-                        &mut tell,
-                    );
+                    taking.finish(name, carried, clock.now());
                 }
             }
         }
     }
+    let done = taking.done;
+    drop(taking);
     end(watch, desks, inbox, recorder).await;
     Ok(done)
 }
@@ -301,17 +345,12 @@ struct Desk {
 fn desks(
     workers: BTreeMap<ControllerName, usize>,
     (qps, burst): (u32, u32),
-    writer: &Arc<Writer>,
-    recorder: Option<&Arc<Recorder>>,
+    carrier: impl Fn(Arc<Limiter>) -> Carrier,
 ) -> BTreeMap<ControllerName, Desk> {
     let desk = |workers| Desk {
         workers,
         out: 0,
-        carrier: Carrier {
-            writer: Arc::clone(writer),
-            limiter: Arc::new(Limiter::new(qps, burst)),
-            recorder: recorder.cloned(),
-        },
+        carrier: carrier(Arc::new(Limiter::new(qps, burst))),
     };
     workers
         .into_iter()
@@ -339,39 +378,55 @@ fn engine(
     Engine::new(cluster, claims, eviction)
 }
 
-fn see(engine: &mut Engine, change: Change, origin: Origin, recorder: Option<&Recorder>, now: Time) {
-    for Notice::EvictionCancelled(pod) in engine.see(change, origin, now).unwrap_or_default() {
-        if let Some(recorder) = recorder {
-            recorder.spared(&pod, now);
-        }
-    }
+/// The engine, and who is told what it sees.
+struct Taking<'a, T> {
+    engine: Engine,
+    recorder: Option<Arc<Recorder>>,
+    operation: &'a Operation,
+    done: Done,
+    tell: T,
 }
 
-fn finish(
-    engine: &mut Engine,
-    carried: Carried,
-    recorder: Option<&Recorder>,
-    done: &mut Done,
-    now: Time,
-    tell: &mut impl FnMut(Report),
-) {
-    let Carried {
-        id,
-        seen,
-        outcome,
-        trouble,
-    } = carried;
-    for object in seen {
-        see(engine, Change::Put(object), Origin::Answer, recorder, now);
+impl<T: FnMut(Report)> Taking<'_, T> {
+    fn see(&mut self, change: Change, origin: Origin, now: Time) {
+        let notices = self
+            .operation
+            .counting(&mut self.engine, change, |engine, change| {
+                engine.see(change, origin, now).unwrap_or_default()
+            });
+        for Notice::EvictionCancelled(pod) in notices {
+            if let Some(recorder) = &self.recorder {
+                recorder.spared(&pod, now);
+            }
+        }
     }
-    match outcome {
-        Outcome::Done | Outcome::Parked => done.carried += 1,
-        Outcome::Refused(_) => done.refused += 1,
-        _ => {}
-    }
-    engine.done(id, outcome, now);
-    if let Some(trouble) = trouble {
-        tell(Report::Trouble(trouble));
+
+    fn finish(&mut self, controller: ControllerName, carried: Carried, now: Time) {
+        let Carried {
+            id,
+            seen,
+            subject,
+            outcome,
+            trouble,
+        } = carried;
+        for object in seen {
+            self.see(Change::Put(object), Origin::Answer, now);
+        }
+        match outcome {
+            Outcome::Done | Outcome::Parked => self.done.carried += 1,
+            Outcome::Refused(_) => self.done.refused += 1,
+            _ => {}
+        }
+        self.operation.metrics.job(controller, &outcome);
+        self.engine.done(id, outcome, now);
+        if let Some(why) = trouble {
+            let trouble = Trouble {
+                controller,
+                subject,
+                why,
+            };
+            (self.tell)(Report::Trouble(trouble));
+        }
     }
 }
 

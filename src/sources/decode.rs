@@ -1,6 +1,6 @@
 //! From raw objects to the model, the same for every source.
 
-use crate::model::{Interner, Kind, Looking, Object, check_fields, with_interner};
+use crate::model::{Interner, Key, Kind, Looking, Object, check_fields, with_interner};
 
 use super::upgrade::{UpgradeError, upgrade};
 
@@ -74,6 +74,16 @@ pub(crate) fn group_version(api_version: &str) -> (&str, &str) {
 
 /// `Kind/namespace/name` of an object that could not be decoded, as far as it tells.
 pub(crate) fn name_of(json: &[u8], kind: Kind) -> Option<String> {
+    let Key { namespace, name } = key_of(json)?;
+    Some(if namespace.is_empty() {
+        format!("{kind}/{name}")
+    } else {
+        format!("{kind}/{namespace}/{name}")
+    })
+}
+
+/// The key of an object that cannot be decoded, if it has one.
+pub(crate) fn key_of(json: &[u8]) -> Option<Key> {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
     struct Metadata {
@@ -85,9 +95,5 @@ pub(crate) fn name_of(json: &[u8], kind: Kind) -> Option<String> {
         metadata: Metadata,
     }
     let Metadata { namespace, name } = serde_json::from_slice::<Object>(json).ok()?.metadata;
-    Some(if namespace.is_empty() {
-        format!("{kind}/{name}")
-    } else {
-        format!("{kind}/{namespace}/{name}")
-    })
+    Some(Key::new(namespace.as_str(), name.as_str()))
 }

@@ -1,16 +1,18 @@
 //! `kubectl dra run --take-over`: the controllers themselves.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::telling::Telling;
 use crate::commands::duration;
 use crate::context::Ctx;
 use crate::controllers::{ControllerName, Deviations};
 use crate::error::{Outcome, UsageError};
 use crate::model::Component;
-use crate::output::counted;
+use crate::output::{LogFormat, counted};
 use crate::reservation::PodGroups;
-use crate::runner::{self, Failure, Proof, Report, Watching, Working};
+use crate::runner::{self, Failure, Operation, Proof, Watching, Working};
 use crate::sources::Needs;
 
 const HEADING: &str = "Take-over";
@@ -123,6 +125,7 @@ impl Flags {
         names: &[ControllerName],
         ctx: &Ctx,
         for_: Option<Duration>,
+        operation: Arc<Operation>,
     ) -> anyhow::Result<Working> {
         let mut workers: BTreeMap<ControllerName, usize> = names
             .iter()
@@ -143,6 +146,8 @@ impl Flags {
             qps: self.kube_api_qps,
             burst: self.kube_api_burst,
             deviations,
+            wall: ctx.wall(),
+            operation,
             dry_run: self.dry_run,
             for_,
             interruption: ctx.interruption(),
@@ -155,9 +160,11 @@ pub(super) async fn run(
     flags: Flags,
     needs: &Needs,
     for_: Option<Duration>,
+    format: LogFormat,
+    operation: Arc<Operation>,
 ) -> anyhow::Result<Outcome> {
     let names = flags.names();
-    let working = flags.working(&names, ctx, for_)?;
+    let working = flags.working(&names, ctx, for_, operation)?;
     let mut loaded = ctx.load_to_watch(needs).await?;
     ctx.ends_by_itself();
     let live = ctx.live().await?;
@@ -178,6 +185,9 @@ pub(super) async fn run(
             overdue: flags.observe.mul_f64(0.6),
             for_: Some(flags.observe),
             interruption: ctx.interruption(),
+            wall: ctx.wall(),
+            // The probes are asked about the work that follows.
+            operation: Arc::default(),
         };
         let seen = runner::shadow(live, needs, loaded, ctx.clock(), watching, |_| {}).await?;
         if *ctx.interruption().borrow() {
@@ -192,19 +202,12 @@ pub(super) async fn run(
         }
         loaded = ctx.load_to_watch(needs).await?;
     }
-    let tell = |report: Report| match report {
-        Report::Started => ctx.printer().note(&format!(
-            "{} for {}{}",
-            names
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(" and "),
-            live.name(),
-            if flags.dry_run { ", as a dry run" } else { "" }
-        )),
-        Report::Trouble(message) => ctx.warn(message),
+    let telling = Telling {
+        ctx,
+        format,
+        cluster: live.name(),
     };
+    let tell = |report| telling.report(report, &names, flags.dry_run);
     let done = runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
     ctx.printer().note(&done.to_string());
     Ok(Outcome::Done)

@@ -20,6 +20,7 @@ use super::credentials::{Credentials, Secret, check_identity, impersonation, pem
 use super::error::Error;
 use super::kubeconfig::Files;
 use super::proxy;
+use super::server_time::ServerTime;
 use super::timing::Timing;
 use super::user::{has_credentials, override_credentials};
 
@@ -89,6 +90,8 @@ pub(super) struct Target {
     pub(super) request_timeout: Option<Duration>,
     /// Limits of everything else.
     pub(super) timing: Timing,
+    /// What answers say of the time.
+    pub(super) server_time: ServerTime,
 }
 
 impl Connection {
@@ -187,6 +190,7 @@ impl Connection {
             context,
             request_timeout: self.request_timeout.filter(|limit| !limit.is_zero()),
             timing: Timing::default(),
+            server_time: ServerTime::default(),
         })
     }
 

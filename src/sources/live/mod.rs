@@ -21,6 +21,7 @@ pub(crate) mod probe;
 mod proxy;
 mod request;
 mod rights;
+mod server_time;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ mod watch;
 mod write;
 mod writer;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::{join_all, try_join, try_join3};
@@ -41,17 +43,20 @@ pub use self::credentials::Secret;
 pub use self::error::Error;
 pub(crate) use self::proxy::check_proxy;
 pub use self::rights::{MissingRights, Right};
+pub use self::server_time::ServerTime;
 pub use self::snapshot::{SnapshotRequest, Taken};
-pub use self::watch::{Watch, Watched};
+pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
 pub use self::writer::Writer;
 
 use self::connect::Target;
 use self::discovery::{Served, Serving};
 use self::list::{Listed, Meter, Sink};
-use super::decode::{Decoder, name_of};
+use super::decode::{Decoder, key_of, name_of};
 use super::gates::VersionSettings;
 use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
-use crate::model::{Cluster, ClusterBuilder, Environment, Gap, Kind, Object, SchedulerProfile, Str, Time};
+use crate::model::{
+    Cluster, ClusterBuilder, Environment, Gap, Key, Kind, Object, SchedulerProfile, Str, Time,
+};
 
 /// A cluster behind its API server.
 #[derive(Clone)]
@@ -86,6 +91,11 @@ impl Live {
     /// Address of the API server, without user, password and query.
     pub fn server(&self) -> &str {
         &self.target.server
+    }
+
+    /// The time by the server's clock, as far as its answers tell it.
+    pub fn server_time(&self) -> &ServerTime {
+        &self.target.server_time
     }
 
     /// What the cluster is called for people: its context, else its address.
@@ -403,6 +413,15 @@ struct Objects {
     objects: Vec<Object>,
     problems: Vec<Problem>,
     broken: u64,
+    unread: Unread,
+}
+
+/// Which objects of a list could not be read.
+#[derive(Default)]
+struct Unread {
+    keys: BTreeSet<Key>,
+    /// Whether there are some whose name could not be read either.
+    nameless: bool,
 }
 
 /// Problems of a list that are described one by one. The others are counted.
@@ -417,6 +436,7 @@ impl Objects {
             objects: Vec::new(),
             problems: Vec::new(),
             broken: 0,
+            unread: Unread::default(),
         }
     }
 
@@ -440,6 +460,10 @@ impl Sink for Objects {
         {
             Ok(object) => self.objects.push(object),
             Err(error) => {
+                match key_of(json).filter(|key| !key.name.is_empty()) {
+                    Some(key) => drop(self.unread.keys.insert(key)),
+                    None => self.unread.nameless = true,
+                }
                 let name = name_of(json, self.kind);
                 self.problem(name, error.to_string());
             }
@@ -447,6 +471,7 @@ impl Sink for Objects {
     }
 
     fn bad(&mut self, index: u64, message: String) {
+        self.unread.nameless = true;
         self.problem(Some(format!("item {index}")), message);
     }
 }

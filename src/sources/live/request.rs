@@ -96,6 +96,8 @@ impl Target {
             .map_err(|_| timed_out())?
             .map_err(|error| Error::transport(&error, &self.server, what))?;
         let (head, body) = response.into_parts();
+        self.server_time.note(tokio::time::Instant::now(), &head.headers);
+        tracing::trace!(what, status = head.status.as_u16(), "request");
         let answer = Answer {
             status: head.status,
             headers: head.headers,
@@ -250,6 +252,14 @@ impl Patience {
         self.delay *= 2;
         Ok(())
     }
+}
+
+/// A pause between a half and the whole of `longest`, so that those who failed together do not come back together.
+pub(super) fn jittered(longest: Duration) -> Duration {
+    use std::hash::BuildHasher as _;
+    // The standard library's hasher is keyed at random, which is all the chance that is needed.
+    let random = std::hash::RandomState::new().hash_one(0_u8) as u32;
+    longest.mul_f64(0.5 + f64::from(random) / f64::from(u32::MAX) / 2.0)
 }
 
 /// The server's own words for a refusal, from a `Status` object or from plain text.

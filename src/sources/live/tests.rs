@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::timing::Timing;
-use super::{Connection, Error, Live};
-use crate::model::Kind;
+use super::{Connection, Error, Live, Persistence, Watched};
+use crate::model::{Change, Kind};
 use crate::sources::gates::VersionSettings;
 use crate::sources::needs::{Loaded, Needs, Unobserved};
 
@@ -109,6 +109,9 @@ const QUICK: Timing = Timing {
     first_byte: Duration::from_millis(300),
     pause: Duration::from_millis(300),
     watch_pause: Duration::from_millis(300),
+    watch_opens: Duration::from_millis(300),
+    lasting_watch_pause: Duration::from_millis(300),
+    unauthorized: Duration::from_millis(100),
     patience: Duration::from_millis(20),
     first_delay: Duration::from_millis(1),
     longest_delay: Duration::from_millis(2),
@@ -325,15 +328,62 @@ fn where_only_a_namespace_may_be_read_it_is_and_the_rest_is_a_gap() {
     assert!(loaded.cluster.gap(Kind::ResourceClaim, "default").is_none());
 }
 
+/// One event of a watch.
+fn event(type_: &str, name: &str, version: u32) -> String {
+    format!(
+        "{{\"type\":\"{type_}\",\"object\":{{\"metadata\":{{\"namespace\":\"default\",\"name\":\"{name}\",\
+         \"resourceVersion\":\"{version}\"}}}}}}\n"
+    )
+}
+
+/// The first `count` things that a watch of claims tells after a load, and how it ended if it did.
+fn watched(address: &str, persistence: Persistence, count: usize) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let live = connect(address).await.unwrap();
+        let needs = claims();
+        let read_at = "2026-11-21T00:00:00Z".parse().unwrap();
+        let loaded = live
+            .load(&needs, &VersionSettings::default(), read_at, Arc::new(Unobserved))
+            .await
+            .unwrap();
+        let mut watch = live
+            .watch(&needs, &loaded.cluster, &loaded.resource_versions, persistence)
+            .await
+            .unwrap();
+        let mut told = Vec::new();
+        while told.len() < count {
+            match watch.next(Duration::ZERO).await {
+                Ok(Watched::Changes(changes)) => {
+                    told.extend(changes.into_iter().map(|change| match change {
+                        Change::Put(object) => format!("put {}", object.metadata().name),
+                        Change::Delete(_, key) => format!("delete {}", key.name),
+                    }));
+                }
+                Ok(Watched::Unreadable(object)) => {
+                    told.push(format!("unreadable {}", object.name.unwrap_or_default()));
+                }
+                Ok(Watched::Trouble(trouble)) => {
+                    let refused = if trouble.refused { "refused" } else { "trouble" };
+                    told.push(format!("{refused}: {}", trouble.message));
+                }
+                Ok(Watched::InStep(kind)) => told.push(format!("in step: {kind}")),
+                Err(error) => {
+                    told.push(format!("end: {error}"));
+                    break;
+                }
+            }
+        }
+        told
+    })
+}
+
 #[test]
 fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
     let lists = AtomicUsize::new(0);
-    let event = |type_: &str, name: &str, version: u32| {
-        format!(
-            "{{\"type\":\"{type_}\",\"object\":{{\"metadata\":{{\"namespace\":\"default\",\"name\":\"{name}\",\
-             \"resourceVersion\":\"{version}\"}}}}}}\n"
-        )
-    };
     let (address, log) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {
         Some((_, "7")) => Reply::Cut(event("ADDED", "b", 8) + r#"{"type":"MODI"#),
         Some((_, "8")) => Reply::Cut(event("DELETED", "a", 9)),
@@ -349,40 +399,143 @@ fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
                 {"metadata":{"namespace":"default","name":"c","resourceVersion":"15"}}]}"#,
         ),
     });
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let told = runtime.block_on(async {
-        let live = connect(&address).await.unwrap();
-        let needs = claims();
-        let read_at = "2026-11-21T00:00:00Z".parse().unwrap();
-        let loaded = live
-            .load(&needs, &VersionSettings::default(), read_at, Arc::new(Unobserved))
-            .await
-            .unwrap();
-        let mut watch = live
-            .watch(&needs, &loaded.cluster, &loaded.resource_versions)
-            .await
-            .unwrap();
-        let mut told = Vec::new();
-        while told.len() < 4 {
-            match watch.next(Duration::ZERO).await.unwrap() {
-                super::Watched::Changes(changes) => {
-                    told.extend(changes.into_iter().map(|change| match change {
-                        crate::model::Change::Put(object) => format!("put {}", object.metadata().name),
-                        crate::model::Change::Delete(_, key) => format!("delete {}", key.name),
-                    }));
-                }
-                super::Watched::Trouble(message) => told.push(message),
-            }
-        }
-        told
-    });
     assert_eq!(
-        told,
-        ["put b", "delete a", "put c", "delete b"],
+        watched(&address, Persistence::UntilRefused, 5),
+        ["in step: ResourceClaim", "put b", "delete a", "put c", "delete b"],
         "{:?}",
         log.lock().unwrap()
+    );
+}
+
+/// Rights come and go, and a server that starts knows neither its users nor what it serves. Nothing of that means that objects are gone.
+#[test]
+fn a_watch_that_lasts_survives_every_refusal_and_any_other_ends_with_it() {
+    let refusals = [
+        (403, "resourceclaims is forbidden"),
+        (404, "the server could not find the requested resource"),
+        (401, "Unauthorized"),
+        (503, "starting"),
+    ];
+    let asked = Arc::new(AtomicUsize::new(0));
+    let script = move |path: &str, before: usize| {
+        let is_first_list = !path.contains("resourceVersion=") && before == 0;
+        if is_first_list {
+            return json(CLAIMS);
+        }
+        match refusals.get(asked.fetch_add(1, Ordering::Relaxed)) {
+            Some((code, message)) => refusal(*code, "", message),
+            None if path.contains("resourceVersion=") => Reply::Cut(event("ADDED", "b", 8)),
+            None => json(CLAIMS),
+        }
+    };
+    let (address, _) = serve(script.clone());
+    let what = "resourceclaims.resource.k8s.io";
+    assert_eq!(
+        watched(&address, Persistence::Lasting, 5),
+        [
+            format!("refused: cannot watch {what}: resourceclaims is forbidden"),
+            format!("refused: cannot list {what}: the server could not find the requested resource"),
+            format!("refused: the API server `{address}` does not accept the credentials: Unauthorized"),
+            // The list is asked for again by itself when the server is only starting.
+            "in step: ResourceClaim".to_owned(),
+            "put b".to_owned(),
+        ]
+    );
+    for (code, message) in refusals.into_iter().take(3) {
+        let (address, _) = serve(move |path, _| {
+            if path.contains("resourceVersion=") {
+                refusal(code, "", message)
+            } else {
+                json(CLAIMS)
+            }
+        });
+        let told = watched(&address, Persistence::UntilRefused, 2);
+        assert!(
+            told.len() == 1 && told[0].starts_with("end: ") && told[0].ends_with(message),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn credentials_that_stay_refused_end_the_watch() {
+    let (address, _) = serve(|path, _| {
+        if path.contains("resourceVersion=") {
+            refusal(401, "", "Unauthorized")
+        } else {
+            json(CLAIMS)
+        }
+    });
+    // The list that follows a refusal is granted, and so the time begins anew.
+    let told = watched(&address, Persistence::Lasting, 1);
+    assert!(told[0].starts_with("refused: "), "{told:?}");
+
+    let (address, _) = serve(|path, before| match (path.contains("resourceVersion="), before) {
+        (false, 0) => json(CLAIMS),
+        _ => refusal(401, "", "Unauthorized"),
+    });
+    let told = watched(&address, Persistence::Lasting, 5);
+    assert_eq!(told.len(), 2, "the same trouble is told once: {told:?}");
+    assert!(told[0].starts_with("refused: "), "{told:?}");
+    assert!(
+        told[1].ends_with("does not accept the credentials: Unauthorized"),
+        "{told:?}"
+    );
+    assert!(told[1].starts_with("end: "), "{told:?}");
+}
+
+#[test]
+fn a_lasting_watch_that_is_silent_for_too_long_is_given_up_for_another() {
+    let (address, _) = serve(
+        |path, before| match (path.rsplit_once("resourceVersion="), before) {
+            (None, _) => json(CLAIMS),
+            (Some((_, "7")), 0) => Reply::Stall(event("ADDED", "b", 8)),
+            (Some((_, "8")), 0) => Reply::Silence,
+            _ => Reply::Cut(event("ADDED", "c", 9)),
+        },
+    );
+    let silence = "trouble: cannot watch resourceclaims.resource.k8s.io: no answer for 1 s";
+    assert_eq!(
+        watched(&address, Persistence::Lasting, 5),
+        [
+            "in step: ResourceClaim",
+            "put b",
+            silence,
+            "in step: ResourceClaim",
+            "put c"
+        ]
+    );
+}
+
+#[test]
+fn an_object_that_cannot_be_read_is_told_and_what_was_known_of_it_stays() {
+    let broken = r#"{"metadata":{"namespace":"default","name":"a","resourceVersion":"8"},"spec":{"devices":{"requests":"all"}}}"#;
+    let lists = AtomicUsize::new(0);
+    let (address, _) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {
+        Some((_, "7")) => Reply::Cut(format!(
+            "{{\"type\":\"MODIFIED\",\"object\":{broken}}}\n{{\"type\":\"ADDED\"}}\n{}",
+            event("ADDED", "b", 9)
+        )),
+        Some((_, "9")) => refusal(410, "", "too old"),
+        Some((_, "20")) => Reply::Cut(format!("{{\"type\":\"DELETED\",\"object\":{broken}}}\n")),
+        Some(_) => Reply::Silence,
+        None if lists.fetch_add(1, Ordering::Relaxed) == 0 => json(CLAIMS),
+        None => json(&format!(
+            r#"{{"kind":"ResourceClaimList","metadata":{{"resourceVersion":"20"}},"items":[{broken}]}}"#
+        )),
+    });
+    assert_eq!(
+        watched(&address, Persistence::Lasting, 7),
+        [
+            "in step: ResourceClaim",
+            "put b",
+            "unreadable ResourceClaim/default/a",
+            "unreadable ",
+            // A new list, in which only `b` is missing.
+            "delete b",
+            "unreadable ResourceClaim/default/a",
+            // However broken it is, it is gone.
+            "delete a",
+        ]
     );
 }

@@ -11,6 +11,12 @@ pub(super) struct Timing {
     pub(super) pause: Duration,
     /// The same within a watch, which is quiet when nothing happens; bookmarks come about once a minute.
     pub(super) watch_pause: Duration,
+    /// Until a watch that lasts begins.
+    pub(super) watch_opens: Duration,
+    /// Until the server goes on within a watch that lasts: it is asked to end such a watch earlier than this.
+    pub(super) lasting_watch_pause: Duration,
+    /// How long a watch that lasts is tried with credentials that are refused.
+    pub(super) unauthorized: Duration,
     /// How long transient refusals are answered with another try. A server that cannot decode an object refuses for ever, so this
     /// bounds how long a user waits for the news.
     pub(super) patience: Duration,
@@ -26,6 +32,9 @@ impl Default for Timing {
             first_byte: Duration::from_secs(70),
             pause: Duration::from_secs(30),
             watch_pause: Duration::from_secs(150),
+            watch_opens: Duration::from_secs(30),
+            lasting_watch_pause: Duration::from_secs(40),
+            unauthorized: Duration::from_secs(300),
             patience: Duration::from_secs(10),
             first_delay: Duration::from_millis(200),
             longest_delay: Duration::from_secs(3),

@@ -3,23 +3,26 @@
 //! Each kind has a task of its own that keeps one watch open: it continues where the load or the last event ended, reconnects when the
 //! connection ends, and lists anew when the server no longer knows the version it would continue from (410). What a new list
 //! differs in from what was known is handed out like any other change, so the consumer sees one continuous story.
+//!
+//! What a watch does where it is refused is for its user to say: see [`Persistence`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::connect::Target;
 use super::discovery::{Serving, discover};
 use super::error::Error;
 use super::list::{self, Meter};
-use super::request::JSON;
-use super::{Live, Objects};
+use super::request::{JSON, jittered};
+use super::{Live, Objects, Unread};
 use crate::model::{Change, Cluster, Key, Kind, Object, Str};
-use crate::sources::decode::Decoder;
+use crate::sources::decode::{Decoder, key_of, name_of};
 use crate::sources::files::{JsonEvent, JsonItems, JsonLimits};
 use crate::sources::needs::{Needs, Unobserved, Want};
 
@@ -27,19 +30,93 @@ use crate::sources::needs::{Needs, Unobserved, Want};
 /// a load balancer.
 const WATCH_SECONDS: u32 = 300;
 
+/// The same for a watch that lasts. Two seconds before the end the server sends a bookmark, so that a watch which is silent for longer
+/// than this has lost its connection, whatever lies between here and the server: proxies hide a dead server from what TCP can tell.
+const LASTING_SECONDS: u32 = 30;
+
 /// Changes that wait for the consumer.
 const WAITING: usize = 1024;
 
 /// Longest pause between tries to reconnect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+/// The same for a watch that lasts, which is to be in step soon after the server is back.
+const LONGEST_LASTING_PAUSE: Duration = Duration::from_secs(5);
+
+/// A watch that lived for less than this, and told nothing, is asked for again with growing pauses.
+const BRIEF: Duration = Duration::from_millis(500);
+
+/// What becomes of a watch that the server refuses: for the credentials, for a right, or as it does not serve the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    /// It ends with the error, so that its user sees at once what is missing.
+    UntilRefused,
+    /// It goes on with pauses, and what is known stays known. Only credentials that are refused for five minutes on end are an error. A
+    /// dead connection is noticed within 45 seconds.
+    Lasting,
+}
+
+impl Persistence {
+    fn seconds(self) -> u32 {
+        match self {
+            Self::UntilRefused => WATCH_SECONDS,
+            Self::Lasting => LASTING_SECONDS,
+        }
+    }
+
+    fn longest_pause(self) -> Duration {
+        match self {
+            Self::UntilRefused => LONGEST_PAUSE,
+            Self::Lasting => LONGEST_LASTING_PAUSE,
+        }
+    }
+}
+
 /// What a watch has to tell.
 #[derive(Clone, Debug)]
 pub enum Watched {
     /// Something changed; several changes that came together are told together.
     Changes(Vec<Change>),
-    /// The watch is interrupted and will go on by itself.
-    Trouble(String),
+    /// An object cannot be read. What was known of it stays.
+    Unreadable(Unreadable),
+    /// The watch of a kind is interrupted and will go on by itself. The same trouble is told once, until the watch is in step again.
+    Trouble(Trouble),
+    /// The watch of a kind is open, for the first time or again.
+    InStep(Kind),
+}
+
+/// An object that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name, if that can be read.
+    pub name: Option<String>,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { kind, name, reason } = self;
+        match name {
+            Some(name) => write!(f, "`{name}`: {reason}"),
+            None => write!(f, "an object of {}: {reason}", list::resource(*kind)),
+        }
+    }
+}
+
+/// An interruption of a watch.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    /// Whose watch.
+    pub kind: Kind,
+    /// What happened.
+    pub message: String,
+    /// When the server last said something of this kind.
+    pub since: Instant,
+    /// Whether the server refuses the watch, so that waiting alone does not help.
+    pub refused: bool,
 }
 
 /// Watches over some kinds. They end when it is dropped.
@@ -47,31 +124,43 @@ pub struct Watch {
     inbox: mpsc::Receiver<Result<Watched, Error>>,
     /// Changes that were received and not handed out yet.
     held: Vec<Change>,
+    /// What was received after them, and is no change.
+    after: Option<Result<Watched, Error>>,
+    kinds: BTreeSet<Kind>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Watch {
+    /// The kinds that are watched: what was loaded and is served.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> {
+        self.kinds.iter().copied()
+    }
+
     /// Waits for the next change, and for those that follow it within `settle`. Who stops waiting loses nothing: it is told the next time.
     ///
     /// # Errors
-    /// When the watch cannot go on: the credentials are no longer accepted, or the right to watch is missing.
+    /// When the watch cannot go on, see [`Persistence`].
     pub async fn next(&mut self, settle: Duration) -> Result<Watched, Error> {
         if self.held.is_empty() {
-            let Some(first) = self.inbox.recv().await else {
-                // Every task ended, which they do only with an error, which was told.
-                return std::future::pending().await;
+            let told = match self.after.take() {
+                Some(told) => told,
+                None => match self.inbox.recv().await {
+                    Some(told) => told,
+                    // Every task ended, which they do only with an error, which was told.
+                    None => return std::future::pending().await,
+                },
             };
-            match first? {
+            match told? {
                 Watched::Changes(changes) => self.held = changes,
-                trouble @ Watched::Trouble(_) => return Ok(trouble),
+                other => return Ok(other),
             }
         }
         tokio::time::sleep(settle).await;
-        while self.held.len() < WAITING {
+        while self.held.len() < WAITING && self.after.is_none() {
             match self.inbox.try_recv() {
                 Ok(Ok(Watched::Changes(more))) => self.held.extend(more),
-                Ok(Ok(Watched::Trouble(_))) | Err(_) => break,
-                Ok(Err(error)) => return Err(error),
+                Ok(other) => self.after = Some(other),
+                Err(_) => break,
             }
         }
         Ok(Watched::Changes(std::mem::take(&mut self.held)))
@@ -96,10 +185,12 @@ impl Live {
         needs: &Needs,
         cluster: &Cluster,
         versions: &BTreeMap<Kind, String>,
+        persistence: Persistence,
     ) -> Result<Watch, Error> {
         let served = discover(&self.target, &needs.kind_set()).await?;
         let (sender, inbox) = mpsc::channel(WAITING);
         let mut tasks = Vec::new();
+        let mut kinds = BTreeSet::new();
         for (kind, want) in needs.wants() {
             // What could not be listed cannot be watched either.
             let Some(resource_version) = versions.get(&kind) else {
@@ -115,21 +206,33 @@ impl Live {
             {
                 want.namespace = Some(gap.except.to_string());
             }
+            kinds.insert(kind);
             let mut watcher = Watcher {
                 target: self.target.clone(),
+                persistence,
                 kind,
                 version,
                 want,
                 decoder: Decoder::default(),
                 known: cluster.versions(kind),
                 resource_version: resource_version.clone(),
+                standing: Standing::Unopened,
+                contact: Instant::now(),
+                unauthorized: None,
                 sender: sender.clone(),
             };
-            tasks.push(tokio::spawn(async move { watcher.run().await }));
+            tasks.push(tokio::spawn(async move {
+                // What ends the watch is told; where nobody listens any more there is nothing to tell.
+                if let Err(Over::Failed(error)) = watcher.run().await {
+                    _ = watcher.sender.send(Err(error)).await;
+                }
+            }));
         }
         Ok(Watch {
             inbox,
             held: Vec::new(),
+            after: None,
+            kinds,
             tasks,
         })
     }
@@ -138,6 +241,7 @@ impl Live {
 /// One watch.
 struct Watcher {
     target: Target,
+    persistence: Persistence,
     kind: Kind,
     version: &'static str,
     want: Want,
@@ -145,7 +249,20 @@ struct Watcher {
     /// Every object that the consumer knows of, with its version.
     known: BTreeMap<Key, Str>,
     resource_version: String,
+    standing: Standing,
+    /// When the server last said something.
+    contact: Instant,
+    /// Since when the credentials are refused.
+    unauthorized: Option<Instant>,
     sender: mpsc::Sender<Result<Watched, Error>>,
+}
+
+/// What was told last.
+#[derive(PartialEq, Eq)]
+enum Standing {
+    Unopened,
+    InStep,
+    Trouble(String),
 }
 
 /// Why a watch ended.
@@ -154,61 +271,128 @@ enum End {
     Closed,
     /// The server no longer knows the version.
     Expired,
-    /// No task listens.
-    Unwanted,
     /// Something failed.
     Failed(Error),
 }
 
+/// Why there will be no further watch.
+enum Over {
+    /// No task listens.
+    Unwanted,
+    /// It cannot go on.
+    Failed(Error),
+}
+
+/// What came of a piece of a watch.
+#[derive(Default)]
+struct Taken {
+    changes: Vec<Change>,
+    unreadable: Vec<Unreadable>,
+    /// Why there will be no more.
+    end: Option<End>,
+}
+
 impl Watcher {
-    async fn run(&mut self) {
-        let mut delay = self.target.timing.first_delay;
+    async fn run(&mut self) -> Result<(), Over> {
+        let timing = self.target.timing;
+        let longest = self.persistence.longest_pause();
+        let mut delay = timing.first_delay;
         let mut must_list = false;
         loop {
-            let begin = tokio::time::Instant::now();
-            let end = if must_list {
-                self.list_anew().await
+            let begin = Instant::now();
+            let (end, told) = if must_list {
+                (self.list_anew().await?, false)
             } else {
-                self.follow().await
+                self.follow().await?
             };
+            if !must_list && (told || begin.elapsed() > BRIEF) && !matches!(end, End::Failed(_)) {
+                delay = timing.first_delay;
+            }
+            let mut asked = Duration::ZERO;
             match end {
-                End::Closed => {
+                End::Closed if must_list => {
+                    // What is listed is followed at once.
                     must_list = false;
-                    if begin.elapsed() > LONGEST_PAUSE {
-                        delay = self.target.timing.first_delay;
-                        continue;
-                    }
-                    // Whatever ends watches at once must not be asked without a pause.
-                }
-                End::Expired => {
-                    must_list = true;
                     continue;
                 }
-                End::Unwanted => return,
+                // The server ended it at the time that was asked for.
+                End::Closed if begin.elapsed() > longest => continue,
+                // Whatever ends watches early must not be asked without a pause.
+                End::Closed => {}
+                End::Expired => must_list = true,
                 End::Failed(error) => {
-                    let lost = matches!(
-                        error,
-                        Error::Unauthorized { .. }
-                            | Error::Credentials { .. }
-                            | Error::Refused { code: 403 | 404, .. }
-                    );
-                    let told = if lost {
-                        Err(error)
-                    } else {
-                        Ok(Watched::Trouble(error.to_string()))
-                    };
-                    if self.sender.send(told).await.is_err() || lost {
-                        return;
+                    must_list |= !goes_on_after(&error);
+                    if let Error::Refused { retry_after, .. } = &error {
+                        asked = retry_after.unwrap_or_default();
                     }
+                    self.fail(error).await?;
                 }
             }
-            tokio::time::sleep(delay).await;
-            delay = (delay * 2).min(LONGEST_PAUSE);
+            tokio::time::sleep(jittered(delay.max(asked).min(longest))).await;
+            delay = (delay * 2).min(longest);
         }
     }
 
-    /// Keeps one watch open until it ends.
-    async fn follow(&mut self) -> End {
+    /// Takes note of an error, and tells of it.
+    async fn fail(&mut self, error: Error) -> Result<(), Over> {
+        let unknown = matches!(
+            error,
+            Error::Unauthorized { .. } | Error::Credentials { .. } | Error::Plugin { .. }
+        );
+        let refused = unknown || matches!(error, Error::Refused { code: 403 | 404, .. });
+        if refused && self.persistence == Persistence::UntilRefused {
+            return Err(Over::Failed(error));
+        }
+        if unknown {
+            let since = *self.unauthorized.get_or_insert_with(Instant::now);
+            if since.elapsed() >= self.target.timing.unauthorized {
+                return Err(Over::Failed(error));
+            }
+        } else if matches!(error, Error::Refused { .. }) {
+            // Whoever is refused something else is known.
+            self.unauthorized = None;
+        }
+        if matches!(error, Error::Refused { code: 404, .. }) {
+            self.find_version().await;
+        }
+        let standing = Standing::Trouble(error.to_string());
+        if self.standing == standing {
+            return Ok(());
+        }
+        self.standing = standing;
+        let trouble = Trouble {
+            kind: self.kind,
+            message: error.to_string(),
+            since: self.contact,
+            refused,
+        };
+        self.tell(Watched::Trouble(trouble)).await
+    }
+
+    /// Where the kind is served in another version by now, as after an upgrade, that one is asked for from here on.
+    async fn find_version(&mut self) {
+        // What cannot be found out now is tried with the next refusal.
+        let served = discover(&self.target, &BTreeSet::from([self.kind])).await;
+        if let Ok(served) = served
+            && let Serving::Version(version) = served.kind(self.kind)
+        {
+            self.version = version;
+        }
+    }
+
+    async fn tell(&self, watched: Watched) -> Result<(), Over> {
+        let sent = self.sender.send(Ok(watched)).await;
+        sent.map_err(|_| Over::Unwanted)
+    }
+
+    /// The server said something.
+    fn heard(&mut self) {
+        self.contact = Instant::now();
+        self.unauthorized = None;
+    }
+
+    /// Keeps one watch open until it ends; and whether it told something.
+    async fn follow(&mut self) -> Result<(End, bool), Over> {
         let path = list::path(
             self.kind,
             self.version,
@@ -216,58 +400,107 @@ impl Watcher {
             &self.want,
         );
         let separator = if path.contains('?') { '&' } else { '?' };
+        let seconds = self.persistence.seconds();
         let path = format!(
-            "{path}{separator}watch=true&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={}",
+            "{path}{separator}watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}",
             self.resource_version
         );
         let what = format!("watch {}", list::resource(self.kind));
-        let mut answer = match self.target.open(&path, JSON, &what).await {
-            Ok(answer) => answer.with_pause(self.target.timing.watch_pause),
-            Err(Error::Refused { code: 410, .. }) => return End::Expired,
-            Err(error) => return End::Failed(error),
+        let timing = self.target.timing;
+        let (limit, pause) = match self.persistence {
+            Persistence::UntilRefused => (timing.first_byte, timing.watch_pause),
+            Persistence::Lasting => (timing.watch_opens, timing.lasting_watch_pause),
         };
+        let opening = tokio::time::timeout(limit, self.target.open(&path, JSON, &what)).await;
+        let opened = opening.unwrap_or_else(|_| {
+            Err(Error::TimedOut {
+                what: what.clone(),
+                after: limit,
+            })
+        });
+        let mut answer = match opened {
+            Ok(answer) => answer.with_pause(pause),
+            Err(Error::Refused { code: 410, .. }) => return Ok((End::Expired, false)),
+            Err(error) => return Ok((End::Failed(error), false)),
+        };
+        self.heard();
+        if self.standing != Standing::InStep {
+            self.standing = Standing::InStep;
+            self.tell(Watched::InStep(self.kind)).await?;
+        }
         let mut events = JsonItems::new(JsonLimits::default());
+        let mut told = false;
         loop {
             let piece = match answer.next().await {
                 Ok(Some(piece)) => piece,
+                // Within the time that a lasting watch has, a server says something.
+                Err(error @ Error::TimedOut { .. })
+                    if self.persistence == Persistence::Lasting && self.contact.elapsed() >= pause =>
+                {
+                    return Ok((End::Failed(error), told));
+                }
                 // Watches end all the time, in the middle of an event too; what was not seen is sent again.
-                Ok(None) | Err(Error::Cut { .. } | Error::TimedOut { .. }) => return End::Closed,
-                Err(error) => return End::Failed(error),
+                Ok(None) | Err(Error::Cut { .. } | Error::TimedOut { .. }) => return Ok((End::Closed, told)),
+                Err(error) => return Ok((End::Failed(error), told)),
             };
-            let (changes, end) = self.take(&mut events, &piece);
-            if !changes.is_empty() && self.sender.send(Ok(Watched::Changes(changes))).await.is_err() {
-                return End::Unwanted;
-            }
+            self.heard();
+            let Taken {
+                changes,
+                unreadable,
+                end,
+            } = self.take(&mut events, &piece);
+            told |= !changes.is_empty();
+            self.hand_out(changes, unreadable).await?;
             if let Some(end) = end {
-                return end;
+                return Ok((end, told));
             }
         }
     }
 
-    /// The changes in a piece of the answer, and why there will be no more.
-    fn take(&mut self, events: &mut JsonItems, piece: &[u8]) -> (Vec<Change>, Option<End>) {
-        let mut changes = Vec::new();
+    async fn hand_out(&self, changes: Vec<Change>, unreadable: Vec<Unreadable>) -> Result<(), Over> {
+        if !changes.is_empty() {
+            self.tell(Watched::Changes(changes)).await?;
+        }
+        for object in unreadable {
+            self.tell(Watched::Unreadable(object)).await?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, events: &mut JsonItems, piece: &[u8]) -> Taken {
+        let mut taken = Taken::default();
         let mut feed = events.feed(piece);
         loop {
             match feed.next_event() {
-                Ok(None) => return (changes, None),
-                Ok(Some(JsonEvent::Item(item))) => match self.event(item.json) {
-                    Ok(change) => changes.extend(change),
-                    Err(end) => return (changes, Some(end)),
-                },
-                Ok(Some(JsonEvent::Bad { .. } | JsonEvent::ListEnd(_))) => {}
+                Ok(None) => return taken,
+                Ok(Some(JsonEvent::Item(item))) => {
+                    self.event(item.json, &mut taken);
+                    if taken.end.is_some() {
+                        return taken;
+                    }
+                }
+                Ok(Some(JsonEvent::Bad { reason, .. })) => {
+                    taken.unreadable.push(Unreadable {
+                        kind: self.kind,
+                        name: None,
+                        reason: reason.to_string(),
+                    });
+                }
+                Ok(Some(JsonEvent::ListEnd(_))) => {}
                 Err(error) => {
-                    let error = Error::Cut {
+                    // To continue from the same version would bring the same again.
+                    taken.end = Some(End::Failed(Error::Foreign {
                         what: format!("watch {}", list::resource(self.kind)),
+                        server: self.target.server.clone(),
                         message: error.to_string(),
-                    };
-                    return (changes, Some(End::Failed(error)));
+                    }));
+                    return taken;
                 }
             }
         }
     }
 
-    fn event(&mut self, json: &[u8]) -> Result<Option<Change>, End> {
+    fn event(&mut self, json: &[u8], taken: &mut Taken) {
         #[derive(Deserialize)]
         struct Event<'a> {
             #[serde(rename = "type", borrow)]
@@ -281,45 +514,68 @@ impl Watcher {
             code: u16,
             message: String,
         }
-        let Ok(event) = serde_json::from_slice::<Event<'_>>(json) else {
-            return Ok(None);
+        let event = match serde_json::from_slice::<Event<'_>>(json) {
+            Ok(event) => event,
+            Err(error) => {
+                taken.unreadable.push(self.unreadable(json, error.to_string()));
+                return;
+            }
         };
         let object = event.object.get().as_bytes();
         match &*event.type_ {
             "ERROR" => {
                 let Status { code, message } = serde_json::from_slice(object).unwrap_or_default();
-                if code == 410 {
-                    return Err(End::Expired);
-                }
                 let what = format!("watch {}", list::resource(self.kind));
-                Err(End::Failed(Error::Refused {
-                    what,
-                    code,
-                    message,
-                    retry_after: None,
-                }))
+                taken.end = Some(match code {
+                    410 => End::Expired,
+                    _ => End::Failed(Error::Refused {
+                        what,
+                        code,
+                        message,
+                        retry_after: None,
+                    }),
+                });
             }
-            "BOOKMARK" => {
+            "BOOKMARK" => self.note_version(object),
+            "DELETED" => {
                 self.note_version(object);
-                Ok(None)
-            }
-            type_ => {
-                self.note_version(object);
-                // An object that cannot be read stays what it was; a load would name it.
-                let Ok(object) = self
-                    .decoder
-                    .decode(self.kind, self.kind.group(), self.version, object)
-                else {
-                    return Ok(None);
-                };
-                let key = object.metadata().key();
-                if type_ == "DELETED" {
-                    self.known.remove(&key);
-                    return Ok(Some(Change::Delete(self.kind, key)));
+                // Its name is all that counts, however broken the rest is.
+                match key_of(object).filter(|key| !key.name.is_empty()) {
+                    Some(key) => {
+                        self.known.remove(&key);
+                        taken.changes.push(Change::Delete(self.kind, key));
+                    }
+                    None => taken
+                        .unreadable
+                        .push(self.unreadable(object, "has no name".to_owned())),
                 }
-                self.known.insert(key, object.metadata().resource_version.clone());
-                Ok(Some(Change::Put(object)))
             }
+            _ => {
+                self.note_version(object);
+                let decoded = self
+                    .decoder
+                    .decode(self.kind, self.kind.group(), self.version, object);
+                match decoded {
+                    Ok(object) => {
+                        let metadata = object.metadata();
+                        self.known
+                            .insert(metadata.key(), metadata.resource_version.clone());
+                        taken.changes.push(Change::Put(object));
+                    }
+                    Err(error) => {
+                        // It is there, and was not known before; a new list must not take it for gone, nor for known.
+                        taken.unreadable.push(self.unreadable(object, error.to_string()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn unreadable(&self, json: &[u8], reason: String) -> Unreadable {
+        Unreadable {
+            kind: self.kind,
+            name: name_of(json, self.kind),
+            reason,
         }
     }
 
@@ -340,7 +596,7 @@ impl Watcher {
     }
 
     /// Lists everything and tells what differs from what is known.
-    async fn list_anew(&mut self) -> End {
+    async fn list_anew(&mut self) -> Result<End, Over> {
         let namespace = self.want.namespace.as_deref();
         let path = list::path(self.kind, self.version, namespace, &self.want);
         let what = list::name(self.kind, namespace);
@@ -348,19 +604,46 @@ impl Watcher {
         let sink = || Objects::new(self.kind, self.version);
         let listed = match list::list(&self.target, &path, &what, &meter, sink).await {
             Ok(listed) => listed,
-            Err(error) => return End::Failed(error),
+            Err(error) => return Ok(End::Failed(error)),
         };
+        self.heard();
         self.resource_version = listed.resource_version;
-        let changes = difference(self.kind, &mut self.known, listed.sink.objects);
-        if !changes.is_empty() && self.sender.send(Ok(Watched::Changes(changes))).await.is_err() {
-            return End::Unwanted;
-        }
-        End::Closed
+        let Objects {
+            objects,
+            problems,
+            unread,
+            ..
+        } = listed.sink;
+        let changes = difference(self.kind, &mut self.known, objects, &unread);
+        let unreadable = problems.into_iter().map(|problem| Unreadable {
+            kind: self.kind,
+            name: problem.object,
+            reason: problem.message,
+        });
+        self.hand_out(changes, unreadable.collect()).await?;
+        Ok(End::Closed)
     }
 }
 
-/// What changed between the `known` objects and `objects`, which are known afterwards.
-fn difference(kind: Kind, known: &mut BTreeMap<Key, Str>, objects: Vec<Object>) -> Vec<Change> {
+/// Whether a watch goes on where it was after this error. After any other everything is listed.
+fn goes_on_after(error: &Error) -> bool {
+    match error {
+        Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. } => true,
+        // A server whose storage was set back knows only older versions.
+        Error::Refused { code, message, .. } => {
+            matches!(code, 429 | 500 | 502 | 503 | 504) && !message.contains("Too large resource version")
+        }
+        _ => false,
+    }
+}
+
+/// What changed between the `known` objects and `objects`, which are known afterwards. What could not be read stays what it was.
+fn difference(
+    kind: Kind,
+    known: &mut BTreeMap<Key, Str>,
+    objects: Vec<Object>,
+    unread: &Unread,
+) -> Vec<Change> {
     let mut gone = std::mem::take(known);
     let mut changes = Vec::new();
     for object in objects {
@@ -372,6 +655,10 @@ fn difference(kind: Kind, known: &mut BTreeMap<Key, Str>, objects: Vec<Object>) 
             changes.push(Change::Put(object));
         }
     }
+    let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = gone
+        .into_iter()
+        .partition(|(key, _)| unread.nameless || unread.keys.contains(key));
+    known.extend(kept);
     changes.extend(gone.into_keys().map(|key| Change::Delete(kind, key)));
     changes
 }
@@ -389,6 +676,8 @@ mod tests {
         let mut watch = Watch {
             inbox,
             held: Vec::new(),
+            after: None,
+            kinds: BTreeSet::new(),
             tasks: Vec::new(),
         };
         let change = |name: &str| Change::Delete(Kind::Pod, Key::new("n", name));
@@ -408,6 +697,39 @@ mod tests {
         assert_eq!(changes.iter().map(names).collect::<Vec<_>>(), ["a", "b"]);
     }
 
+    /// Trouble that came right after a change was dropped once.
+    #[tokio::test]
+    async fn what_comes_together_with_changes_is_told_after_them() {
+        let (sender, inbox) = mpsc::channel(4);
+        let mut watch = Watch {
+            inbox,
+            held: Vec::new(),
+            after: None,
+            kinds: BTreeSet::new(),
+            tasks: Vec::new(),
+        };
+        let change = |name: &str| {
+            Ok(Watched::Changes(vec![Change::Delete(
+                Kind::Pod,
+                Key::new("n", name),
+            )]))
+        };
+        sender.send(change("a")).await.unwrap();
+        sender.send(Ok(Watched::InStep(Kind::Pod))).await.unwrap();
+        sender.send(change("b")).await.unwrap();
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            let next = tokio::time::timeout(Duration::from_secs(5), watch.next(Duration::ZERO)).await;
+            told.push(match next {
+                Ok(Ok(Watched::Changes(changes))) => format!("{} change", changes.len()),
+                Ok(Ok(other)) => format!("{other:?}"),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "nothing".to_owned(),
+            });
+        }
+        assert_eq!(told, ["1 change", "InStep(Pod)", "1 change"]);
+    }
+
     #[test]
     fn a_new_list_tells_only_what_differs() {
         let object = |name: &str, version: &str| {
@@ -423,6 +745,7 @@ mod tests {
             Kind::ResourceClaim,
             &mut known,
             vec![object("same", "1"), object("changed", "2"), object("new", "3")],
+            &Unread::default(),
         );
         let told: Vec<String> = changes
             .iter()
@@ -433,5 +756,27 @@ mod tests {
             .collect();
         assert_eq!(told, ["put changed", "put new", "delete gone"]);
         assert_eq!(known.len(), 3);
+    }
+
+    /// Whatever is there and cannot be read is not gone.
+    #[test]
+    fn a_new_list_leaves_alone_what_cannot_be_read() {
+        let versions = || BTreeMap::from(["a", "b"].map(|name| (Key::new("n", name), Str::from("1"))));
+        let mut known = versions();
+        let mut unread = Unread {
+            keys: [Key::new("n", "a")].into(),
+            nameless: false,
+        };
+        let changes = difference(Kind::Pod, &mut known, Vec::new(), &unread);
+        assert!(
+            matches!(&changes[..], [Change::Delete(_, key)] if key.name == "b"),
+            "{changes:?}"
+        );
+        assert_eq!(known.keys().map(|key| &*key.name).collect::<Vec<_>>(), ["a"]);
+
+        unread.nameless = true;
+        let mut known = versions();
+        assert!(difference(Kind::Pod, &mut known, Vec::new(), &unread).is_empty());
+        assert_eq!(known, versions());
     }
 }

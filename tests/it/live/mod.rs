@@ -11,6 +11,7 @@ mod faults;
 mod features;
 mod manifests;
 mod names;
+mod operation;
 mod placement;
 mod reading;
 mod remedies;

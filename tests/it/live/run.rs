@@ -123,7 +123,8 @@ fn beside_the_real_controllers_nothing_is_found_and_nothing_is_written() {
 /// Without the rules every eviction would look unexpected, and without PodGroups every group claim.
 #[test]
 fn a_missing_right_ends_the_run_before_it_can_find_anything() {
-    let cluster = Cluster::shared();
+    // Without the gate there are no PodGroups, and nobody needs a right to them.
+    let cluster = Cluster::start(&Options::default().gate("GenericWorkload", true));
     let kinds = [
         ("", "pods"),
         ("scheduling.k8s.io", "podgroups"),

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Cluster;
@@ -11,9 +12,17 @@ use super::Cluster;
 pub(crate) struct Tunnel {
     port: u16,
     log: Arc<Mutex<Vec<String>>>,
+    /// How often the connections of that time were forgotten.
+    forgotten: Arc<AtomicUsize>,
 }
 
 impl Tunnel {
+    /// Passes nothing on any more for the connections that there are, and tells nobody, as routers do that were restarted. New
+    /// connections are as before.
+    pub(crate) fn forget_connections(&self) {
+        self.forgotten.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Where it listens, for `http://` and `socks5://` addresses.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
@@ -38,19 +47,25 @@ impl Cluster {
         let tunnel = Tunnel {
             port: listener.local_addr().expect("it listens").port(),
             log: Arc::default(),
+            forgotten: Arc::default(),
         };
-        let log = Arc::clone(&tunnel.log);
+        let (log, forgotten) = (Arc::clone(&tunnel.log), Arc::clone(&tunnel.forgotten));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let log = Arc::clone(&log);
-                std::thread::spawn(move || serve(stream, port, &log));
+                let (log, forgotten) = (Arc::clone(&log), Arc::clone(&forgotten));
+                std::thread::spawn(move || serve(stream, port, &log, &forgotten));
             }
         });
         tunnel
     }
 }
 
-fn serve(mut client: TcpStream, port: u16, log: &Mutex<Vec<String>>) -> Option<()> {
+fn serve(
+    mut client: TcpStream,
+    port: u16,
+    log: &Mutex<Vec<String>>,
+    forgotten: &Arc<AtomicUsize>,
+) -> Option<()> {
     let mut first = [0];
     client.peek(&mut first).ok()?;
     let asked = if first == [5] {
@@ -61,16 +76,48 @@ fn serve(mut client: TcpStream, port: u16, log: &Mutex<Vec<String>>) -> Option<(
     log.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
     let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
     let (from_client, from_server) = (client.try_clone().ok()?, server.try_clone().ok()?);
-    let upwards = std::thread::spawn(move || pass_on(from_client, server));
-    pass_on(from_server, client);
+    let life = Life {
+        begun: forgotten.load(Ordering::Relaxed),
+        forgotten: Arc::clone(forgotten),
+    };
+    let upwards = std::thread::spawn({
+        let life = life.clone();
+        move || pass_on(from_client, server, &life)
+    });
+    pass_on(from_server, client, &life);
     upwards.join().ok()
 }
 
-/// Until one side ends; then the other is told so.
-fn pass_on(mut from: TcpStream, mut to: TcpStream) {
-    // A side that breaks off ends the connection, as it should.
-    let _ = std::io::copy(&mut from, &mut to);
-    let _ = to.shutdown(Shutdown::Write);
+/// How long a connection is passed on.
+#[derive(Clone)]
+struct Life {
+    begun: usize,
+    forgotten: Arc<AtomicUsize>,
+}
+
+impl Life {
+    fn is_over(&self) -> bool {
+        self.forgotten.load(Ordering::Relaxed) != self.begun
+    }
+}
+
+/// Until one side ends; then the other is told so, unless the connection was forgotten.
+fn pass_on(mut from: TcpStream, mut to: TcpStream, life: &Life) {
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        // A side that breaks off ends the connection, as it should.
+        let count = from.read(&mut piece).unwrap_or(0);
+        if life.is_over() {
+            if count == 0 {
+                return;
+            }
+            continue;
+        }
+        if count == 0 || to.write_all(&piece[..count]).is_err() {
+            let _ = to.shutdown(Shutdown::Write);
+            return;
+        }
+    }
 }
 
 /// RFC 9110, section 9.3.6.

@@ -1,0 +1,129 @@
+//! What `kubectl dra run` tells while it goes on: to people in lines, to collectors in objects.
+
+use crate::context::Ctx;
+use crate::controllers::ControllerName;
+use crate::inspect::ShadowItem;
+use crate::output::{LogFormat, counted};
+use crate::runner::{Happening, News, Report, Trouble};
+
+/// Who is told, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Telling<'a> {
+    pub(super) ctx: &'a Ctx,
+    pub(super) format: LogFormat,
+    /// What the cluster is called.
+    pub(super) cluster: &'a str,
+}
+
+impl Telling<'_> {
+    /// Tells what happens in the shadow.
+    pub(super) fn happening(self, happening: Happening) {
+        let Self { ctx, format, cluster } = self;
+        match (format, happening) {
+            (_, Happening::News(news)) => self.news(news),
+            (LogFormat::Text, Happening::Started(counts)) => ctx.printer().note(&format!(
+                "watching {cluster}: {} wanted now",
+                counted(counts.open, "write", "writes")
+            )),
+            (LogFormat::Json, Happening::Started(counts)) => {
+                tracing::info!(cluster, wanted = counts.open, "watching");
+            }
+            (LogFormat::Text, Happening::Found(found)) => {
+                let item = ShadowItem::of(&found);
+                ctx.printer().note(&format!(
+                    "{}: {}, since {}",
+                    item.finding,
+                    item.meaning(),
+                    item.since
+                ));
+            }
+            (LogFormat::Json, Happening::Found(found)) => {
+                let item = ShadowItem::of(&found);
+                tracing::warn!(
+                    controller = item.controller,
+                    finding = item.finding,
+                    write = %item.write,
+                    object = %item.object,
+                    since = %item.since,
+                    "{}",
+                    item.meaning()
+                );
+            }
+            (
+                _,
+                Happening::LookupFailed {
+                    controller,
+                    lookup,
+                    why,
+                },
+            ) => {
+                let object = format!("{}/{}", lookup.kind.name(), lookup.key);
+                self.trouble(controller, &object, &why);
+            }
+        }
+    }
+
+    /// Tells what happens in a take-over by these controllers.
+    pub(super) fn report(self, report: Report, names: &[ControllerName], dry_run: bool) {
+        match report {
+            Report::Started => {
+                let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+                let names = names.join(" and ");
+                match self.format {
+                    LogFormat::Text => self.ctx.printer().note(&format!(
+                        "{names} for {}{}",
+                        self.cluster,
+                        if dry_run { ", as a dry run" } else { "" }
+                    )),
+                    LogFormat::Json => {
+                        tracing::info!(cluster = self.cluster, controllers = names, dry_run, "at work");
+                    }
+                }
+            }
+            Report::News(news) => self.news(news),
+            Report::Trouble(Trouble {
+                controller,
+                subject,
+                why,
+            }) => self.trouble(controller, &subject.to_string(), &why),
+        }
+    }
+
+    fn trouble(self, controller: ControllerName, object: &str, why: &str) {
+        match self.format {
+            LogFormat::Text => self.ctx.warn(format!("{object}: {why}")),
+            LogFormat::Json => tracing::warn!(controller = controller.as_str(), object, "{why}"),
+        }
+    }
+
+    fn news(self, news: News) {
+        match (self.format, news) {
+            (LogFormat::Text, News::Interrupted(trouble)) => self.ctx.warn(trouble.message),
+            (LogFormat::Json, News::Interrupted(trouble)) => {
+                tracing::warn!(
+                    resource = trouble.kind.plural(),
+                    refused = trouble.refused,
+                    "{}",
+                    trouble.message
+                );
+            }
+            (LogFormat::Text, News::Unreadable(object)) => self.ctx.warn(object.to_string()),
+            (LogFormat::Json, News::Unreadable(object)) => {
+                tracing::warn!(
+                    resource = object.kind.plural(),
+                    object = object.name.as_deref().unwrap_or_default(),
+                    "{}",
+                    object.reason
+                );
+            }
+            (LogFormat::Text, News::ClockStrays(strays)) => self.ctx.warn(strays),
+            (LogFormat::Json, News::ClockStrays(strays)) => tracing::warn!("{strays}"),
+            (LogFormat::Text, News::InStep(kind)) => {
+                tracing::debug!(resource = kind.plural(), "the watch is open");
+            }
+            (LogFormat::Json, News::InStep(kind)) => {
+                tracing::info!(resource = kind.plural(), "the watch is open");
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! stdout or stderr, and what is known of it.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::{Mutex, PoisonError};
+
+use super::gate::Gate;
+use super::styles::Styles;
+
+/// A stream that everything leaves through the gate.
+pub(super) struct Stream {
+    pub(super) writer: Mutex<Box<dyn Write + Send>>,
+    pub(super) terminal: bool,
+    pub(super) styles: Styles,
+    /// How many columns the terminal has.
+    pub(super) width: fn() -> Option<usize>,
+}
+
+impl Stream {
+    /// Prints through the gate, with a buffer around the stream: stdout's own is flushed at each line feed.
+    pub(super) fn print(&self, print: impl FnOnce(&mut Gate<'_>) -> io::Result<()>) -> io::Result<()> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = BufWriter::with_capacity(1 << 16, &mut *writer);
+        print(&mut Gate::new(&mut buffer, self.styles, self.terminal))?;
+        buffer.flush()
+    }
+
+    /// The columns that lines have, where that is known: not in a pipe, and a terminal may say that it has none.
+    pub(super) fn width(&self) -> Option<usize> {
+        (self.width)().filter(|width| self.terminal && *width > 0)
+    }
+}

@@ -1,0 +1,75 @@
+//! What watches and clocks tell besides changes, for people, probes and metrics.
+
+use super::metrics::labels_of;
+use super::probes::Operation;
+use crate::controllers::Engine;
+use crate::model::{Change, Cluster, Kind, Object};
+use crate::sources::live::{Trouble, Unreadable, Watched};
+
+/// Something to know that changes nothing in the cluster.
+#[derive(Debug)]
+pub enum News {
+    /// A watch is interrupted; it goes on by itself.
+    Interrupted(Trouble),
+    /// A watch is open, for the first time or again.
+    InStep(Kind),
+    /// An object cannot be read; what was known of it counts.
+    Unreadable(Unreadable),
+    /// The clock of this machine is not that of the API server.
+    ClockStrays(String),
+}
+
+impl Operation {
+    /// The work begins with `cluster`, of which these kinds are watched.
+    pub(super) fn begin(&self, cluster: &Cluster, kinds: impl Iterator<Item = Kind>) {
+        self.health.begin(kinds);
+        for object in cluster.objects(Kind::ResourceClaim) {
+            if let Object::ResourceClaim(claim) = object {
+                self.metrics.claim_changed(None, Some(labels_of(claim)));
+            }
+        }
+    }
+
+    /// Notes what a watch tells. Its changes are for the engine.
+    pub(super) fn note(&self, watched: Watched) -> Result<Vec<Change>, News> {
+        match watched {
+            Watched::Changes(changes) => Ok(changes),
+            Watched::Unreadable(object) => {
+                self.metrics.unreadable(object.kind);
+                Err(News::Unreadable(object))
+            }
+            Watched::Trouble(trouble) => {
+                self.health.trouble(&trouble);
+                self.metrics.watch(trouble.kind, false);
+                Err(News::Interrupted(trouble))
+            }
+            Watched::InStep(kind) => {
+                self.health.in_step(kind);
+                self.metrics.watch(kind, true);
+                Err(News::InStep(kind))
+            }
+        }
+    }
+
+    /// Shows `change` to the engine by `see`, and counts the claim that it is about.
+    pub(super) fn counting<T>(
+        &self,
+        engine: &mut Engine,
+        change: Change,
+        see: impl FnOnce(&mut Engine, Change) -> T,
+    ) -> T {
+        let claim = match &change {
+            Change::Put(Object::ResourceClaim(claim)) => Some(claim.key()),
+            Change::Delete(Kind::ResourceClaim, key) => Some(key.clone()),
+            _ => None,
+        };
+        let labels = |engine: &Engine| {
+            let claim = claim.as_ref().and_then(|key| engine.cluster().claim(key));
+            claim.map(|claim| labels_of(claim))
+        };
+        let before = labels(engine);
+        let seen = see(engine, change);
+        self.metrics.claim_changed(before, labels(engine));
+        seen
+    }
+}
