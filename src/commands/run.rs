@@ -1,9 +1,11 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
+mod rehearsal;
+
 use std::time::Duration;
 
 use crate::context::{Ctx, SourceSetting};
-use crate::error::{Outcome, UsageError};
+use crate::error::Outcome;
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
 use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Report, Table, Tone, View, counted};
@@ -12,7 +14,7 @@ use crate::sources::Needs;
 
 use super::{Accepts, duration};
 
-pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 
 /// Compare the built-in controllers for claims and taints with the rules, live
 ///
@@ -31,10 +33,16 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// From when on something undone is overdue
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
-    overdue: Duration,
+    /// From when on something undone is overdue [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    overdue: Option<Duration>,
+
+    #[command(flatten)]
+    rehearsal: rehearsal::Args,
 }
+
+/// `--overdue` unless it is given.
+const OVERDUE: Duration = Duration::from_secs(30);
 
 const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("FINDING", ".finding", |item, cell| {
@@ -71,6 +79,10 @@ impl Report for ShadowReport {
         Table::with(COLUMNS, detail, &(), &self.items).into()
     }
 
+    fn names(&self) -> Vec<String> {
+        self.items.iter().map(|item| item.object.clone()).collect()
+    }
+
     fn nothing(&self) -> Option<String> {
         let done = counted(
             usize::try_from(self.fulfilled).unwrap_or(usize::MAX),
@@ -85,10 +97,16 @@ impl Report for ShadowReport {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { for_, overdue } = args;
-    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
-        return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
+    let Args {
+        for_,
+        overdue,
+        rehearsal,
+    } = args;
+    if let SourceSetting::Files(names) = &ctx.settings().source {
+        let live_flag = for_.map(|_| "--for").or(overdue.map(|_| "--overdue"));
+        return rehearsal::run(ctx, names, rehearsal, live_flag).await;
     }
+    rehearsal.refuse_live()?;
     let required = runner::NEEDS.into_iter().filter(|kind| !is_optional(*kind));
     let needs = required
         .fold(Needs::kinds(runner::NEEDS), Needs::require)
@@ -96,7 +114,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
     let watching = Watching {
-        overdue,
+        overdue: overdue.unwrap_or(OVERDUE),
         for_,
         interruption: ctx.interruption(),
     };

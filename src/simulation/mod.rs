@@ -15,6 +15,7 @@ mod missed;
 mod nodes;
 mod otherwise;
 mod owners;
+mod rehearsal;
 mod report;
 mod size;
 mod timeline;
