@@ -33,6 +33,11 @@ use crate::reservation::{
 /// An item whose object was not as it was read is looked at again when a watch shows the newer one, and at the latest then.
 const CONFLICT_PAUSE: Duration = Duration::from_secs(1);
 
+/// So long, and so many, claims are remembered that were made here. Mirrors `controller.go`, `claimMutationCacheSize`, v1.37.1, and
+/// the time to live beside it.
+const MADE_FOR: Duration = Duration::from_secs(60 * 60);
+const MOST_MADE: usize = 1000;
+
 /// What gates and release of the controller decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -55,7 +60,7 @@ pub struct Features {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deviations {
     /// A pod that has ended gets neither claims nor reservations. Upstream reserves for it without end where the claim stays allocated
-    /// (kubernetes/kubernetes#141274), and makes its deleted claim again after a restart.
+    /// (kubernetes/kubernetes#141274), and makes its deleted claim again once after a restart.
     pub terminal_reservations: bool,
     /// The members of a PodGroup are looked at when it appears, also where it has no claims; upstream leaves them to their back-off.
     pub members_of_groups: bool,
@@ -65,6 +70,9 @@ pub struct Deviations {
     pub group_statuses: bool,
     /// Of several claims that were made for one entry, the oldest that is not being deleted counts; upstream takes any.
     pub oldest_claim: bool,
+    /// A claim that was made here and is gone counts as gone; upstream takes it for there for an hour, so that the claim of a pod that
+    /// has ended is not made again and again.
+    pub deleted_claims: bool,
 }
 
 impl Deviations {
@@ -75,6 +83,7 @@ impl Deviations {
         final_errors: true,
         group_statuses: true,
         oldest_claim: true,
+        deleted_claims: true,
     };
 }
 
@@ -100,6 +109,9 @@ pub struct ResourceClaims {
     queue: Queue<Subject>,
     /// UIDs of pods and groups that are known to be gone.
     deleted: RecentUids,
+    /// Claims that appeared, which nobody else makes: when, and in their order.
+    made: HashMap<Key, Time, RandomState>,
+    made_in_order: VecDeque<Key>,
     /// Jobs that are out.
     jobs: HashMap<JobId, Out, RandomState>,
     /// Items whose questions are answered: their turn comes first.
@@ -169,6 +181,8 @@ impl ResourceClaims {
             features,
             queue: Queue::default(),
             deleted: RecentUids::default(),
+            made: HashMap::default(),
+            made_in_order: VecDeque::new(),
             jobs: HashMap::default(),
             answered: VecDeque::new(),
         }
@@ -391,8 +405,28 @@ impl ResourceClaims {
         self.queue.done(item);
     }
 
-    /// Whether the claim exists and `is_right`. Mirrors `claimExists`.
+    /// Remembers a claim that has just been made.
+    fn remember(&mut self, change: &Observed, now: Time) {
+        let (None, Some(Object::ResourceClaim(claim))) = (&change.before, &change.after) else {
+            return;
+        };
+        if self.features.deviations.deleted_claims || claim.metadata.annotation(ENTRY_ANNOTATION).is_none() {
+            return;
+        }
+        let key = claim.key();
+        if self.made.insert(key.clone(), now).is_none() {
+            self.made_in_order.push_back(key);
+        }
+        if self.made_in_order.len() > MOST_MADE
+            && let Some(oldest) = self.made_in_order.pop_front()
+        {
+            self.made.remove(&oldest);
+        }
+    }
+
+    /// Whether the claim exists and `is_right`. Mirrors `claimExists`. A claim that was made here lately counts, also if it is gone.
     fn claim_exists(
+        &self,
         cluster: &Cluster,
         answers: &Answers,
         key: &Key,
@@ -400,6 +434,9 @@ impl ResourceClaims {
     ) -> Result<bool, Stop> {
         if let Some(claim) = cluster.claim(key) {
             return Ok(is_right(claim));
+        }
+        if self.made.contains_key(key) {
+            return Ok(true);
         }
         Ok(match found(answers, Kind::ResourceClaim, key)? {
             Some(Object::ResourceClaim(claim)) => is_right(claim),
@@ -421,7 +458,8 @@ impl ResourceClaims {
 }
 
 impl Controller for ResourceClaims {
-    fn observe(&mut self, cluster: &Cluster, change: &Observed, _: Time) -> Vec<Notice> {
+    fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<Notice> {
+        self.remember(change, now);
         self.note(cluster, change);
         Vec::new()
     }
@@ -435,6 +473,15 @@ impl Controller for ResourceClaims {
     }
 
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
+        while let Some(oldest) = self.made_in_order.front()
+            && self
+                .made
+                .get(oldest)
+                .is_none_or(|made| made.after(MADE_FOR) <= now)
+        {
+            self.made.remove(oldest);
+            self.made_in_order.pop_front();
+        }
         loop {
             let (item, answers) = self.turn(now)?;
             let (work, ending) = match self.plan(&item, &answers, cluster) {

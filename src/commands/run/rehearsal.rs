@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::ValueHint;
+use itertools::Itertools as _;
 
 use crate::commands::places::Written;
 use crate::commands::{duration, places};
@@ -16,7 +17,7 @@ use crate::output::{Column, Detail, Report, Table, View, counted};
 use crate::simulation::{World, too_much_to_simulate};
 use crate::sources::bundle::Compression;
 use crate::sources::destination::Destination;
-use crate::sources::{Needs, Successor};
+use crate::sources::{Needs, Successor, SuccessorError};
 
 /// Flags of the rehearsal.
 // The command that it is part of calls its arguments the same, and groups of arguments need different names.
@@ -104,7 +105,8 @@ impl Report for ControllerTrace {
     }
 
     fn names(&self) -> Vec<String> {
-        self.events.iter().map(|event| event.object.clone()).collect()
+        let objects = self.events.iter().map(|event| event.object.clone());
+        objects.unique().collect()
     }
 
     fn nothing(&self) -> Option<String> {
@@ -192,6 +194,11 @@ fn save(
     };
     let mut snapshot = successor
         .snapshot(&out.folder(), compression)
+        .map_err(|error| match error {
+            SuccessorError::Load(error) => anyhow::Error::from(error),
+            SuccessorError::Snapshot(error) => error.into(),
+            SuccessorError::Changed(_) => error.into(),
+        })
         .context("cannot write the end of the rehearsal")?;
     match out {
         Destination::Stdout => ctx.printer().json(|out| snapshot.copy_to(out))?,

@@ -21,6 +21,7 @@ const ALL: Features = Features {
         final_errors: false,
         group_statuses: false,
         oldest_claim: false,
+        deleted_claims: false,
     },
 };
 
