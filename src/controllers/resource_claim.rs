@@ -49,6 +49,8 @@ pub struct Features {
     pub workloads: bool,
     /// Gate `DRAWorkloadResourceClaims`.
     pub groups: PodGroups,
+    /// Up to 1.36 a member of a PodGroup is a pod like any other for a controller that does not make claims for groups.
+    pub needs_groups: bool,
     /// Up to 1.36 the status of a pod lost the claims that were not made in the same turn.
     pub keeps_statuses: bool,
     /// What is done better than upstream.
@@ -96,6 +98,7 @@ impl Features {
             prioritized_list: enabled(Gate::DRAPrioritizedList),
             workloads: enabled(Gate::GenericWorkload),
             groups: PodGroups::of(environment, Component::ControllerManager),
+            needs_groups: environment.version >= Version::minor(37),
             keeps_statuses: environment.version >= Version::minor(37),
             deviations: Deviations::default(),
         }
@@ -294,9 +297,19 @@ impl ResourceClaims {
         !(self.features.deviations.terminal_reservations && is_done(pod))
     }
 
-    /// The group that the pod is a member of.
+    /// The group that the pod is a member of. Up to 1.36 one gate decided about all that has to do with groups.
     fn group_of<'a>(&self, cluster: &'a Cluster, pod: &Pod) -> Result<Option<&'a Arc<PodGroup>>, NoGroup> {
-        group_of_member(cluster, pod, self.features.workloads)
+        let Features {
+            needs_groups,
+            workloads,
+            groups,
+            ..
+        } = self.features;
+        match groups {
+            PodGroups::Ignored if !needs_groups => Ok(None),
+            PodGroups::Accepted if !needs_groups => group_of_member(cluster, pod, true),
+            _ => group_of_member(cluster, pod, workloads),
+        }
     }
 
     /// Mirrors `enqueuePodGroup`.

@@ -229,6 +229,9 @@ impl Text {
                 return Ok(Vec::new());
             };
             value = inner;
+            if value.get() == "null" {
+                return Ok(Vec::new());
+            }
         }
         let elements: Option<Vec<&RawValue>> = serde_json::from_str(value.get())?;
         Ok(elements

@@ -20,6 +20,7 @@ mod live;
 mod manifests;
 mod packaging;
 mod presence;
+mod rehearsal;
 mod scheduling;
 mod simulate;
 mod support;

@@ -14,6 +14,7 @@ const ALL: Features = Features {
     prioritized_list: true,
     workloads: true,
     groups: PodGroups::Accepted,
+    needs_groups: true,
     keeps_statuses: true,
     deviations: Deviations {
         terminal_reservations: false,
