@@ -1246,7 +1246,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         }
         'kubectl-dra;run' {
             [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'End after this time; without it, go on until Ctrl-C')
-            [CompletionResult]::new('--overdue', '--overdue', [CompletionResultType]::ParameterName, 'From when on something undone is overdue')
+            [CompletionResult]::new('--overdue', '--overdue', [CompletionResultType]::ParameterName, 'From when on something undone is overdue [default: 30s]')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')

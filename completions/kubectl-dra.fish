@@ -1110,7 +1110,9 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l insecure
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l for -d 'End after this time; without it, go on until Ctrl-C' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue [default: 30s]' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l until -d 'With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l out -d 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r

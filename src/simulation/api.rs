@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::World;
 use super::nodes::is_lost;
 use super::owners::made_up_uid;
-use super::report::ReasonItem;
+use super::reason::reasons;
+use super::record::name_of;
 use super::timeline::What;
 use crate::controllers::{
     Action, Actor, ClaimName, ClaimWrite, ControllerName, Outcome, Owner, Plan, PodRef,
@@ -304,24 +305,6 @@ fn grace_seconds(pod: &Pod) -> i64 {
         Some(seconds) if seconds < 0 => 1,
         Some(seconds) => seconds,
     }
-}
-
-/// The name of a claim of a plan, of whose claims these are `created` so far.
-pub(super) fn name_of<'a>(claim: &'a ClaimName, created: &'a [Arc<Claim>]) -> Option<&'a Str> {
-    match claim {
-        ClaimName::Known(name) => Some(name),
-        ClaimName::Created(index) => created.get(*index).map(|claim| &claim.metadata.name),
-    }
-}
-
-/// `taint KEY=VALUE:NoExecute` for each taint that is a reason, with the rule or device that has it.
-fn reasons(eviction: &Eviction) -> String {
-    let reasons: Vec<String> = eviction
-        .reasons
-        .iter()
-        .map(|origin| ReasonItem::of(origin).to_string())
-        .collect();
-    reasons.join(", ")
 }
 
 /// Times in objects have whole seconds.

@@ -1,45 +1,12 @@
 //! Controllers that start anew over a cluster: whatever is undone is done, and every write is recorded.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-
 use super::World;
-use super::api::name_of;
+use super::record::{Record, detail_of};
 use crate::controllers::{Action, Actor, ClaimWrite, ControllerName, ResourceClaims, Traced, Wish};
 use crate::model::{Claim, Cluster, Key, Kind, Str, Time};
-
-/// The record of a rehearsal.
-#[derive(Debug, Default)]
-pub(super) struct Record {
-    traced: Vec<Traced>,
-    /// What was done at this instant, by its place in `traced`.
-    places: HashMap<(Action, Kind, Key), Vec<usize>, RandomState>,
-    /// Claims that were made, with the template of each.
-    made: BTreeMap<Key, Key>,
-}
-
-impl Record {
-    fn add(&mut self, one: Traced) {
-        if self.traced.last().is_none_or(|last| last.at != one.at) {
-            self.places.clear();
-        }
-        let (kind, key) = one.object.clone();
-        let places = self.places.entry((one.action, kind, key)).or_default();
-        for place in places.iter() {
-            if let Some(before) = self.traced.get_mut(*place)
-                && before.detail == one.detail
-                && before.actor == one.actor
-            {
-                before.count += 1;
-                return;
-            }
-        }
-        places.push(self.traced.len());
-        self.traced.push(one);
-    }
-}
 
 impl World<'static> {
     /// The cluster at `now`, whose controllers start and find what is undone. Nobody makes pods in place of those that go, nor gives
@@ -131,38 +98,6 @@ impl World<'_> {
     /// Whether only the controllers act, the kubelets and the garbage collector.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.record.is_some()
-    }
-}
-
-/// What is to be said of a write besides its object.
-fn detail_of(write: &ClaimWrite, wish: &Wish, created: &[Arc<Claim>]) -> String {
-    match (write, wish) {
-        (ClaimWrite::Create { claim, template }, _) => format!(
-            "claim {} from template {}",
-            claim.metadata.name, template.metadata.name
-        ),
-        (ClaimWrite::SetStatuses { statuses, .. }, _) => {
-            let told = statuses.iter().filter_map(|(entry, claim)| {
-                let name = name_of(claim, created)?;
-                Some(format!("{entry} is {name}"))
-            });
-            told.collect::<Vec<_>>().join(", ")
-        }
-        (ClaimWrite::Reserve { consumer, .. }, _) => format!("{} {}", consumer.resource, consumer.name),
-        (ClaimWrite::Release { claim, .. }, Wish::Release(_, uid)) => {
-            let mut entries = claim.status.reserved_for.iter();
-            let entry = entries.find(|entry| entry.uid == *uid);
-            entry.map_or_else(String::new, |entry| format!("{} {}", entry.resource, entry.name))
-        }
-        (ClaimWrite::Release { claim, .. }, _) => {
-            let devices: Vec<String> = claim
-                .results()
-                .iter()
-                .map(|result| result.id().to_string())
-                .collect();
-            devices.join(", ")
-        }
-        _ => String::new(),
     }
 }
 

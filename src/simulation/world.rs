@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::nodes::is_lost;
 use super::owners::{Replacing, replacement};
-use super::rehearsal::Record;
+use super::record::Record;
 use super::timeline::{Happening, What};
 use crate::controllers::{
     Action, Actor, Answer, CREATION_EVENT, ControllerName, EVICTION_EVENT, Engine, Features, Lookup, Notice,

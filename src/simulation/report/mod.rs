@@ -8,14 +8,15 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 pub use items::{
-    BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,
-    ReasonItem, ReplacementItem, RuleItem, StatusItem, Tolerated, TolerationItem,
+    BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, ReplacementItem,
+    RuleItem, StatusItem, Tolerated, TolerationItem,
 };
 
 use super::World;
 use super::budgets::losses;
 use super::missed::missed;
 use super::owners::Replacing;
+use super::reason::{DeviceItem, ReasonItem};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
