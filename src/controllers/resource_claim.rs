@@ -585,4 +585,6 @@ impl Owner {
 }
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod tests;

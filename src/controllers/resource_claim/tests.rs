@@ -9,7 +9,7 @@ use crate::controllers::{ControllerName, Engine, Origin};
 use crate::model::{Change, Cluster, ClusterBuilder, Environment, Kind, Object, Time};
 use crate::reservation::PodGroups;
 
-const ALL: Features = Features {
+pub(super) const ALL: Features = Features {
     admin_access: true,
     prioritized_list: true,
     workloads: true,
@@ -32,15 +32,15 @@ const BETTER: Features = Features {
     ..ALL
 };
 
-fn now() -> Time {
+pub(super) fn now() -> Time {
     Time::from_unix_seconds(0)
 }
 
-fn object(kind: Kind, json: &Value) -> Object {
+pub(super) fn object(kind: Kind, json: &Value) -> Object {
     Object::from_json(kind, json.to_string().as_bytes()).unwrap()
 }
 
-fn cluster(objects: &[(Kind, Value)]) -> Cluster {
+pub(super) fn cluster(objects: &[(Kind, Value)]) -> Cluster {
     let mut builder = ClusterBuilder::default();
     for (kind, json) in objects {
         builder.add(object(*kind, json));
