@@ -15,6 +15,7 @@ use crate::controllers::{Controller, JobId, Observed, Outcome, Work};
 use crate::model::{Change, Claim, Cluster, FINALIZER, Key, Kind, Object, PodClaimStatus, Str, Time};
 use crate::reservation::{ENTRY_ANNOTATION, PodGroups};
 
+const EVENTS: &str = include_str!("../../../tests/data/claim-controller-events.json");
 const CASES: &str = include_str!("../../../tests/data/claim-controller-cases.json");
 
 #[derive(Debug, Deserialize)]
@@ -102,8 +103,24 @@ fn read(text: &str) -> (Kind, Value) {
             } else {
                 (Kind::PodGroup, "g")
             };
+            let name = value("name").unwrap_or(name);
             object["metadata"]["name"] = name.into();
             object["metadata"]["uid"] = format!("{name}-uid").into();
+            if has("extended") {
+                object["status"]["extendedResourceClaimStatus"] = json!({"resourceClaimName": "x"});
+            }
+            if has("unknown-entry") {
+                object["spec"]["resourceClaims"] = json!([{"name": "acme"}]);
+            }
+            if has("failed") {
+                object["status"]["phase"] = "Failed".into();
+            }
+            if has("running") {
+                object["status"]["phase"] = "Running".into();
+            }
+            if let Some(group) = value("member") {
+                object["spec"]["schedulingGroup"] = json!({"podGroupName": group});
+            }
             if has("entry") {
                 object["spec"]["resourceClaims"] = json!([entry]);
             }
@@ -136,9 +153,10 @@ fn read(text: &str) -> (Kind, Value) {
         }
         _ => {
             object["metadata"]["name"] = words[1].into();
-            object["metadata"]["uid"] = "c-uid".into();
-            if has("elsewhere") {
-                object["metadata"]["namespace"] = "other".into();
+            object["metadata"]["uid"] = format!("{}-uid", words[1]).into();
+            if has("admin") {
+                object["spec"] = json!({"devices": {"requests": [
+                    {"name": "r", "exactly": {"deviceClassName": "c", "adminAccess": true}}]}});
             }
             if let Some(owner) = value("for") {
                 let (version, kind, name) = match owner {
@@ -172,6 +190,9 @@ fn read(text: &str) -> (Kind, Value) {
             Kind::ResourceClaim
         }
     };
+    if has("elsewhere") {
+        object["metadata"]["namespace"] = "other".into();
+    }
     if has("deleting") {
         object["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z".into();
     }
@@ -562,4 +583,54 @@ fn the_queue_keeps_what_has_to_be_tried_again() {
     controller.done(id, Outcome::Refused("fake conflict".to_owned()), now());
     let next = controller.queue.next_due(now()).unwrap();
     assert_eq!(next.since(now()).as_millis(), 5);
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventCase {
+    name: String,
+    #[serde(default)]
+    gates: String,
+    /// What is there already, and has been looked at.
+    #[serde(default)]
+    initial: Vec<String>,
+    /// `+OBJECT` for a new one, `=OBJECT` for a changed one, `-OBJECT` for one that goes.
+    events: Vec<String>,
+    /// What is looked at because of them.
+    queued: Vec<String>,
+}
+
+#[test]
+fn event_handlers() {
+    let cases: Vec<EventCase> = serde_json::from_str(EVENTS).unwrap();
+    for case in &cases {
+        for (on, features) in gate_sets().into_iter().filter(|(on, _)| is_in(&case.gates, on)) {
+            let initial: Vec<_> = case.initial.iter().map(|text| read(text)).collect();
+            let mut cluster = cluster(&initial);
+            let mut controller = ResourceClaims::idle(features);
+            for event in &case.events {
+                let (sign, text) = event.split_at(1);
+                let object = read_object(text);
+                let (kind, key) = (object.kind(), object.metadata().key());
+                assert_eq!(cluster.has(kind, &key), sign != "+", "{}", case.name);
+                let after = (sign != "-").then(|| object.clone());
+                let before = cluster.apply(match sign {
+                    "-" => Change::Delete(kind, key),
+                    _ => Change::Put(object),
+                });
+                controller.note(&cluster, &Observed { before, after });
+            }
+            let mut queued: Vec<String> = std::iter::from_fn(|| controller.queue.pop(now()))
+                .map(|item| match item {
+                    Subject::Pod(key) => format!("pod {key}"),
+                    Subject::PodGroup(key) => format!("group {key}"),
+                    Subject::Claim(key) => format!("claim {}", key.name),
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            queued.sort();
+            assert_eq!(queued, case.queued, "{} with {on:?}", case.name);
+        }
+    }
+    assert_eq!(cases.len(), 35);
 }

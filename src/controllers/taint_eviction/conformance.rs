@@ -100,31 +100,44 @@ struct Scene {
     controller: TaintEviction,
     now: Time,
     cancelled: Vec<String>,
+    /// Whether the controller sees the conditions that it writes.
+    sees_conditions: bool,
+    /// How long a deletion takes.
+    deletion_takes: Duration,
 }
 
 impl Scene {
-    fn new(data: &Data, case: &Case) -> Self {
+    /// A controller that starts with these objects.
+    fn start(data: &Data, initial: &[&str], groups: PodGroups) -> Self {
         let mut builder = ClusterBuilder::default();
-        for name in &case.initial {
+        for name in initial {
             builder.add(data.object(name));
         }
         let cluster = builder.build(Environment::default()).0;
         let release = Release {
-            groups: if case.groups {
-                PodGroups::Accepted
-            } else {
-                PodGroups::Ignored
-            },
+            groups,
             ..Release::of(cluster.environment())
         };
-        let mut controller = TaintEviction::start(&cluster, release, start());
-        controller.queue = Queue::default();
         Self {
+            controller: TaintEviction::start(&cluster, release, start()),
             cluster,
-            controller,
             now: start(),
             cancelled: Vec::new(),
+            sees_conditions: false,
+            deletion_takes: Duration::ZERO,
         }
+    }
+
+    fn new(data: &Data, case: &Case) -> Self {
+        let groups = if case.groups {
+            PodGroups::Accepted
+        } else {
+            PodGroups::Ignored
+        };
+        let initial: Vec<&str> = case.initial.iter().map(String::as_str).collect();
+        let mut scene = Self::start(data, &initial, groups);
+        scene.controller.queue = Queue::default();
+        scene
     }
 
     fn apply(&mut self, change: Change) {
@@ -180,6 +193,7 @@ impl Scene {
                 match work {
                     Work::Evict { pod, .. } => {
                         at_once.push(format!("{seconds} evict {}", pod.key));
+                        self.now = self.now.after(self.deletion_takes);
                         self.cluster.apply(Change::Delete(Kind::Pod, pod.key));
                     }
                     Work::SetCondition { rule, condition, .. } => {
@@ -193,6 +207,11 @@ impl Scene {
                             condition.reason, condition.message
                         );
                         at_once.push(text.trim_end().to_owned());
+                        if self.sees_conditions {
+                            let mut changed = (**self.cluster.rule(&rule).unwrap()).clone();
+                            changed.status.conditions = vec![condition];
+                            self.apply(Change::Put(Object::DeviceTaintRule(changed.into())));
+                        }
                     }
                     other => panic!("{other:?}"),
                 }
@@ -242,4 +261,87 @@ fn controller() {
         }
     }
     assert_eq!((data.cases.len(), runs), (52, 1718));
+}
+
+#[test]
+fn eviction() {
+    let data = Data::read();
+    let evicted = ["0 evict n/p"];
+    let mut initial = Scene::start(&data, &["tainted", "claim", "pod"], PodGroups::Ignored);
+    assert_eq!(initial.handle(), evicted);
+    for (initial, events) in [
+        (&[][..], ["+pod", "+tainted", "+claim"]),
+        (
+            &["slice", "free", "pod-unscheduled"][..],
+            ["pod-unscheduled>pod", "slice>tainted", "free>claim"],
+        ),
+    ] {
+        for order in orders(events.len()) {
+            let mut scene = Scene::start(&data, initial, PodGroups::Ignored);
+            for place in &order {
+                scene.apply(data.change(events[*place]));
+            }
+            assert_eq!(scene.handle(), evicted, "{events:?} {order:?}");
+        }
+    }
+    let mut shadowed = Scene::start(&data, &["tainted", "shadow", "free", "pod"], PodGroups::Ignored);
+    assert!(shadowed.handle().is_empty());
+    for event in ["-shadow", "-free", "+claim"] {
+        shadowed.apply(data.change(event));
+    }
+    assert_eq!(shadowed.handle(), evicted);
+}
+
+#[test]
+fn device_taint_rule() {
+    let data = Data::read();
+    let counted = "0 condition evict NoEffect 0 published devices selected. 1 allocated device selected. 1 pod would be evicted in 1 \
+                   namespace if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to \
+                   trigger an update.";
+    let pending = "20 condition evict PodsPendingEviction 1 pod needs to be evicted in 1 namespace.";
+    for (claim, takes, evicted, completed) in [
+        ("claim", 0, 20, 30),
+        ("claim-tolerating-30", 0, 50, 60),
+        ("claim-tolerating-30", 3, 50, 63),
+    ] {
+        let mut scene = Scene::start(&data, &["pod", claim, "none"], PodGroups::Ignored);
+        scene.sees_conditions = true;
+        scene.deletion_takes = Duration::from_secs(takes);
+        assert_eq!(scene.handle(), [counted]);
+        scene.now = start().after(Duration::from_secs(20));
+        let Change::Put(Object::DeviceTaintRule(evicts)) = data.change("+none-evicts") else {
+            panic!("a rule");
+        };
+        let mut evicts = (*evicts).clone();
+        evicts.status = scene.cluster.rule("evict").unwrap().status.clone();
+        scene.apply(Change::Put(Object::DeviceTaintRule(evicts.into())));
+        let expected = [
+            pending.to_owned(),
+            format!("{evicted} evict n/p"),
+            format!("{completed} condition evict Completed 1 pod evicted since starting the controller."),
+        ];
+        assert_eq!(scene.handle(), expected);
+        // Nothing of a rule is kept that is gone.
+        assert_eq!(scene.controller.evicted_by_rule.len(), 1);
+        scene.apply(data.change("-none"));
+        assert!(scene.controller.evicted_by_rule.is_empty());
+        assert!(scene.handle().is_empty());
+    }
+}
+
+#[test]
+fn cancel_eviction() {
+    let data = Data::read();
+    for (event, cancelled) in [("-pod", &[][..]), ("-tainted", &["n/p"][..])] {
+        let mut scene = Scene::start(
+            &data,
+            &["tainted", "claim-tolerating-60", "pod"],
+            PodGroups::Ignored,
+        );
+        assert_eq!(scene.plans().len(), 1);
+        scene.apply(data.change(event));
+        assert!(scene.plans().is_empty());
+        assert_eq!(scene.cancelled, cancelled);
+        assert!(scene.handle().is_empty(), "{event}");
+    }
 }
