@@ -10,6 +10,7 @@ mod architecture;
 mod check;
 mod cli;
 mod commands;
+mod conformance;
 mod convert;
 mod credentials;
 mod destination;
