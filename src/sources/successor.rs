@@ -108,7 +108,10 @@ impl Successor<'_> {
             match recognize(item.api_version, item.kind) {
                 Recognized::Known { kind, .. } => {
                     let api_version = item.api_version.unwrap_or_default();
-                    let key = self.key(kind, &item)?;
+                    // What is no object was left out the first time too, and is a gap.
+                    let Ok(key) = self.key(kind, &item) else {
+                        return Ok(());
+                    };
                     if kind == Kind::ResourceClaimTemplate && wanted.contains(&key.0) {
                         let template = Template {
                             api_version: api_version.to_owned(),
@@ -121,8 +124,8 @@ impl Successor<'_> {
                     }
                 }
                 Recognized::Info => {
-                    let info: SnapshotInfo = serde_json::from_slice(item.json)?;
-                    redacted.push(info.redacted);
+                    let info: Result<SnapshotInfo, _> = serde_json::from_slice(item.json);
+                    redacted.push(info.is_ok_and(|info| info.redacted));
                 }
                 // What decides nothing is no part of a snapshot, and what could not be understood is a gap of it.
                 Recognized::Other | Recognized::Unclear { .. } => {}
@@ -167,7 +170,9 @@ impl Successor<'_> {
         (key, uid): &(Key, String),
         item: &RawItem<'_>,
     ) -> Result<Option<String>, serde_json::Error> {
-        let json: &RawValue = serde_json::from_slice(item.json)?;
+        let Ok(json) = serde_json::from_slice::<&RawValue>(item.json) else {
+            return Ok(None);
+        };
         let as_it_is = || Ok(Some(json.get().to_owned()));
         let Some(before) = self.before.get(kind, key) else {
             return as_it_is();

@@ -686,3 +686,44 @@ fn the_end_keeps_what_this_program_does_not_know() {
         (&json!("2026-11-21T12:01:00Z"), &json!([]))
     );
 }
+
+#[test]
+fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
+    let pod = |name: &str, spec: &Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "n", "uid": name}, "spec": spec});
+    let whole = pod("p", &json!({"containers": []}));
+    let odd = pod("odd", &json!({"resourceClaims": "none"}));
+    let nameless = json!({"apiVersion": "v1", "kind": "Pod", "metadata": "none"});
+    let claim = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "n", "uid": "c"},
+        "spec": {}, "status": {"reservedFor": [{"resource": "pods", "name": "odd", "uid": "odd"}]}});
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("end.json.zst");
+    let out = out.to_str().expect("UTF-8");
+    let file = file(&[whole, odd, nameless, claim]);
+    let from = file.path().to_str().expect("UTF-8");
+    let run = dra(&[
+        "run",
+        "--from",
+        from,
+        "--until",
+        "876000h",
+        "--now",
+        "2026-11-21T12:00:00Z",
+        "--out",
+        out,
+    ])
+    .run();
+    // Whether the consumer is there cannot be known, so that nothing is done.
+    assert_eq!((run.code, run.stdout.as_str()), (Some(4), ""), "{}", run.stderr);
+    let again = dra(&["run", "--from", out, "--until", "1h", "-q"]).run();
+    assert_eq!(
+        (again.code, again.stdout.as_str()),
+        (Some(4), ""),
+        "{}",
+        again.stderr
+    );
+    let end = objects_of(out);
+    assert_eq!(
+        of_kind(&end, "ResourceClaim")[0]["status"]["reservedFor"][0]["name"],
+        "odd"
+    );
+}
