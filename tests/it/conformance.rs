@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-
-use crate::support::go;
+use std::process::Command;
 
 const TABLE: &str = include_str!("../data/controller-conformance.tsv");
 
@@ -58,6 +57,29 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
+/// The folder of the module in the version that `tests/go/go.mod` requires, downloaded if need be.
+///
+/// # Panics
+/// When Go is missing or the module cannot be had.
+fn module(path: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go");
+    let go = |args: &[&str]| {
+        let output = Command::new("go").current_dir(&folder).args(args).output();
+        let output = output.unwrap_or_else(|error| panic!("go cannot be started: {error}"));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "go {}: {text}", args.join(" "));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let find = || go(&["list", "-m", "-f", "{{.Dir}}", path]);
+    let mut found = find();
+    if found.is_empty() {
+        go(&["mod", "download", path]);
+        found = find();
+    }
+    assert!(!found.is_empty(), "{path} cannot be had");
+    PathBuf::from(found)
+}
+
 /// What is between the first two quotes.
 fn quoted(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.split('"').next()
@@ -85,7 +107,7 @@ fn sub_test(line: &str) -> Option<&str> {
 
 /// Upstream's sub-tests as `TestName/sub-test`, or `TestName` where it has none.
 fn upstream() -> BTreeSet<String> {
-    let module = go::module("k8s.io/kubernetes");
+    let module = module("k8s.io/kubernetes");
     let mut found = BTreeSet::new();
     for file in FILES {
         let text =

@@ -180,26 +180,3 @@ fn collect_files(dir: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
-
-/// The folder of the module in the version that `tests/go/go.mod` requires, downloaded if need be.
-///
-/// # Panics
-/// When Go is missing or the module cannot be had.
-pub(crate) fn module(path: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go");
-    let go = |args: &[&str]| {
-        let output = Command::new("go").current_dir(&folder).args(args).output();
-        let output = output.unwrap_or_else(|error| panic!("go cannot be started: {error}"));
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "go {}: {text}", args.join(" "));
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    };
-    let find = || go(&["list", "-m", "-f", "{{.Dir}}", path]);
-    let mut found = find();
-    if found.is_empty() {
-        go(&["mod", "download", path]);
-        found = find();
-    }
-    assert!(!found.is_empty(), "{path} cannot be had");
-    PathBuf::from(found)
-}
