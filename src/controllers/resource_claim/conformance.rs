@@ -547,6 +547,20 @@ fn a_claim_exists_where_it_is_known() {
         Err("look for 1".to_owned())
     );
     assert_eq!(exists(&idle, &[], &answered(found()), true), Ok(true));
+    // For an hour, and not where that is done better.
+    let later = now().after(super::MADE_FOR);
+    assert!(made_here.next(JobId(1), &cluster(&[]), later).is_none());
+    assert_eq!(
+        exists(&made_here, &[], &Answers::new(), true),
+        Err("look for 1".to_owned())
+    );
+    let mut better = ResourceClaims::idle(super::tests::BETTER);
+    let after = Some(Object::ResourceClaim(Arc::clone(&made)));
+    better.remember(&Observed { before: None, after }, now());
+    assert_eq!(
+        exists(&better, &[], &Answers::new(), true),
+        Err("look for 1".to_owned())
+    );
     // Nowhere, not to be told, and not the right one.
     assert_eq!(exists(&idle, &[], &answered(Answer::Absent), true), Ok(false));
     let failed = answered(Answer::Failed("internal".to_owned()));

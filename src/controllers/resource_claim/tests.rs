@@ -27,7 +27,7 @@ pub(super) const ALL: Features = Features {
 };
 
 /// As the program does it itself.
-const BETTER: Features = Features {
+pub(super) const BETTER: Features = Features {
     deviations: Deviations::ALL,
     ..ALL
 };
@@ -511,5 +511,37 @@ fn everything_that_an_item_has_to_know_is_asked_for_at_once() {
             "keep [] of c and free it",
             "unprotect c"
         ]
+    );
+}
+
+#[test]
+fn a_member_of_a_group_was_any_pod_to_older_controllers_without_groups() {
+    let member = json!({"spec": {"schedulingGroup": {"podGroupName": "g"}}});
+    let waiting = [template(), pod("p", &member, &from_template(&["gpu"]))];
+    let off = Features {
+        workloads: false,
+        groups: PodGroups::Ignored,
+        ..ALL
+    };
+    let disabled = "Pod is a member of PodGroup g but GenericWorkload feature is disabled";
+    let mut controller = ResourceClaims::idle(off);
+    let cluster = cluster(&waiting);
+    let key = crate::model::Key::new("n", "p");
+    let plan = controller.plan(&super::Subject::Pod(key), &super::Answers::new(), &cluster);
+    let Ok(Plan {
+        ending: Ending::Drop(why),
+        ..
+    }) = plan
+    else {
+        panic!("it is final");
+    };
+    assert_eq!(why, format!("get PodGroup for Pod n/p: {disabled}"));
+    let older = Features {
+        needs_groups: false,
+        ..off
+    };
+    assert_eq!(
+        wanted(older, &waiting),
+        ["create p-gpu-… for p", "status of p gpu=#0"]
     );
 }
