@@ -1110,7 +1110,9 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l insecure
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l for -d 'End after this time; without it, go on until Ctrl-C' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue [default: 30s]' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l until -d 'With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l out -d 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l controllers -d 'Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l observe -d 'How long to watch first whether the built-in controllers are really off' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l workers -d 'Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]' -r

@@ -167,6 +167,11 @@ impl Accepts {
         formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml],
         ..Self::NOTHING
     };
+    /// The command prints a report that is no list, and that names objects.
+    pub(crate) const NAMED_REPORT: Self = Self {
+        formats: Self::LIST.formats,
+        ..Self::REPORT
+    };
     /// The command prints a list with a name for each item.
     pub(crate) const LIST: Self = Self {
         formats: &[

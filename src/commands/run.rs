@@ -1,5 +1,6 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
+mod rehearsal;
 mod take_over;
 mod telling;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use crate::context::{Ctx, SourceSetting};
-use crate::error::{Outcome, UsageError};
+use crate::error::Outcome;
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
 use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
 use crate::runner::{self, Operation, Probes, Watching};
@@ -19,7 +20,7 @@ use crate::sources::Needs;
 use self::telling::Telling;
 use super::{Accepts, duration};
 
-pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 
 /// Compare the built-in controllers for claims and taints with the rules, live
 ///
@@ -38,9 +39,12 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// From when on something undone is overdue
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
-    overdue: Duration,
+    /// From when on something undone is overdue [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    overdue: Option<Duration>,
+
+    #[command(flatten)]
+    rehearsal: rehearsal::Args,
 
     #[command(flatten)]
     take_over: take_over::Flags,
@@ -62,6 +66,9 @@ fn listening(text: &str) -> Result<SocketAddr, String> {
         .parse()
         .map_err(|_| "is not an IP address with a port, as in `127.0.0.1:8080`".to_owned())
 }
+
+/// `--overdue` unless it is given.
+const OVERDUE: Duration = Duration::from_secs(30);
 
 const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("FINDING", ".finding", |item, cell| {
@@ -98,6 +105,10 @@ impl Report for ShadowReport {
         Table::with(COLUMNS, detail, &(), &self.items).into()
     }
 
+    fn names(&self) -> Vec<String> {
+        self.items.iter().map(|item| item.object.clone()).collect()
+    }
+
     fn nothing(&self) -> Option<String> {
         let done = counted(
             usize::try_from(self.fulfilled).unwrap_or(usize::MAX),
@@ -115,13 +126,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         for_,
         overdue,
+        rehearsal,
         take_over,
         log_format,
         metrics_address,
     } = args;
-    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
-        return Err(UsageError::new("`run` watches a cluster, and `--from` names files").into());
+    if let SourceSetting::Files(names) = &ctx.settings().source {
+        let live_flag = for_
+            .map(|_| "--for")
+            .or(overdue.map(|_| "--overdue"))
+            .or(take_over.take_over.then_some("--take-over"))
+            .or(metrics_address.map(|_| "--metrics-address"));
+        return rehearsal::run(ctx, names, rehearsal, live_flag).await;
     }
+    rehearsal.refuse_live()?;
     ctx.printer().begin_log(log_format);
     let operation = Arc::new(Operation::default());
     let probes = match metrics_address {
@@ -146,7 +164,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
     let watching = Watching {
-        overdue,
+        overdue: overdue.unwrap_or(OVERDUE),
         for_,
         interruption: ctx.interruption(),
         wall: ctx.wall(),

@@ -13,6 +13,7 @@ mod recent;
 mod resource_claim;
 mod shadow;
 mod taint_eviction;
+mod trace;
 mod work;
 
 pub use engine::{Engine, Origin};
@@ -21,6 +22,7 @@ pub use recent::RecentUids;
 pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base, is_made_elsewhere};
 pub use shadow::{ClaimRef, Counts, Difference, Evidence, Found, Shadow, Wish, is_marked};
 pub use taint_eviction::TaintEviction;
+pub use trace::{Action, Actor, CREATION_EVENT, EVICTION_EVENT, Traced};
 pub use work::{
     Answer, ClaimName, ClaimWrite, ControllerName, Ending, Job, JobId, Lookup, Notice, Outcome, Owner, Plan,
     PodRef, Subject, Warning, Work,

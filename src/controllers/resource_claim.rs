@@ -33,6 +33,11 @@ use crate::reservation::{
 /// An item whose object was not as it was read is looked at again when a watch shows the newer one, and at the latest then.
 const CONFLICT_PAUSE: Duration = Duration::from_secs(1);
 
+/// So long, and so many, claims are remembered that were made here. Mirrors `controller.go`, `claimMutationCacheSize`, v1.37.1, and
+/// the time to live beside it.
+const MADE_FOR: Duration = Duration::from_secs(60 * 60);
+const MOST_MADE: usize = 1000;
+
 /// What gates and release of the controller decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -44,6 +49,8 @@ pub struct Features {
     pub workloads: bool,
     /// Gate `DRAWorkloadResourceClaims`.
     pub groups: PodGroups,
+    /// Up to 1.36 a member of a PodGroup is a pod like any other for a controller that does not make claims for groups.
+    pub needs_groups: bool,
     /// Up to 1.36 the status of a pod lost the claims that were not made in the same turn.
     pub keeps_statuses: bool,
     /// What is done better than upstream.
@@ -55,7 +62,7 @@ pub struct Features {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deviations {
     /// A pod that has ended gets neither claims nor reservations. Upstream reserves for it without end where the claim stays allocated
-    /// (kubernetes/kubernetes#141274), and makes its deleted claim again after a restart.
+    /// (kubernetes/kubernetes#141274), and makes its deleted claim again once after a restart.
     pub terminal_reservations: bool,
     /// The members of a PodGroup are looked at when it appears, also where it has no claims; upstream leaves them to their back-off.
     pub members_of_groups: bool,
@@ -65,6 +72,9 @@ pub struct Deviations {
     pub group_statuses: bool,
     /// Of several claims that were made for one entry, the oldest that is not being deleted counts; upstream takes any.
     pub oldest_claim: bool,
+    /// A claim that was made here and is gone counts as gone; upstream takes it for there for an hour, so that the claim of a pod that
+    /// has ended is not made again and again.
+    pub deleted_claims: bool,
 }
 
 impl Deviations {
@@ -75,6 +85,7 @@ impl Deviations {
         final_errors: true,
         group_statuses: true,
         oldest_claim: true,
+        deleted_claims: true,
     };
 }
 
@@ -87,6 +98,7 @@ impl Features {
             prioritized_list: enabled(Gate::DRAPrioritizedList),
             workloads: enabled(Gate::GenericWorkload),
             groups: PodGroups::of(environment, Component::ControllerManager),
+            needs_groups: environment.version >= Version::minor(37),
             keeps_statuses: environment.version >= Version::minor(37),
             deviations: Deviations::default(),
         }
@@ -100,6 +112,9 @@ pub struct ResourceClaims {
     queue: Queue<Subject>,
     /// UIDs of pods and groups that are known to be gone.
     deleted: RecentUids,
+    /// Claims that appeared, which nobody else makes: when, and in their order.
+    made: HashMap<Key, Time, RandomState>,
+    made_in_order: VecDeque<Key>,
     /// Jobs that are out.
     jobs: HashMap<JobId, Out, RandomState>,
     /// Items whose questions are answered: their turn comes first.
@@ -169,6 +184,8 @@ impl ResourceClaims {
             features,
             queue: Queue::default(),
             deleted: RecentUids::default(),
+            made: HashMap::default(),
+            made_in_order: VecDeque::new(),
             jobs: HashMap::default(),
             answered: VecDeque::new(),
         }
@@ -280,9 +297,19 @@ impl ResourceClaims {
         !(self.features.deviations.terminal_reservations && is_done(pod))
     }
 
-    /// The group that the pod is a member of.
+    /// The group that the pod is a member of. Up to 1.36 one gate decided about all that has to do with groups.
     fn group_of<'a>(&self, cluster: &'a Cluster, pod: &Pod) -> Result<Option<&'a Arc<PodGroup>>, NoGroup> {
-        group_of_member(cluster, pod, self.features.workloads)
+        let Features {
+            needs_groups,
+            workloads,
+            groups,
+            ..
+        } = self.features;
+        match groups {
+            PodGroups::Ignored if !needs_groups => Ok(None),
+            PodGroups::Accepted if !needs_groups => group_of_member(cluster, pod, true),
+            _ => group_of_member(cluster, pod, workloads),
+        }
     }
 
     /// Mirrors `enqueuePodGroup`.
@@ -391,8 +418,28 @@ impl ResourceClaims {
         self.queue.done(item);
     }
 
-    /// Whether the claim exists and `is_right`. Mirrors `claimExists`.
+    /// Remembers a claim that has just been made.
+    fn remember(&mut self, change: &Observed, now: Time) {
+        let (None, Some(Object::ResourceClaim(claim))) = (&change.before, &change.after) else {
+            return;
+        };
+        if self.features.deviations.deleted_claims || claim.metadata.annotation(ENTRY_ANNOTATION).is_none() {
+            return;
+        }
+        let key = claim.key();
+        if self.made.insert(key.clone(), now).is_none() {
+            self.made_in_order.push_back(key);
+        }
+        if self.made_in_order.len() > MOST_MADE
+            && let Some(oldest) = self.made_in_order.pop_front()
+        {
+            self.made.remove(&oldest);
+        }
+    }
+
+    /// Whether the claim exists and `is_right`. Mirrors `claimExists`. A claim that was made here lately counts, also if it is gone.
     fn claim_exists(
+        &self,
         cluster: &Cluster,
         answers: &Answers,
         key: &Key,
@@ -400,6 +447,9 @@ impl ResourceClaims {
     ) -> Result<bool, Stop> {
         if let Some(claim) = cluster.claim(key) {
             return Ok(is_right(claim));
+        }
+        if self.made.contains_key(key) {
+            return Ok(true);
         }
         Ok(match found(answers, Kind::ResourceClaim, key)? {
             Some(Object::ResourceClaim(claim)) => is_right(claim),
@@ -421,7 +471,8 @@ impl ResourceClaims {
 }
 
 impl Controller for ResourceClaims {
-    fn observe(&mut self, cluster: &Cluster, change: &Observed, _: Time) -> Vec<Notice> {
+    fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<Notice> {
+        self.remember(change, now);
         self.note(cluster, change);
         Vec::new()
     }
@@ -439,6 +490,15 @@ impl Controller for ResourceClaims {
     }
 
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
+        while let Some(oldest) = self.made_in_order.front()
+            && self
+                .made
+                .get(oldest)
+                .is_none_or(|made| made.after(MADE_FOR) <= now)
+        {
+            self.made.remove(oldest);
+            self.made_in_order.pop_front();
+        }
         loop {
             let (item, answers) = self.turn(now)?;
             let (work, ending) = match self.plan(&item, &answers, cluster) {
@@ -528,5 +588,7 @@ impl Owner {
     }
 }
 
+#[cfg(test)]
+mod conformance;
 #[cfg(test)]
 mod tests;

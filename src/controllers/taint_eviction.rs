@@ -567,4 +567,6 @@ fn statuses_differ(a: &Pod, b: &Pod) -> bool {
 }
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod tests;

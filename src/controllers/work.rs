@@ -145,17 +145,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The claims that exist and that the plan writes.
-    pub fn claims(&self) -> Vec<Key> {
-        let keys = self.writes.iter().filter_map(|write| match write {
-            ClaimWrite::Create { .. } | ClaimWrite::SetStatuses { .. } => None,
+    /// The objects that exist and that the plan writes: claims, and the pod or PodGroup whose status it sets.
+    pub fn objects(&self) -> BTreeSet<(Kind, Key)> {
+        let objects = self.writes.iter().filter_map(|write| match write {
+            ClaimWrite::Create { .. } => None,
+            ClaimWrite::SetStatuses { of, .. } => Some((of.kind, of.key.clone())),
             ClaimWrite::Reserve { claim, .. }
             | ClaimWrite::Release { claim, .. }
             | ClaimWrite::RemoveFinalizer(claim)
-            | ClaimWrite::Delete(claim) => Some(claim.key()),
+            | ClaimWrite::Delete(claim) => Some((Kind::ResourceClaim, claim.key())),
         });
-        let keys: BTreeSet<Key> = keys.collect();
-        keys.into_iter().collect()
+        objects.collect()
     }
 }
 

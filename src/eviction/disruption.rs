@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn a_condition_that_is_there_is_not_written_again() {
-        let at = |seconds| Time::from_unix_seconds(1_800_000_000 + seconds);
+        let at = |seconds: i64| Time::from_unix_seconds(1_800_000_000 + seconds);
         let first = disruption(None, at(0)).unwrap();
         assert_eq!(first.last_transition_time, Some(at(0)));
         assert_eq!(disruption(Some(&first), at(9)), None);

@@ -43,6 +43,8 @@ const COMMANDS: &[&str] = &[
     "describe device {}",
     "describe pool {}",
     "cel true",
+    "run --until 30m",
+    "run --until 2h -o json",
 ];
 
 /// How many of [`COMMANDS`], from the first one on, give a verdict.

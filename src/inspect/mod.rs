@@ -23,6 +23,7 @@ mod select;
 mod shadow;
 mod status;
 mod taints;
+mod trace;
 mod warnings;
 
 pub use cel::{
@@ -47,6 +48,7 @@ pub use status::{
     status,
 };
 pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
+pub use trace::{ControllerTrace, TraceItem, controller_trace};
 use warnings::LeftOut;
 pub use warnings::Warnings;
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::controllers::{Counts, Difference, Found, Wish};
+use crate::controllers::{Counts, Difference, Found};
 use crate::model::{Key, Kind, Time};
 
 /// The report.
@@ -51,7 +51,7 @@ impl ShadowItem {
             finding: found.difference.text(),
             controller: found.wish.controller().as_str(),
             write: found.wish.write(),
-            object: object_of(&found.wish),
+            object: object_of(&found.wish.object()),
             since: found.since,
             until: found.until,
             count: found.count,
@@ -74,8 +74,8 @@ impl ShadowItem {
     }
 }
 
-fn object_of(wish: &Wish) -> String {
-    let (kind, Key { namespace, name }) = wish.object();
+/// `claim/NAMESPACE/NAME` and the like.
+pub(super) fn object_of((kind, Key { namespace, name }): &(Kind, Key)) -> String {
     let short = match kind {
         Kind::ResourceClaim => "claim",
         Kind::DeviceTaintRule => return format!("devicetaintrule/{name}"),

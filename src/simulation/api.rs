@@ -5,8 +5,12 @@ use std::sync::Arc;
 use super::World;
 use super::nodes::is_lost;
 use super::owners::made_up_uid;
+use super::reason::reasons;
+use super::record::name_of;
 use super::timeline::What;
-use crate::controllers::{ClaimName, ClaimWrite, Outcome, Owner, Plan, PodRef};
+use crate::controllers::{
+    Action, Actor, ClaimName, ClaimWrite, ControllerName, Outcome, Owner, Plan, PodRef,
+};
 use crate::eviction::{DISRUPTION_TARGET, EVICTION_IN_PROGRESS, Eviction, disruption};
 use crate::model::{
     Change, Claim, Condition, DeviceId, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
@@ -32,6 +36,12 @@ impl World<'_> {
                 eviction: eviction.clone(),
                 grace_seconds,
             },
+        );
+        self.record(
+            Actor::Controller(ControllerName::DeviceTaintEviction),
+            Action::EvictPod,
+            (Kind::Pod, &pod.key),
+            || reasons(eviction),
         );
         self.delete_pod(&current, grace_seconds);
         Outcome::Done
@@ -59,6 +69,12 @@ impl World<'_> {
             What::RuleStatus {
                 condition: condition.clone(),
             },
+        );
+        self.record(
+            Actor::Controller(ControllerName::DeviceTaintEviction),
+            Action::UpdateCondition,
+            (Kind::DeviceTaintRule, &key),
+            || format!("{}: {}", condition.reason, condition.message),
         );
         self.apply(Change::Put(Object::DeviceTaintRule(Arc::new(changed))));
         Outcome::Done
@@ -97,6 +113,12 @@ impl World<'_> {
     pub(super) fn remove_pod(&mut self, reference: &PodRef) {
         let Some(pod) = self.pod(reference) else { return };
         self.note(&reference.key, &reference.uid, What::PodGone);
+        self.record(
+            Actor::Kubelet,
+            Action::RemovePod,
+            (Kind::Pod, &reference.key),
+            String::new,
+        );
         self.apply(Change::Delete(Kind::Pod, reference.key.clone()));
         self.garbage.insert(reference.uid.clone());
         self.replace_once_gone(&pod);
@@ -109,7 +131,11 @@ impl World<'_> {
     pub(super) fn write_all(&mut self, plan: &Plan) -> Result<(), String> {
         let mut created = Vec::new();
         for write in &plan.writes {
+            let intended = self.intended(write, &created);
             self.write(write, &mut created)?;
+            for wish in intended {
+                self.record_write(wish);
+            }
         }
         if let Some(warning) = &plan.warning {
             self.warn(&warning.about, &warning.message);
@@ -119,7 +145,11 @@ impl World<'_> {
 
     fn write(&mut self, write: &ClaimWrite, created: &mut Vec<Arc<Claim>>) -> Result<(), String> {
         match write {
-            ClaimWrite::Create { claim, .. } => created.push(self.create(claim)),
+            ClaimWrite::Create { claim, template } => {
+                let made = self.create(claim);
+                self.record_template(made.key(), template.metadata.key());
+                created.push(made);
+            }
             ClaimWrite::SetStatuses { of, statuses } => self.set_statuses(of, statuses, created),
             ClaimWrite::Reserve { claim, consumer } => {
                 let mut changed = self.unchanged(claim)?;
@@ -187,8 +217,11 @@ impl World<'_> {
     fn create(&mut self, claim: &Arc<Claim>) -> Arc<Claim> {
         let number = self.number();
         let mut made = (**claim).clone();
-        let base = made.metadata.generate_name.clone().unwrap_or_default();
-        made.metadata.name = format!("{base}sim-{number}").into();
+        // What a rehearsal makes has the name that it would get.
+        if !self.is_rehearsal() {
+            let base = made.metadata.generate_name.clone().unwrap_or_default();
+            made.metadata.name = format!("{base}sim-{number}").into();
+        }
         made.metadata.uid = made_up_uid("claim", number);
         made.metadata.creation_timestamp = Some(whole_seconds(self.now));
         let owner = made
@@ -211,13 +244,9 @@ impl World<'_> {
         let statuses = statuses
             .iter()
             .filter_map(|(entry, claim)| {
-                let name = match claim {
-                    ClaimName::Known(name) => name.clone(),
-                    ClaimName::Created(index) => created.get(*index)?.metadata.name.clone(),
-                };
                 Some(PodClaimStatus {
                     name: entry.clone(),
-                    resource_claim_name: Some(name),
+                    resource_claim_name: Some(name_of(claim, created)?.clone()),
                 })
             })
             .collect();

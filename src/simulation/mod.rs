@@ -15,6 +15,9 @@ mod missed;
 mod nodes;
 mod otherwise;
 mod owners;
+mod reason;
+mod record;
+mod rehearsal;
 mod report;
 mod size;
 mod timeline;
@@ -25,9 +28,10 @@ pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects
 pub use missed::MissedPod;
 pub use otherwise::assumed_gates;
 pub use owners::Replacing;
+pub use reason::{DeviceItem, ReasonItem};
 pub use report::{
-    BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,
-    ReasonItem, ReplacementItem, RuleItem, StatusItem, Tolerated, TolerationItem, report,
+    BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, ReplacementItem,
+    RuleItem, StatusItem, Tolerated, TolerationItem, report,
 };
 pub use size::too_much_to_simulate;
 pub use timeline::{Happening, What};

@@ -1,5 +1,6 @@
 //! Scenarios on the virtual clock, each told as its timeline.
 
+mod rehearsal;
 mod replacements;
 
 use serde_json::{Value, json};

@@ -7,21 +7,23 @@ use foldhash::fast::RandomState;
 
 use super::nodes::is_lost;
 use super::owners::{Replacing, replacement};
+use super::record::Record;
 use super::timeline::{Happening, What};
 use crate::controllers::{
-    Answer, ControllerName, Engine, Features, Lookup, Notice, Origin, Outcome, Owner, Plan, PodRef,
-    ResourceClaims, TaintEviction, Work,
+    Action, Actor, Answer, CREATION_EVENT, ControllerName, EVICTION_EVENT, Engine, Features, Lookup, Notice,
+    Origin, Outcome, Owner, Plan, PodRef, ResourceClaims, TaintEviction, Work,
 };
 use crate::eviction::Release;
 use crate::model::{
     Allocation, Change, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, Pod, Str, TaintRule, Time,
 };
 
-/// So many writes of one claim at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
-/// out of a shared claim and puts it in again for as long as the pod's object exists.
+/// So many writes of one object at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
+/// out of a shared claim and puts it in again for as long as the pod's object exists, and the status of a PodGroup with several
+/// templates keeps only the claims that were made last.
 const WRITES_OF_A_LOOP: usize = 20;
 
-/// So many writes a claim that loops may still have at each further instant, for what else happens to it.
+/// So many writes an object that loops may still have at each further instant, for what else happens to it.
 const FURTHER_WRITES: usize = 4;
 
 /// Tasks of controllers that a simulation carries out for each object that is there at its beginning, and besides. What goes on for
@@ -86,9 +88,9 @@ pub struct World<'s> {
     /// Whether something happened since the scheduler was asked last.
     stirred: bool,
     happenings: Vec<Happening>,
-    /// Writes per claim at this instant.
-    writes: HashMap<Key, usize, RandomState>,
-    looping: BTreeSet<Key>,
+    /// Writes per object at this instant.
+    writes: HashMap<(Kind, Key), usize, RandomState>,
+    looping: BTreeSet<(Kind, Key)>,
     /// What was said already of claims that cannot be made, by UID of the owner.
     told: BTreeSet<(Str, String)>,
     idle_retries: u32,
@@ -96,16 +98,29 @@ pub struct World<'s> {
     /// Tasks that may still be carried out.
     pub(super) tasks: u64,
     gave_up: bool,
+    /// What is done, in a rehearsal.
+    pub(super) record: Option<Record>,
 }
 
 impl<'s> World<'s> {
     /// The cluster at `now`, whose controllers have run for long and have nothing left to do but what is due later. Without a
     /// scheduler replacements wait for ever.
-    pub fn new(mut cluster: Cluster, now: Time, scheduler: Option<&'s mut dyn Scheduler>) -> Self {
+    pub fn new(cluster: Cluster, now: Time, scheduler: Option<&'s mut dyn Scheduler>) -> Self {
+        Self::with(cluster, now, scheduler, |_, features| {
+            ResourceClaims::idle(features)
+        })
+    }
+
+    pub(super) fn with(
+        mut cluster: Cluster,
+        now: Time,
+        scheduler: Option<&'s mut dyn Scheduler>,
+        claims: impl FnOnce(&Cluster, Features) -> ResourceClaims,
+    ) -> Self {
         tell_rules_apart(&mut cluster);
         let release = Release::of(cluster.environment());
         let eviction = TaintEviction::resume(&cluster, release, now);
-        let claims = ResourceClaims::idle(Features::of(cluster.environment()));
+        let claims = claims(&cluster, Features::of(cluster.environment()));
         let kinds = [
             Kind::Pod,
             Kind::PodGroup,
@@ -139,6 +154,7 @@ impl<'s> World<'s> {
             numbers: 0,
             tasks,
             gave_up: false,
+            record: None,
         }
     }
 
@@ -157,9 +173,32 @@ impl<'s> World<'s> {
         self.gave_up
     }
 
-    /// Claims that a controller writes without end.
-    pub fn looping(&self) -> &BTreeSet<Key> {
+    /// Objects that a controller writes without end: claims, and pods and PodGroups for their statuses.
+    pub fn looping(&self) -> &BTreeSet<(Kind, Key)> {
         &self.looping
+    }
+
+    /// Why what is told is not all that happens, in sentences without a full stop.
+    pub fn troubles(&self) -> Vec<String> {
+        let mut troubles = Vec::new();
+        if self.gave_up {
+            troubles.push(format!(
+                "the simulation gave up at {}: more happened than controllers do with as many objects, so what is told may be the \
+                 beginning only",
+                self.now
+            ));
+        }
+        troubles.extend(self.looping.iter().map(|(kind, key)| match kind {
+            Kind::ResourceClaim => format!(
+                "the claim controller writes claim/{key} without end, over a pod that has ended and whose object stays: its entries \
+                 may be one or the other"
+            ),
+            _ => format!(
+                "the claim controller writes the status of {kind} {key} without end, as each write drops the claims of other entries: \
+                 it may name one or the other"
+            ),
+        }));
+        troubles
     }
 
     /// Somebody changes the cluster: the controllers see it. Nothing happens before [`Self::run`].
@@ -170,6 +209,12 @@ impl<'s> World<'s> {
         let notices = self.engine.see(change, Origin::Simulation, self.now);
         for Notice::EvictionCancelled(pod) in notices.into_iter().flatten() {
             self.note(&pod.key, &pod.uid, What::EvictionCancelled);
+            self.record_event(
+                ControllerName::DeviceTaintEviction,
+                (Kind::Pod, &pod.key),
+                EVICTION_EVENT,
+                "Cancelling deletion",
+            );
         }
     }
 
@@ -208,11 +253,12 @@ impl<'s> World<'s> {
         }
     }
 
-    /// A new instant: claims may be written again, those that are known to loop a few times.
+    /// A new instant: objects may be written again, those that are known to loop a few times.
     fn allow_writes(&mut self) {
         self.writes.clear();
-        for key in &self.looping {
-            self.writes.insert(key.clone(), WRITES_OF_A_LOOP - FURTHER_WRITES);
+        for object in &self.looping {
+            self.writes
+                .insert(object.clone(), WRITES_OF_A_LOOP - FURTHER_WRITES);
         }
     }
 
@@ -286,14 +332,17 @@ impl<'s> World<'s> {
 
     /// Carries the writes of `plan` out, unless they go in circles.
     fn carry(&mut self, plan: &Plan) -> Outcome {
-        let claims = plan.claims();
-        let is_loop = claims.iter().any(|key| {
-            let writes = self.writes.entry(key.clone()).or_default();
+        let objects = plan.objects();
+        let mut looping = Vec::new();
+        for object in &objects {
+            let writes = self.writes.entry(object.clone()).or_default();
             *writes += 1;
-            *writes > WRITES_OF_A_LOOP
-        });
-        if is_loop {
-            self.looping.extend(claims);
+            if *writes > WRITES_OF_A_LOOP {
+                looping.push(object.clone());
+            }
+        }
+        if !looping.is_empty() {
+            self.looping.extend(looping);
             return Outcome::Done;
         }
         match self.write_all(plan) {
@@ -314,6 +363,12 @@ impl<'s> World<'s> {
             .map(|claim| claim.key())
             .collect();
         for key in keys {
+            self.record(
+                Actor::GarbageCollector,
+                Action::DeleteClaim,
+                (Kind::ResourceClaim, &key),
+                || "its pod is gone".to_owned(),
+            );
             self.delete_claim(&key);
         }
         true
@@ -331,6 +386,12 @@ impl<'s> World<'s> {
     /// Notes once that a claim cannot be made.
     pub(super) fn warn(&mut self, about: &Owner, message: &str) {
         if self.told.insert((about.uid.clone(), message.to_owned())) {
+            self.record_event(
+                ControllerName::ResourceClaim,
+                (about.kind, &about.key),
+                CREATION_EVENT,
+                message,
+            );
             self.note(
                 &about.key,
                 &about.uid,
@@ -362,7 +423,7 @@ impl<'s> World<'s> {
     fn replace(&mut self, pod: &Arc<Pod>) {
         let original = PodRef::of(pod);
         // Tolerated for some time, a taint lets the replacement in and evicts it too: going on with that would never end.
-        if self.replacements.contains_key(&original) {
+        if self.is_rehearsal() || self.replacements.contains_key(&original) {
             return;
         }
         let number = self.number();

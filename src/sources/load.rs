@@ -235,7 +235,8 @@ pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     files
 }
 
-fn source(name: &str) -> Result<Source, LoadError> {
+/// What an argument of `--from` names.
+pub(super) fn source(name: &str) -> Result<Source, LoadError> {
     let Some(example) = name.strip_prefix("example:") else {
         return Ok(Source::from_argument(OsStr::new(name)));
     };

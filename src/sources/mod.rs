@@ -16,6 +16,7 @@ mod needs;
 mod recognize;
 pub mod rewrite;
 mod scheduler_config;
+mod successor;
 mod upgrade;
 mod workloads;
 
@@ -23,3 +24,4 @@ pub use gates::{GateSetting, MinorVersion, VersionSettings};
 pub use load::{LoadError, Refused, Request, files_read, load, text_of};
 pub use manifests::{Daemon, MOST_PODS, Manifests, Validate, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};
+pub use successor::{Successor, SuccessorError};

@@ -73,7 +73,7 @@ impl ResourceClaims {
                 let Some(key) = meant.key() else {
                     return Ok(None);
                 };
-                if Self::claim_exists(cluster, answers, &key, |claim| meant.may_use(claim).is_ok())? {
+                if self.claim_exists(cluster, answers, &key, |claim| meant.may_use(claim).is_ok())? {
                     return Ok(None);
                 }
                 replaced = key.name;

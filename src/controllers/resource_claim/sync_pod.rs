@@ -90,7 +90,7 @@ impl ResourceClaims {
                 };
                 let groups = self.features.groups;
                 let is_right = |claim: &Claim| meant.may_use(claim, groups).is_ok();
-                if Self::claim_exists(cluster, answers, &key, is_right)? {
+                if self.claim_exists(cluster, answers, &key, is_right)? {
                     return Ok(None);
                 }
                 replaced = key.name;

@@ -9,11 +9,12 @@ use crate::controllers::{ControllerName, Engine, Origin};
 use crate::model::{Change, Cluster, ClusterBuilder, Environment, Kind, Object, Time};
 use crate::reservation::PodGroups;
 
-const ALL: Features = Features {
+pub(super) const ALL: Features = Features {
     admin_access: true,
     prioritized_list: true,
     workloads: true,
     groups: PodGroups::Accepted,
+    needs_groups: true,
     keeps_statuses: true,
     deviations: Deviations {
         terminal_reservations: false,
@@ -21,24 +22,25 @@ const ALL: Features = Features {
         final_errors: false,
         group_statuses: false,
         oldest_claim: false,
+        deleted_claims: false,
     },
 };
 
 /// As the program does it itself.
-const BETTER: Features = Features {
+pub(super) const BETTER: Features = Features {
     deviations: Deviations::ALL,
     ..ALL
 };
 
-fn now() -> Time {
+pub(super) fn now() -> Time {
     Time::from_unix_seconds(0)
 }
 
-fn object(kind: Kind, json: &Value) -> Object {
+pub(super) fn object(kind: Kind, json: &Value) -> Object {
     Object::from_json(kind, json.to_string().as_bytes()).unwrap()
 }
 
-fn cluster(objects: &[(Kind, Value)]) -> Cluster {
+pub(super) fn cluster(objects: &[(Kind, Value)]) -> Cluster {
     let mut builder = ClusterBuilder::default();
     for (kind, json) in objects {
         builder.add(object(*kind, json));
@@ -509,5 +511,37 @@ fn everything_that_an_item_has_to_know_is_asked_for_at_once() {
             "keep [] of c and free it",
             "unprotect c"
         ]
+    );
+}
+
+#[test]
+fn a_member_of_a_group_was_any_pod_to_older_controllers_without_groups() {
+    let member = json!({"spec": {"schedulingGroup": {"podGroupName": "g"}}});
+    let waiting = [template(), pod("p", &member, &from_template(&["gpu"]))];
+    let off = Features {
+        workloads: false,
+        groups: PodGroups::Ignored,
+        ..ALL
+    };
+    let disabled = "Pod is a member of PodGroup g but GenericWorkload feature is disabled";
+    let mut controller = ResourceClaims::idle(off);
+    let cluster = cluster(&waiting);
+    let key = crate::model::Key::new("n", "p");
+    let plan = controller.plan(&super::Subject::Pod(key), &super::Answers::new(), &cluster);
+    let Ok(Plan {
+        ending: Ending::Drop(why),
+        ..
+    }) = plan
+    else {
+        panic!("it is final");
+    };
+    assert_eq!(why, format!("get PodGroup for Pod n/p: {disabled}"));
+    let older = Features {
+        needs_groups: false,
+        ..off
+    };
+    assert_eq!(
+        wanted(older, &waiting),
+        ["create p-gpu-… for p", "status of p gpu=#0"]
     );
 }

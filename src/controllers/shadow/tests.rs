@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::controllers::{Answer, ControllerName, Features, ResourceClaims, TaintEviction};
-use crate::eviction::Release;
+use crate::eviction::{MARKED, Release};
 use crate::model::{ClusterBuilder, Environment};
 
 fn at(seconds: i64) -> Time {

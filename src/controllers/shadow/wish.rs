@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::controllers::trace::Action;
 use crate::controllers::work::{ClaimWrite, ControllerName, Owner, PodRef, Work, made_for};
 use crate::eviction::{MARKED, condition_of};
 use crate::model::{Claim, Cluster, Condition, FINALIZER, Key, Kind, Object, Pod, Str};
@@ -43,19 +44,24 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// What is written, in the words of reports.
-    pub fn write(&self) -> &'static str {
+    /// What is written.
+    pub fn action(&self) -> Action {
         match self {
-            Self::Create(..) => "create claim",
-            Self::SetStatuses(..) => "update status",
-            Self::Reserve(..) => "add reservation",
-            Self::Release(..) => "remove reservation",
-            Self::Deallocate(_) => "deallocate",
-            Self::Unprotect(_) => "remove finalizer",
-            Self::Delete(_) => "delete claim",
-            Self::Evict(_) => "evict pod",
-            Self::SetCondition(..) => "update condition",
+            Self::Create(..) => Action::CreateClaim,
+            Self::SetStatuses(..) => Action::UpdateStatus,
+            Self::Reserve(..) => Action::AddReservation,
+            Self::Release(..) => Action::RemoveReservation,
+            Self::Deallocate(_) => Action::Deallocate,
+            Self::Unprotect(_) => Action::RemoveFinalizer,
+            Self::Delete(_) => Action::DeleteClaim,
+            Self::Evict(_) => Action::EvictPod,
+            Self::SetCondition(..) => Action::UpdateCondition,
         }
+    }
+
+    /// The same in the words of reports.
+    pub fn write(&self) -> &'static str {
+        self.action().text()
     }
 
     /// Who wants it.
@@ -122,7 +128,8 @@ impl Wish {
         }
     }
 
-    fn of_write(write: &ClaimWrite) -> Vec<Self> {
+    /// The wishes of a write.
+    pub fn of_write(write: &ClaimWrite) -> Vec<Self> {
         match write {
             ClaimWrite::Create { claim, .. } => Self::made(claim).into_iter().collect(),
             ClaimWrite::SetStatuses { of, statuses } => {

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 pub use items::{
-    BudgetItem, ClaimItem, DeviceItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict,
-    ReasonItem, ReplacementItem, RuleItem, StatusItem, Tolerated, TolerationItem,
+    BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, ReplacementItem,
+    RuleItem, StatusItem, Tolerated, TolerationItem,
 };
 
 use super::World;
 use super::budgets::losses;
 use super::missed::missed;
 use super::owners::Replacing;
+use super::reason::{DeviceItem, ReasonItem};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
@@ -424,19 +425,7 @@ impl EvictionReport {
                 });
             }
         }
-        if world.gave_up() {
-            self.warnings.push(format!(
-                "the simulation gave up at {}: more happened than controllers do with as many objects, so what is told may be the \
-                 beginning only",
-                world.now
-            ));
-        }
-        for key in world.looping() {
-            self.warnings.push(format!(
-                "the claim controller writes claim/{key} without end, over a pod that has ended and whose object stays: its entries \
-                 may be one or the other"
-            ));
-        }
+        self.warnings.extend(world.troubles());
         let mut staying: BTreeMap<&Str, usize> = BTreeMap::new();
         for pod in &self.pods {
             if let Some(node) = &pod.node

@@ -12,5 +12,5 @@ pub use self::info::{ListInfo, SnapshotInfo};
 pub use self::write::{Compression, Snapshot, SnapshotError, save_text};
 
 pub(crate) use self::info::is_info;
-pub(crate) use self::redact::Redaction;
+pub(crate) use self::redact::{Redaction, members};
 pub(crate) use self::write::Part;

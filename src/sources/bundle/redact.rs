@@ -56,7 +56,7 @@ impl Redaction {
 }
 
 /// The members of an object in their order, with values as written.
-fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
+pub(crate) fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     struct Visitor;
     impl<'de> serde::de::Visitor<'de> for Visitor {
         type Value = Vec<(String, &'de RawValue)>;

@@ -393,6 +393,7 @@ fn signals_end_every_command_that_reads_a_silent_pipe() {
         &["simulate", "eviction"],
         &["simulate", "allocation", "claim/a"],
         &["convert", "plan"],
+        &["run", "--until", "1m"],
     ];
     for (number, command) in commands.into_iter().enumerate() {
         let process = dra(&[command, &["--from", &pipe]].concat()).start_unguarded();

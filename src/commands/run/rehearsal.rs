@@ -1,0 +1,220 @@
+//! `kubectl dra run --from FILE --until DURATION`: the controllers over the objects of a file, on a virtual clock.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::ValueHint;
+use itertools::Itertools as _;
+
+use crate::commands::places::Written;
+use crate::commands::{duration, places};
+use crate::context::Ctx;
+use crate::error::{Outcome, Unread, UsageError};
+use crate::inspect::{ControllerTrace, TraceItem, controller_trace};
+use crate::model::{Cluster, Kind, Time};
+use crate::output::{Column, Detail, Report, Table, View, counted};
+use crate::simulation::{World, too_much_to_simulate};
+use crate::sources::bundle::Compression;
+use crate::sources::destination::Destination;
+use crate::sources::{Needs, Successor, SuccessorError};
+
+/// Flags of the rehearsal.
+// The command that it is part of calls its arguments the same, and groups of arguments need different names.
+#[derive(Debug, clap::Args)]
+#[group(id = "rehearsal")]
+pub(super) struct Args {
+    /// With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = REHEARSAL)]
+    until: Option<Duration>,
+
+    /// With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is
+    /// standard output, and the report then goes to standard error
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = REHEARSAL)]
+    out: Option<PathBuf>,
+}
+
+const REHEARSAL: &str = "Rehearsal on files";
+
+/// Without these there is nothing that the controllers would do.
+const DECIDING: [Kind; 2] = [Kind::Pod, Kind::ResourceClaim];
+
+/// What the controllers look at besides, and the nodes, which tell whether a kubelet is there.
+const FURTHER: [Kind; 5] = [
+    Kind::PodGroup,
+    Kind::ResourceClaimTemplate,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::Node,
+];
+
+impl Args {
+    /// Refuses what has a meaning with `--from` only.
+    pub(super) fn refuse_live(&self) -> Result<(), UsageError> {
+        let flag = match self {
+            Self { until: Some(_), .. } => "--until",
+            Self { out: Some(_), .. } => "--out",
+            _ => return Ok(()),
+        };
+        let error = UsageError::new(format!("`{flag}` is for a rehearsal, which needs `--from`"));
+        Err(error.hint(
+            "name a file of `kubectl dra snapshot` with `--from`, or leave the flag out to watch the cluster",
+        ))
+    }
+
+    fn time(&self, live_flag: Option<&str>) -> Result<Duration, UsageError> {
+        if let Some(flag) = live_flag {
+            let error = UsageError::new(format!(
+                "`{flag}` is for a cluster that is watched, and `--from` names files"
+            ));
+            return Err(error.hint("`--until` says for how long the controllers are rehearsed on files"));
+        }
+        self.until.ok_or_else(|| {
+            UsageError::new("`run` watches a cluster, and `--from` names files")
+                .hint("`--until 30m` rehearses what the controllers do with them, on a virtual clock")
+        })
+    }
+}
+
+const COLUMNS: &[Column<TraceItem>] = &[
+    Column::new("AT", ".at", |item, cell| {
+        cell.text(item.at);
+    }),
+    Column::new("CONTROLLER", ".controller", |item, cell| {
+        cell.text(item.controller);
+    }),
+    Column::new("ACTION", ".action", |item, cell| {
+        cell.text(item.action);
+    }),
+    Column::new("OBJECT", ".object", |item, cell| {
+        cell.text(&item.object);
+    }),
+    Column::new("COUNT", ".count", |item, cell| {
+        cell.text(item.count);
+    }),
+    Column::new("DETAIL", ".detail", |item, cell| {
+        cell.text(&item.detail);
+    }),
+];
+
+impl Report for ControllerTrace {
+    const KIND: &'static str = "ControllerTrace";
+
+    fn view(&self, detail: Detail) -> View {
+        Table::with(COLUMNS, detail, &(), &self.events).into()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let objects = self.events.iter().map(|event| event.object.clone());
+        objects.unique().collect()
+    }
+
+    fn nothing(&self) -> Option<String> {
+        Some(format!("The controllers have nothing to do until {}", self.to))
+    }
+}
+
+/// Rehearses on the files `names`. `live_flag` is a flag that was given and that only a watch understands.
+pub(super) async fn run(
+    ctx: &Ctx,
+    names: &[String],
+    args: Args,
+    live_flag: Option<&str>,
+) -> anyhow::Result<Outcome> {
+    let time = args.time(live_flag)?;
+    let out = args.out.as_deref().map(Destination::of).transpose()?;
+    if let Some(out) = &out {
+        Written::new().with("--out", out).check(&places::from(ctx))?;
+        if names.iter().any(|name| name == "-") {
+            let error = UsageError::new(
+                "`--out` needs the files of `--from` a second time, and standard input comes once",
+            );
+            return Err(error.hint("write it into a file first").into());
+        }
+    }
+    let needs = if out.is_some() {
+        // What is written says of every kind how much is known of it.
+        Needs::everything()
+    } else {
+        Needs::kinds(DECIDING.into_iter().chain(FURTHER)).with_gates()
+    };
+    let before = ctx.load(needs).await?;
+    if let Some(why) = too_much_to_simulate(&before, &[]) {
+        return Err(Unread::new(format!(
+            "the rehearsal would take too much memory: {why}; rehearse on a file that has fewer rules"
+        ))
+        .into());
+    }
+    let begin = ctx.now(&before);
+    let end = begin.after(time);
+    let mut world = World::restarted(before.clone(), begin);
+    world.run_until(end);
+    for trouble in world.troubles() {
+        ctx.warn(trouble);
+    }
+    let report = controller_trace(world.traced(), (begin, end), world.looping());
+    match &out {
+        // The objects have standard output for themselves.
+        Some(Destination::Stdout) => ctx.print_aside(report)?,
+        _ => ctx.print(report)?,
+    }
+    if let Some(out) = &out {
+        save(ctx, names, out, (&before, &world), end)?;
+    }
+    ctx.printer()
+        .note("this is a rehearsal: nothing was changed in any cluster");
+    let is_unknown = world.gave_up() || DECIDING.into_iter().any(|kind| before.gap(kind, "").is_some());
+    Ok(if is_unknown {
+        Outcome::Unknown
+    } else {
+        Outcome::Done
+    })
+}
+
+/// Writes the objects as they are at the end.
+fn save(
+    ctx: &Ctx,
+    names: &[String],
+    out: &Destination,
+    (before, world): (&Cluster, &World<'_>),
+    at: Time,
+) -> anyhow::Result<()> {
+    let templates = world.templates_of_made();
+    let successor = Successor {
+        names,
+        namespace: ctx.namespace_of_bare(),
+        before,
+        after: world.cluster(),
+        templates: &templates,
+        at,
+    };
+    let compression = match out {
+        Destination::Stdout => Compression::None,
+        Destination::File(file) => Compression::of_file(file),
+    };
+    let mut snapshot = successor
+        .snapshot(&out.folder(), compression)
+        .map_err(|error| match error {
+            SuccessorError::Load(error) => anyhow::Error::from(error),
+            SuccessorError::Snapshot(error) => error.into(),
+            SuccessorError::Changed(_) => error.into(),
+        })
+        .context("cannot write the end of the rehearsal")?;
+    match out {
+        Destination::Stdout => ctx.printer().json(|out| snapshot.copy_to(out))?,
+        Destination::File(file) => {
+            let objects: u64 = snapshot.info().lists.iter().map(|list| list.count).sum();
+            snapshot.save(file)?;
+            let objects = counted(
+                usize::try_from(objects).unwrap_or(usize::MAX),
+                "object",
+                "objects",
+            );
+            ctx.printer().note(&format!(
+                "wrote {}: {objects}, as of {at}",
+                file.named().display()
+            ));
+        }
+    }
+    Ok(())
+}
