@@ -22,11 +22,11 @@ use super::{Accepts, duration};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 
-/// Compare the built-in controllers for claims and taints with the rules, live
+/// Compare the built-in controllers for claims and taints with the rules, live, or do their work
 ///
 /// Watches the cluster and says what kube-controller-manager leaves undone, does again and again, or does without a reason. It looks at
 /// resourceclaim-controller (claims from templates, reservations, deallocation) and device-taint-eviction-controller, and goes by the
-/// rules of Kubernetes 1.37.1. Nothing is ever written to the cluster.
+/// rules of Kubernetes 1.37.1. Nothing is written to the cluster, unless --take-over says so.
 ///
 /// Each finding is a line on stderr as it comes. At the end, after --for or with Ctrl-C, the report is printed; the command ends with 1 if there is one.
 ///

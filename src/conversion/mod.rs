@@ -1,4 +1,4 @@
-//! Carries a conversion plan out: the one part of the program that changes claims.
+//! Carries a conversion plan out: changes claims once, as their plan says, and leaves a record of it.
 //!
 //! What is to be written is planned by `reservation::conversion`; here is when, how often, and what is noted on the way. The
 //! decisions are functions without I/O: `step` (one claim after each answer), `pass` (whether to look again), `gates` (whether

@@ -70,12 +70,13 @@ struct Fix {
 /// Deviations by name, as `docs/commands/run.md` lists them.
 type Deviation = (&'static str, fn(&mut Deviations, bool));
 
-const FIXES: [Deviation; 5] = [
+const FIXES: [Deviation; 6] = [
     ("terminal-reservations", |all, on| all.terminal_reservations = on),
     ("members-of-groups", |all, on| all.members_of_groups = on),
     ("final-errors", |all, on| all.final_errors = on),
     ("group-statuses", |all, on| all.group_statuses = on),
     ("oldest-claim", |all, on| all.oldest_claim = on),
+    ("deleted-claims", |all, on| all.deleted_claims = on),
 ];
 
 fn fix(text: &str) -> Result<Fix, String> {
