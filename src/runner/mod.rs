@@ -5,6 +5,8 @@
 
 mod clock;
 mod health;
+#[expect(dead_code, reason = "its user is the mode that writes")]
+mod lease;
 mod metrics;
 mod probes;
 mod shadowing;
