@@ -7,6 +7,7 @@ mod carrying;
 mod clock;
 mod events;
 mod health;
+mod lease;
 mod limiter;
 mod metrics;
 mod news;
@@ -16,6 +17,7 @@ mod rights;
 mod shadowing;
 mod taking_over;
 
+pub use lease::{Holder, Standing, holder};
 pub use news::News;
 pub use preflight::{Proof, Rival, may_replace};
 pub use probes::{Operation, Probes};

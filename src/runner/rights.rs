@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::controllers::ControllerName;
-use crate::model::{Environment, Kind};
+use crate::model::{Environment, Key, Kind};
 use crate::reservation::{PodGroups, asks_for_binding};
 use crate::sources::live::Right;
 
@@ -12,6 +12,7 @@ pub fn rights(
     names: impl IntoIterator<Item = ControllerName>,
     environment: &Environment,
     groups: PodGroups,
+    lease: Option<&Key>,
 ) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     let mut add = |verb, kind: Kind, subresource| {
@@ -43,6 +44,12 @@ pub fn rights(
     }
     for verb in ["create", "patch"] {
         rights.insert(right(verb, "", "events", ""));
+    }
+    for verb in ["get", "create", "update"] {
+        rights.extend(lease.map(|lease| Right {
+            namespace: lease.namespace.to_string(),
+            ..right(verb, "coordination.k8s.io", "leases", "")
+        }));
     }
     rights
 }

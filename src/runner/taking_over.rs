@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::carrying::{Carried, Carrier};
 use super::clock::Clock;
 use super::events::Recorder;
+use super::lease::{Lease, Standing};
 use super::limiter::Limiter;
 use super::news::News;
 use super::preflight::Rival;
@@ -21,7 +22,7 @@ use crate::controllers::{
     TaintEviction, Work, is_made_elsewhere, is_marked,
 };
 use crate::eviction::Release;
-use crate::model::{Change, Component, Environment, Gate, Kind, Object, Str, Time};
+use crate::model::{Change, Component, Environment, Gate, Key, Kind, Object, Str, Time};
 use crate::sources::live::{Error as LiveError, Live, MissingRights, Persistence, Watch};
 use crate::sources::{Loaded, Needs};
 
@@ -48,6 +49,8 @@ pub struct Working {
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
     pub operation: Arc<Operation>,
+    /// The lease without which nothing is written; none where this is the only writer.
+    pub lease: Option<Key>,
     /// Whether the server is to keep nothing.
     pub dry_run: bool,
     /// When to end; never by itself without it.
@@ -59,8 +62,10 @@ pub struct Working {
 /// What is to be told while it goes on.
 #[derive(Debug)]
 pub enum Report {
-    /// The watches are open.
+    /// The watches are open, and the work begins.
     Started,
+    /// Another one works, and this one looks on until that ends.
+    Standby(Standing),
     /// A watch or a clock tells something.
     News(News),
     /// A job was not carried out; it is tried again.
@@ -99,6 +104,12 @@ pub enum Failure {
     /// The user may not write.
     #[error(transparent)]
     Rights(#[from] MissingRights),
+    /// Another one may work by now.
+    #[error("the lease {lease} could not be renewed in time, and another one may hold it by now")]
+    LeaseLost {
+        /// The lease.
+        lease: Key,
+    },
     /// Without PodGroups nobody can tell whether a group is gone, and its devices would be taken from running pods.
     #[error(
         "the feature gate {gate} of kube-controller-manager is on, and the API server serves no PodGroups"
@@ -119,6 +130,10 @@ impl Failure {
                 "grant what is missing:\n{}",
                 rights.manifest("kubectl-dra-run")
             )),
+            Self::LeaseLost { .. } => Some(
+                "start it again, as a Deployment does: it waits for the lease, and looks on meanwhile"
+                    .to_owned(),
+            ),
             Self::NoGroups { gate } => Some(format!(
                 "let the API server serve scheduling.k8s.io/v1beta1, or say what is true with --controller-manager-feature-gates={gate}=false"
             )),
@@ -144,6 +159,7 @@ pub fn check_gates(environment: &Environment) -> Result<(), Failure> {
 enum Event {
     Carried(ControllerName, Carried),
     Watched(Result<Vec<Change>, News>),
+    Standing(Standing),
     Due,
     End,
 }
@@ -167,6 +183,7 @@ pub async fn take_over(
         deviations,
         wall,
         operation,
+        lease,
         dry_run,
         for_,
         mut interruption,
@@ -200,11 +217,15 @@ pub async fn take_over(
     };
     let (sender, mut inbox) = mpsc::channel(64);
     let mut own = Own::default();
-    (taking.tell)(Report::Started);
+    let mut office = Office::run_for(live, lease, &clock);
+    if office.holds() {
+        (taking.tell)(Report::Started);
+    }
     loop {
         let now = clock.now();
         for (name, desk) in &mut desks {
             while desk.out < desk.workers
+                && office.holds()
                 && let Some(job) = taking.engine.next_of(*name, now)
             {
                 desk.out += 1;
@@ -230,7 +251,7 @@ pub async fn take_over(
         }
         let free = desks
             .iter()
-            .filter(|(_, desk)| desk.out < desk.workers)
+            .filter(|(_, desk)| office.holds() && desk.out < desk.workers)
             .map(|(name, _)| *name);
         let due = taking.engine.next_due_among(free, now);
         let wake = async {
@@ -248,6 +269,7 @@ pub async fn take_over(
         let event = tokio::select! {
             biased;
             () = over => Event::End,
+            standing = office.changed() => Event::Standing(standing),
             _ = interruption.wait_for(|interrupted| *interrupted) => Event::End,
             Some((name, carried)) = inbox.recv() => Event::Carried(name, carried),
             watched = watch.next(BATCH) => Event::Watched(operation.note(watched?)),
@@ -255,14 +277,24 @@ pub async fn take_over(
         };
         match event {
             Event::End => break,
+            Event::Standing(Standing::Held) => (taking.tell)(Report::Started),
+            Event::Standing(standing @ Standing::Waiting { .. }) => (taking.tell)(Report::Standby(standing)),
+            Event::Standing(Standing::Lost) => {
+                drop(taking);
+                end(watch, desks, inbox, recorder).await;
+                let lease = office.key.unwrap_or_default();
+                return Err(Failure::LeaseLost { lease });
+            }
             Event::Due => {}
             Event::Watched(Err(news)) => (taking.tell)(Report::News(news)),
             Event::Watched(Ok(changes)) => {
                 let now = clock.now();
                 for change in changes {
-                    if !dry_run && let Some(rival) = own.rival(&taking.engine, &desks, &change) {
+                    let rival = own.rival(&taking.engine, &desks, &change);
+                    if let Some(rival) = rival.filter(|_| !dry_run && office.is_settled()) {
                         drop(taking);
                         end(watch, desks, inbox, recorder).await;
+                        office.leave().await;
                         return Err(rival.into());
                     }
                     taking.see(change, Origin::Watch, now);
@@ -286,7 +318,68 @@ pub async fn take_over(
     let done = taking.done;
     drop(taking);
     end(watch, desks, inbox, recorder).await;
+    office.leave().await;
     Ok(done)
+}
+
+/// What was written before the lease was had may be seen for so long.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// Whether this one may work.
+struct Office {
+    key: Option<Key>,
+    lease: Option<Lease>,
+    standing: Option<watch::Receiver<Standing>>,
+    /// Since when it is held.
+    since: Option<Instant>,
+}
+
+impl Office {
+    /// Asks for the lease, if there is one.
+    fn run_for(live: &Live, key: Option<Key>, clock: &Clock) -> Self {
+        let mut clock = clock.clone();
+        let lease = key
+            .clone()
+            .map(|key| Lease::campaign(live.clone(), key, move || clock.now()));
+        Self {
+            standing: lease.as_ref().map(Lease::standing),
+            since: lease.is_none().then(Instant::now),
+            key,
+            lease,
+        }
+    }
+
+    fn holds(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Whether nothing that a holder before this one wrote can still come as news. Without a lease there is none before.
+    fn is_settled(&self) -> bool {
+        self.lease.is_none() || self.since.is_some_and(|since| since.elapsed() > SETTLING)
+    }
+
+    /// How it stands, once that changes.
+    async fn changed(&mut self) -> Standing {
+        let Some(standing) = &mut self.standing else {
+            return std::future::pending().await;
+        };
+        if standing.changed().await.is_err() {
+            return Standing::Lost;
+        }
+        let standing = standing.borrow_and_update().clone();
+        self.since = match standing {
+            Standing::Held => Some(Instant::now()),
+            _ => None,
+        };
+        standing
+    }
+
+    /// Gives the lease up, so that the next one need not wait for its end.
+    async fn leave(self) {
+        if let Some(lease) = self.lease {
+            lease.release().await;
+        }
+    }
 }
 
 /// What tells this writer's doings from those of others.

@@ -161,6 +161,7 @@ const TABLE: &[Row] = &[
             "hyper",
             "hyper_util",
             "prometheus_client",
+            "rustix",
             "tokio",
         ],
     ),

@@ -9,10 +9,10 @@ use crate::commands::duration;
 use crate::context::Ctx;
 use crate::controllers::{ControllerName, Deviations};
 use crate::error::{Outcome, UsageError};
-use crate::model::Component;
+use crate::model::{Component, Key};
 use crate::output::{LogFormat, counted};
 use crate::reservation::PodGroups;
-use crate::runner::{self, Failure, Operation, Proof, Watching, Working};
+use crate::runner::{self, Failure, Holder, Operation, Proof, Watching, Working};
 use crate::sources::Needs;
 
 const HEADING: &str = "Take-over";
@@ -34,6 +34,14 @@ pub(super) struct Flags {
     /// How long to watch first whether the built-in controllers are really off
     #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]
     observe: Duration,
+
+    /// Work only while holding this Lease, so that several replicas can stand by
+    #[arg(long, value_name = "NAMESPACE/NAME", default_value = "kube-system/kubectl-dra-run", value_parser = lease, requires = "take_over", help_heading = HEADING)]
+    lease: Key,
+
+    /// Work without a Lease: no other replica runs
+    #[arg(long, requires = "take_over", conflicts_with = "lease", help_heading = HEADING)]
+    no_lease: bool,
 
     /// Do not watch first: the built-in controllers are known to be off
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
@@ -102,6 +110,15 @@ fn controller(text: &str) -> Result<ControllerName, String> {
     })
 }
 
+fn lease(text: &str) -> Result<Key, String> {
+    match text.split_once('/') {
+        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
+            Ok(Key::new(namespace, name))
+        }
+        _ => Err("a namespace and a name are needed, as in kube-system/kubectl-dra-run".to_owned()),
+    }
+}
+
 fn workers(text: &str) -> Result<(ControllerName, usize), String> {
     let (name, number) = text
         .split_once('=')
@@ -119,6 +136,11 @@ impl Flags {
         } else {
             self.controllers.clone()
         }
+    }
+
+    /// A dry run writes nothing that another one could write too.
+    fn lease(&self) -> Option<Key> {
+        (!self.no_lease && !self.dry_run).then(|| self.lease.clone())
     }
 
     fn working(
@@ -149,6 +171,7 @@ impl Flags {
             deviations,
             wall: ctx.wall(),
             operation,
+            lease: self.lease(),
             dry_run: self.dry_run,
             for_,
             interruption: ctx.interruption(),
@@ -172,11 +195,12 @@ pub(super) async fn run(
     let environment = loaded.cluster.environment();
     runner::check_gates(environment)?;
     let groups = PodGroups::of(environment, Component::ControllerManager);
-    let wanted = runner::rights(names.iter().copied(), environment, groups);
+    let lease = flags.lease();
+    let wanted = runner::rights(names.iter().copied(), environment, groups, lease.as_ref());
     if let Some(missing) = live.missing_rights(wanted).await? {
         return Err(Failure::from(missing).into());
     }
-    if !flags.assume_builtin_disabled {
+    if !flags.assume_builtin_disabled && !is_led(ctx, lease.as_ref()).await? {
         ctx.printer().note(&format!(
             "watching {} for {} s: are the built-in controllers off?",
             live.name(),
@@ -212,6 +236,24 @@ pub(super) async fn run(
     let done = runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
     ctx.printer().note(&done.to_string());
     Ok(Outcome::Done)
+}
+
+/// A lease that was renewed within this time shows that another replica works, or did a moment ago: the built-in controllers are off.
+const LATELY: Duration = Duration::from_secs(60);
+
+/// Whether another replica has found out already that the built-in controllers are off.
+async fn is_led(ctx: &Ctx, lease: Option<&Key>) -> anyhow::Result<bool> {
+    let Some(lease) = lease else { return Ok(false) };
+    let holder = runner::holder(ctx.live().await?, lease, ctx.clock()).await?;
+    Ok(holder.is_some_and(|Holder { identity, renewed }| {
+        let is_led = renewed < LATELY;
+        if is_led {
+            ctx.printer().note(&format!(
+                "lease {lease} is held by {identity}: the built-in controllers are off"
+            ));
+        }
+        is_led
+    }))
 }
 
 fn words(proof: &Proof) -> String {

@@ -4,7 +4,7 @@ use crate::context::Ctx;
 use crate::controllers::ControllerName;
 use crate::inspect::ShadowItem;
 use crate::output::{LogFormat, counted};
-use crate::runner::{Happening, News, Report, Trouble};
+use crate::runner::{Happening, News, Report, Standing, Trouble};
 
 /// Who is told, and how.
 #[derive(Clone, Copy)]
@@ -80,6 +80,18 @@ impl Telling<'_> {
                     }
                 }
             }
+            Report::Standby(Standing::Waiting { holder, trouble }) => {
+                let why = match (&trouble, holder.as_str()) {
+                    (Some(trouble), _) => trouble.clone(),
+                    (None, "") => "nobody holds the lease yet".to_owned(),
+                    (None, holder) => format!("{holder} holds the lease"),
+                };
+                match self.format {
+                    LogFormat::Text => self.ctx.printer().note(&format!("standing by: {why}")),
+                    LogFormat::Json => tracing::info!(cluster = self.cluster, holder, "standing by: {why}"),
+                }
+            }
+            Report::Standby(Standing::Held | Standing::Lost) => {}
             Report::News(news) => self.news(news),
             Report::Trouble(Trouble {
                 controller,

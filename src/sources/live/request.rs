@@ -255,7 +255,7 @@ impl Patience {
 }
 
 /// A pause between a half and the whole of `longest`, so that those who failed together do not come back together.
-pub(super) fn jittered(longest: Duration) -> Duration {
+pub(crate) fn jittered(longest: Duration) -> Duration {
     use std::hash::BuildHasher as _;
     // The standard library's hasher is keyed at random, which is all the chance that is needed.
     let random = std::hash::RandomState::new().hash_one(0_u8) as u32;

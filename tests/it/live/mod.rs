@@ -9,6 +9,7 @@ mod eviction;
 mod explain;
 mod faults;
 mod features;
+mod lease;
 mod manifests;
 mod names;
 mod operation;
