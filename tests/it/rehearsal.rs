@@ -293,6 +293,38 @@ fn taints_evict_whom_the_real_controller_evicted() {
 }
 
 #[test]
+fn a_controller_that_starts_amid_evictions_goes_on_with_them() {
+    let (report, end) = rehearse(
+        &path("device-taints-marked"),
+        "2026-11-21T10:13:30Z",
+        "30s",
+        "1.37",
+    );
+    let mut real = evicted(&objects("device-taints-after"));
+    real.retain(|pod, _| !evicted(&objects("device-taints-marked")).contains_key(pod));
+    assert_same(&evictions(&report), &real);
+    // By then kubelets have let the others go.
+    assert_same(&evicted(&end), &real);
+}
+
+#[test]
+fn every_snapshot_is_rehearsed() {
+    let source = include_str!("rehearsal.rs");
+    let folder = std::fs::read_dir("tests/data/snapshots").expect("the snapshots");
+    let mut count = 0;
+    for file in folder {
+        let name = file.expect("a file").file_name();
+        let name = name.to_str().expect("UTF-8");
+        if let Some(snapshot) = name.strip_suffix(".yaml") {
+            count += 1;
+            let quoted = format!("\"{snapshot}\"");
+            assert!(source.contains(&quoted), "{snapshot} is not rehearsed");
+        }
+    }
+    assert_eq!(count, 26);
+}
+
+#[test]
 fn a_rule_evicts_and_says_what_the_real_controller_said() {
     let early = objects("taint-rules-noexecute");
     let later = objects("taint-rules-noexecute-later");
