@@ -16,7 +16,7 @@ fn path(snapshot: &str) -> String {
 }
 
 /// The objects of a file, as they stand in it.
-fn objects_of(path: &str) -> Vec<Value> {
+pub(crate) fn objects_of(path: &str) -> Vec<Value> {
     let mut objects = Vec::new();
     read(
         &[Source::Path(PathBuf::from(path))],
@@ -178,12 +178,12 @@ fn circle(what: &str) -> Vec<String> {
 
 /// By claim that no controller made: whether it is allocated, and the UIDs of its consumers. By owner and entry, how many claims were
 /// made for it.
-type Claims = (
+pub(crate) type Claims = (
     BTreeMap<String, (bool, BTreeSet<String>)>,
     BTreeMap<String, usize>,
 );
 
-fn claims(objects: &[Value]) -> Claims {
+pub(crate) fn claims(objects: &[Value]) -> Claims {
     let (mut named, mut made) = Claims::default();
     for claim in of_kind(objects, "ResourceClaim") {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -234,7 +234,7 @@ fn ended_and_deleted_pods_free_what_the_real_controller_freed() {
 }
 
 /// When each pod was evicted, by the pods that are being deleted for a taint.
-fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
+pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     let pods = of_kind(objects, "Pod").into_iter().filter(|pod| {
         let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
         conditions.any(|condition| condition["reason"] == "DeletionByDeviceTaintManager")

@@ -13,6 +13,7 @@ mod manifests;
 mod names;
 mod placement;
 mod reading;
+mod rehearsal;
 mod remedies;
 mod rights;
 mod run;
