@@ -16,7 +16,7 @@ fn path(snapshot: &str) -> String {
 }
 
 /// The objects of a file, as they stand in it.
-fn objects_of(path: &str) -> Vec<Value> {
+pub(crate) fn objects_of(path: &str) -> Vec<Value> {
     let mut objects = Vec::new();
     read(
         &[Source::Path(PathBuf::from(path))],
@@ -178,12 +178,12 @@ fn circle(what: &str) -> Vec<String> {
 
 /// By claim that no controller made: whether it is allocated, and the UIDs of its consumers. By owner and entry, how many claims were
 /// made for it.
-type Claims = (
+pub(crate) type Claims = (
     BTreeMap<String, (bool, BTreeSet<String>)>,
     BTreeMap<String, usize>,
 );
 
-fn claims(objects: &[Value]) -> Claims {
+pub(crate) fn claims(objects: &[Value]) -> Claims {
     let (mut named, mut made) = Claims::default();
     for claim in of_kind(objects, "ResourceClaim") {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -234,7 +234,7 @@ fn ended_and_deleted_pods_free_what_the_real_controller_freed() {
 }
 
 /// When each pod was evicted, by the pods that are being deleted for a taint.
-fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
+pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     let pods = of_kind(objects, "Pod").into_iter().filter(|pod| {
         let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
         conditions.any(|condition| condition["reason"] == "DeletionByDeviceTaintManager")
@@ -290,6 +290,38 @@ fn taints_evict_whom_the_real_controller_evicted() {
             assert_same(&evicted(&end), &evicted(&real));
         }
     }
+}
+
+#[test]
+fn a_controller_that_starts_amid_evictions_goes_on_with_them() {
+    let (report, end) = rehearse(
+        &path("device-taints-marked"),
+        "2026-11-21T10:13:30Z",
+        "30s",
+        "1.37",
+    );
+    let mut real = evicted(&objects("device-taints-after"));
+    real.retain(|pod, _| !evicted(&objects("device-taints-marked")).contains_key(pod));
+    assert_same(&evictions(&report), &real);
+    // By then kubelets have let the others go.
+    assert_same(&evicted(&end), &real);
+}
+
+#[test]
+fn every_snapshot_is_rehearsed() {
+    let source = include_str!("rehearsal.rs");
+    let folder = std::fs::read_dir("tests/data/snapshots").expect("the snapshots");
+    let mut count = 0;
+    for file in folder {
+        let name = file.expect("a file").file_name();
+        let name = name.to_str().expect("UTF-8");
+        if let Some(snapshot) = name.strip_suffix(".yaml") {
+            count += 1;
+            let quoted = format!("\"{snapshot}\"");
+            assert!(source.contains(&quoted), "{snapshot} is not rehearsed");
+        }
+    }
+    assert_eq!(count, 26);
 }
 
 #[test]

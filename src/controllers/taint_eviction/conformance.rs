@@ -12,7 +12,7 @@ use super::{Queue, TaintEviction};
 use crate::controllers::{Controller, JobId, Observed, Outcome, Work};
 use crate::devices::Origin;
 use crate::eviction::{Eviction, Release};
-use crate::model::{Change, Cluster, ClusterBuilder, Environment, Kind, Object, Time};
+use crate::model::{Change, Cluster, ClusterBuilder, DeviceId, Environment, Kind, Object, Time};
 use crate::reservation::PodGroups;
 
 const DATA: &str = include_str!("../../../tests/data/taint-controller-cases.json");
@@ -343,5 +343,19 @@ fn cancel_eviction() {
         assert!(scene.plans().is_empty());
         assert_eq!(scene.cancelled, cancelled);
         assert!(scene.handle().is_empty(), "{event}");
+    }
+}
+
+#[test]
+fn only_evicting_rules_are_walked() {
+    let data = Data::read();
+    let device = DeviceId {
+        driver: "d".into(),
+        pool: "worker".into(),
+        device: "instance".into(),
+    };
+    for (rule, walked) in [("none", 0), ("evict", 1)] {
+        let scene = Scene::start(&data, &["claim", rule], PodGroups::Ignored);
+        assert_eq!(scene.controller.rules.matching(&device).len(), walked, "{rule}");
     }
 }

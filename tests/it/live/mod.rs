@@ -15,6 +15,7 @@ mod names;
 mod operation;
 mod placement;
 mod reading;
+mod rehearsal;
 mod remedies;
 mod rights;
 mod run;

@@ -1,0 +1,91 @@
+//! A rehearsal on a snapshot, and the real controller manager that starts after it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::rehearsal::{Claims, claims, evicted, objects_of};
+use crate::support::cluster::kubelet::Phase;
+use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, taint, taint_rule, template};
+use crate::support::cluster::{Cluster, Component, Options};
+use crate::support::command::dra;
+use crate::support::schema::assert_valid;
+use crate::support::wait::try_wait;
+
+/// Claims, the pods that are being evicted, and whether the status of the ended pod tells of another claim than `before`.
+fn state(objects: &[Value], before: &str) -> (Claims, BTreeSet<String>, bool) {
+    let mut ended = objects
+        .iter()
+        .filter(|object| object["kind"] == "Pod" && object["metadata"]["name"] == "done");
+    let ended = ended.next().expect("the pod");
+    let told = &ended["status"]["resourceClaimStatuses"][0]["resourceClaimName"];
+    let evicted = evicted(objects).into_keys().collect();
+    (claims(objects), evicted, *told != *before)
+}
+
+#[test]
+fn what_is_rehearsed_is_what_a_controller_manager_does_that_starts() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(2);
+    let shared = |name: &str| pod(name).named_claim("gpu", "shared");
+    let own = |name: &str| pod(name).template_claim("gpu", "one");
+    cluster.run(&[
+        template("one", claim_spec([gpu()])),
+        claim("shared", claim_spec([gpu()])),
+        shared("stays"),
+        shared("goes"),
+        own("victim"),
+        own("done"),
+        own("gone"),
+    ]);
+    let of_done = cluster.claim_of("pod/default/done", "gpu");
+    let of_done = of_done.rsplit('/').next().expect("a name");
+    let device = cluster.devices_of(&cluster.claim_of("pod/default/victim", "gpu"));
+    let parts: Vec<&str> = device[0].split('/').collect();
+
+    // Nobody looks while this happens.
+    cluster.stop(Component::Scheduler);
+    cluster.stop(Component::ControllerManager);
+    cluster.create_all(&[own("unmade"), shared("unreserved").on_node("gpu-node-1")]);
+    cluster.set_phase("pod/default/done", Phase::Succeeded);
+    cluster.delete_now("pod/default/goes");
+    cluster.delete_now("pod/default/gone");
+    cluster.create(&taint_rule(
+        "broken",
+        json!({"driver": parts[0], "pool": parts[1], "device": parts[2]}),
+        taint("example.com/broken", "", "NoExecute"),
+    ));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (before, end, after) = (file("before.json"), file("end.json"), file("after.json"));
+    cluster.kubectl_dra(["snapshot", "--out", &before]).run().exits(0);
+    let run = dra(&[
+        "run", "--from", &before, "--until", "15s", "--out", &end, "-o", "json",
+    ]);
+    let report = assert_valid(&run.run().exits(0).stdout);
+    assert_eq!(report["loops"], json!([]));
+    let expected = state(&objects_of(&end), of_done);
+
+    cluster.resume(Component::ControllerManager);
+    let same = try_wait(|| {
+        cluster.kubectl_dra(["snapshot", "--out", &after]).run().exits(0);
+        let real = state(&objects_of(&after), of_done);
+        if real == expected { Ok(()) } else { Err(real) }
+    });
+    assert_eq!(same, Ok(()), "rehearsed was {expected:#?}");
+    assert_eq!(expected.1, BTreeSet::from(["pod/default/victim".to_owned()]));
+    // After its deletion the claim of the ended pod was made again, and deleted again.
+    assert!(expected.2);
+    // That happens once with every start, and nothing else is left to do.
+    let run = dra(&["run", "--from", &after, "--until", "1s", "-o", "json"]);
+    let report = assert_valid(&run.run().exits(0).stdout);
+    let events = report["events"].as_array().expect("events").iter();
+    let left: Vec<&Value> = events
+        .filter(|event| {
+            !event["object"]
+                .as_str()
+                .is_some_and(|object| object.contains("/done"))
+        })
+        .collect();
+    assert!(left.is_empty(), "{left:#?}");
+}
