@@ -25,13 +25,21 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 6 and more the requests.
-pub(super) fn begin(stream: Arc<Stream>, format: LogFormat, verbosity: u8) {
+/// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 6 and more the requests; nothing, as with
+/// `-q`, shows errors alone.
+pub(super) fn begin(stream: Arc<Stream>, format: LogFormat, verbosity: Option<u8>) {
+    let Some(verbosity) = verbosity else {
+        return begin_at(stream, format, LevelFilter::ERROR);
+    };
     let level = match verbosity {
         0 | 1 => LevelFilter::INFO,
         2..=5 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
+    begin_at(stream, format, level);
+}
+
+fn begin_at(stream: Arc<Stream>, format: LogFormat, level: LevelFilter) {
     let own = Targets::new().with_target("kubectl_dra", level);
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)

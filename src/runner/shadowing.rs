@@ -116,6 +116,7 @@ pub async fn shadow(
     } = watching;
     let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
     let mut compare_clocks_at = Instant::now();
+    let mut strayed = false;
     let Operation { health, metrics } = &*operation;
     let until = for_.map(|time| Instant::now() + time);
     let mut watch = live
@@ -182,7 +183,9 @@ pub async fn shadow(
         }
         if let Some(wall) = wall.filter(|_| compare_clocks_at <= Instant::now()) {
             compare_clocks_at = Instant::now() + CLOCKS;
-            if let Some(strays) = clock.strays(wall()) {
+            let strays = clock.strays(wall());
+            let is_news = !std::mem::replace(&mut strayed, strays.is_some());
+            if let Some(strays) = strays.filter(|_| is_news) {
                 tell(Happening::ClockStrays(strays));
             }
         }
