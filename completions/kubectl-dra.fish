@@ -86,7 +86,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "convert" -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
-complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "run" -d 'Compare the built-in controllers for claims and taints with the rules, live'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "run" -d 'Compare the built-in controllers for claims and taints with the rules, live, or do their work'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "snapshot" -d 'Write the state of the cluster into a file'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the versions of this program and of the server'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "completion" -d 'Print a completion script'
@@ -1115,6 +1115,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l until -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l out -d 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l controllers -d 'Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l observe -d 'How long to watch first whether the built-in controllers are really off' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l lease -d 'Work only while holding this Lease, so that several replicas can stand by' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l workers -d 'Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-qps -d 'Requests per second of each controller; 0 for no limit' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-burst -d 'Requests of each controller that may be sent at once' -r
@@ -1163,6 +1164,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l apiserve
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l take-over -d 'Do the work of the built-in controllers, which have to be off'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-lease -d 'Work without a Lease: no other replica runs'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l assume-builtin-disabled -d 'Do not watch first: the built-in controllers are known to be off'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l dry-run -d 'Send each write once as a dry run of the server, which keeps nothing'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-headers -d 'Leave out the line of column names'
@@ -1339,7 +1341,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "explain" -d 'Explain why a pod or a claim does not get its devices, and what would help'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "simulate" -d 'Simulate what would happen; nothing is changed'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "cel" -d 'Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "run" -d 'Compare the built-in controllers for claims and taints with the rules, live'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "run" -d 'Compare the built-in controllers for claims and taints with the rules, live, or do their work'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "snapshot" -d 'Write the state of the cluster into a file'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "version" -d 'Print the versions of this program and of the server'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "completion" -d 'Print a completion script'

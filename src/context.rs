@@ -19,6 +19,9 @@ use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress,
 use crate::sources::VersionSettings;
 use crate::sources::live::{Connection, Live};
 
+/// So many warnings are kept for the report. A command that watches for weeks may give more of them, on stderr alone.
+const MOST_WARNINGS: usize = 1_000;
+
 /// Everything the global flags say.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
@@ -326,7 +329,9 @@ impl Ctx {
         let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
         if !envelope.warnings.contains(&warning) {
             self.printer.warning(&warning);
-            envelope.warnings.push(warning);
+            if envelope.warnings.len() < MOST_WARNINGS {
+                envelope.warnings.push(warning);
+            }
         }
     }
 

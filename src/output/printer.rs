@@ -201,7 +201,8 @@ impl Printer {
     /// From here on what happens is logged on stderr, and with JSON everything else on it as well.
     pub(crate) fn begin_log(&self, format: LogFormat) {
         self.logs_json.store(format == LogFormat::Json, Ordering::Relaxed);
-        log::begin(Arc::clone(&self.err), format, self.options.verbosity);
+        let verbosity = (!self.options.quiet).then_some(self.options.verbosity);
+        log::begin(Arc::clone(&self.err), format, verbosity);
     }
 
     /// Tells the user something on stderr that is no part of the report.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::news::News;
 use crate::model::Time;
 use crate::sources::live::ServerTime;
 
@@ -72,6 +73,37 @@ impl Clock {
                 off.as_secs()
             )
         })
+    }
+}
+
+/// How often the clock of this machine is compared with the API server's.
+const CLOCKS: Duration = Duration::from_secs(60);
+
+/// Compares the clock of this machine, and tells once that it strays.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    wall: Option<fn() -> Time>,
+    next: Instant,
+    strayed: bool,
+}
+
+impl Comparison {
+    /// Nothing is compared without a `wall`.
+    pub(super) fn with(wall: Option<fn() -> Time>) -> Self {
+        Self {
+            wall,
+            next: Instant::now(),
+            strayed: false,
+        }
+    }
+
+    /// What is new about it.
+    pub(super) fn news(&mut self, clock: &mut Clock) -> Option<News> {
+        let wall = self.wall.filter(|_| self.next <= Instant::now())?;
+        self.next = Instant::now() + CLOCKS;
+        let strays = clock.strays(wall());
+        let is_news = !std::mem::replace(&mut self.strayed, strays.is_some());
+        strays.filter(|_| is_news).map(News::ClockStrays)
     }
 }
 

@@ -324,11 +324,7 @@ impl Lease {
             ended,
         };
         let task = tokio::spawn(candidate.run());
-        Self {
-            standing,
-            end,
-            task,
-        }
+        Self { standing, end, task }
     }
 
     /// How it stands, now and whenever that changes.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::clock::Clock;
+use super::clock::{Clock, Comparison};
 use super::news::News;
 use super::probes::Operation;
 use crate::controllers::{
@@ -31,9 +31,6 @@ pub const NEEDS: [Kind; 6] = [
 
 /// Changes that come within this time are looked at together.
 const BATCH: Duration = Duration::from_millis(20);
-
-/// How often the clock of this machine is compared with the API server's.
-pub(super) const CLOCKS: Duration = Duration::from_secs(60);
 
 /// Lookups that may be out at once.
 const LOOKUPS: usize = 8;
@@ -112,7 +109,7 @@ pub async fn shadow(
         operation,
     } = watching;
     let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
-    let mut compare_clocks_at = Instant::now();
+    let mut comparison = Comparison::with(wall);
     let metrics = &operation.metrics;
     let until = for_.map(|time| Instant::now() + time);
     let mut watch = live
@@ -172,11 +169,8 @@ pub async fn shadow(
         for controller in ControllerName::ALL {
             metrics.queue_depth(controller, engine.depth(controller));
         }
-        if let Some(wall) = wall.filter(|_| compare_clocks_at <= Instant::now()) {
-            compare_clocks_at = Instant::now() + CLOCKS;
-            if let Some(strays) = clock.strays(wall()) {
-                tell(Happening::News(News::ClockStrays(strays)));
-            }
+        if let Some(news) = comparison.news(&mut clock) {
+            tell(Happening::News(news));
         }
         if !started && out == 0 {
             started = true;

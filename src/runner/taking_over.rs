@@ -9,14 +9,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
-use super::clock::Clock;
+use super::clock::{Clock, Comparison};
 use super::events::Recorder;
 use super::lease::{Lease, Standing};
 use super::limiter::Limiter;
 use super::news::News;
 use super::preflight::Rival;
 use super::probes::Operation;
-use super::shadowing::CLOCKS;
 use crate::controllers::{
     ControllerName, Deviations, Engine, Features, Notice, Origin, Outcome, ResourceClaims, Subject,
     TaintEviction, Work, is_made_elsewhere, is_marked,
@@ -190,7 +189,7 @@ pub async fn take_over(
     } = working;
     let until = for_.map(|time| Instant::now() + time);
     let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
-    let mut compare_clocks_at = Instant::now();
+    let mut comparison = Comparison::with(wall);
     let writer = Arc::new(live.writer(dry_run).await?);
     let mut watch = live
         .watch(
@@ -243,11 +242,8 @@ pub async fn take_over(
         for name in desks.keys() {
             operation.metrics.queue_depth(*name, taking.engine.depth(*name));
         }
-        if let Some(wall) = wall.filter(|_| compare_clocks_at <= Instant::now()) {
-            compare_clocks_at = Instant::now() + CLOCKS;
-            if let Some(strays) = clock.strays(wall()) {
-                (taking.tell)(Report::News(News::ClockStrays(strays)));
-            }
+        if let Some(news) = comparison.news(&mut clock) {
+            (taking.tell)(Report::News(news));
         }
         let free = desks
             .iter()

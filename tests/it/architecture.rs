@@ -185,7 +185,6 @@ const TABLE: &[Row] = &[
             "serde_transcode",
             "terminal_size",
             "tracing",
-            "tracing_subscriber",
             "unicode_width",
         ],
     ),

@@ -93,6 +93,34 @@ impl Operated {
     }
 }
 
+/// The role in `deploy` is all that is needed, and nothing in it is for nothing.
+#[test]
+fn the_role_that_is_shipped_lets_run_read_what_it_reads() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/shadow/rbac.yaml");
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let objects: Vec<Value> = serde_saphyr::from_multiple(&text).expect("YAML");
+    let role = objects.iter().find(|object| object["kind"] == "ClusterRole");
+    let rules = &role.expect("a role")["rules"];
+    let options = Options::default().gate("GenericWorkload", true).audited();
+    let cluster = Cluster::start(&options);
+    let user = cluster.user("operator").allowed(rules);
+    Operated::start(&user, &[]).end();
+    let requests = cluster.requests_of("operator");
+    for (_, resource) in KINDS {
+        for verb in ["list", "watch"] {
+            let asks =
+                |request: &&String| request.starts_with(verb) && request.contains(&format!("/{resource}"));
+            assert!(
+                requests.iter().any(|request| asks(&request)),
+                "{verb} {resource}: {requests:#?}"
+            );
+        }
+    }
+    let granted = rules.as_array().expect("rules").iter();
+    let granted = granted.flat_map(|rule| rule["resources"].as_array().expect("resources"));
+    assert_eq!(granted.count(), KINDS.len());
+}
+
 #[test]
 fn run_goes_on_through_a_restart_of_the_api_server_and_a_lost_right() {
     let cluster = Cluster::start(&Options::default());

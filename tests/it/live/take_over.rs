@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::cluster::faulty::{Fault, Faulty};
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{
-    Manifest, claim, claim_spec, gpu, gpu_class, pod, pod_group, taint, taint_rule, template,
+    Manifest, claim, claim_spec, gpu, gpu_class, namespace, pod, pod_group, taint, taint_rule, template,
 };
 use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::{Process, Run};
@@ -17,13 +17,17 @@ use crate::support::wait::wait_for;
 
 const OFF: &str = "--controllers=-resourceclaim-controller,-device-taint-eviction-controller";
 const GATES: &str = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
+const TAKE_OVER: [&str; 4] = ["run", "--take-over", "--feature-gates", GATES];
+const LEASE: [&str; 2] = ["--lease", "kubectl-dra/take-over"];
 
-/// The rules that are shipped for the mode.
-fn shipped(mode: &str) -> Value {
-    let path = format!("{}/deploy/rbac-{mode}.yaml", env!("CARGO_MANIFEST_DIR"));
+/// The rules of the ClusterRole or Role that is shipped for the mode.
+fn shipped(mode: &str, kind: &str) -> Value {
+    let path = format!("{}/deploy/{mode}/rbac.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let role: Value = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
-    role["rules"].clone()
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let role = documents.into_iter().find(|document| document["kind"] == kind);
+    role.unwrap_or_else(|| panic!("{path} has no {kind}"))["rules"].clone()
 }
 
 /// A control plane, with both controllers as it has them or without.
@@ -40,26 +44,32 @@ fn cluster(built_in: bool) -> Cluster {
 }
 
 fn worker(cluster: &Cluster) -> User {
-    cluster.user("worker").allowed(&shipped("take-over"))
+    cluster.create(&namespace("kubectl-dra"));
+    let user = cluster
+        .user("worker")
+        .allowed(&shipped("take-over", "ClusterRole"));
+    user.allowed_in("kubectl-dra", &shipped("take-over", "Role"))
 }
 
 /// The controllers at work, by way of a proxy if there is one.
 fn at_work(user: &User, by: Option<&Faulty>, more: &[&str]) -> Process {
-    let args = [
-        "run",
-        "--take-over",
-        "--assume-builtin-disabled",
-        "--feature-gates",
-        GATES,
-    ];
-    let mut invocation = user.kubectl_dra(args).args(more);
+    started(user, by, more, "-controller for ")
+}
+
+/// The same, once it tells `told`.
+fn started(user: &User, by: Option<&Faulty>, more: &[&str], told: &str) -> Process {
+    let mut invocation = user
+        .kubectl_dra(TAKE_OVER)
+        .args(["--assume-builtin-disabled"])
+        .args(more);
+    if !more.contains(&"--no-lease") {
+        invocation = invocation.args(LEASE);
+    }
     if let Some(by) = by {
         invocation = invocation.args(by.flags());
     }
     let process = invocation.start();
-    wait_for("the watches are open", || {
-        process.stderr().contains("-controller for ").then_some(())
-    });
+    wait_for("it has begun", || process.stderr().contains(told).then_some(()));
     process
 }
 
@@ -332,10 +342,7 @@ fn nothing_is_taken_over_that_is_not_known_to_be_off() {
     cluster.create(&template("one", claim_spec([gpu()])));
     let user = worker(&cluster);
     let start = |more: &[&str]| {
-        let process = user
-            .kubectl_dra(["run", "--take-over", "--feature-gates", GATES])
-            .args(more)
-            .start();
+        let process = user.kubectl_dra(TAKE_OVER).args(LEASE).args(more).start();
         wait_for("it watches", || {
             process.stderr().contains("watching ").then_some(())
         });
@@ -367,18 +374,18 @@ fn nothing_is_taken_over_that_is_not_known_to_be_off() {
         .collect();
     assert_eq!(writes, [""; 0]);
 
-    let without = cluster.user("reader").allowed(&shipped("shadow"));
+    let without = cluster.user("reader").allowed(&shipped("shadow", "ClusterRole"));
     let run = without
-        .kubectl_dra([
-            "run",
-            "--take-over",
-            "--assume-builtin-disabled",
-            "--feature-gates",
-            GATES,
-        ])
+        .kubectl_dra(TAKE_OVER)
+        .args(["--assume-builtin-disabled"])
         .run()
         .exits(3);
-    for right in ["create resourceclaims", "delete pods", "patch podgroups/status"] {
+    for right in [
+        "create resourceclaims",
+        "delete pods",
+        "patch podgroups/status",
+        "update leases",
+    ] {
         assert!(run.stderr.contains(right), "{right}: {}", run.stderr);
     }
 }
@@ -486,12 +493,12 @@ fn wait_for_claims(cluster: &Cluster, count: usize) {
 fn a_writer_that_is_killed_at_any_time_leaves_no_claim_twice() {
     let cluster = making_claims();
     let user = worker(&cluster);
-    let mut process = at_work(&user, None, &[]);
+    let mut process = at_work(&user, None, &["--no-lease"]);
     for number in 0..PODS {
         make_pod(&cluster, number);
         if number % 4 == 3 {
             process.signal(Signal::KILL);
-            process = at_work(&user, None, &[]);
+            process = at_work(&user, None, &["--no-lease"]);
         }
     }
     wait_for_claims(&cluster, PODS);
@@ -519,7 +526,7 @@ fn a_restart_of_the_api_server_is_survived() {
 fn two_writers_at_once_make_each_claim_once() {
     let cluster = making_claims();
     let user = worker(&cluster);
-    let writers = [at_work(&user, None, &[]), at_work(&user, None, &[])];
+    let writers = [(); 2].map(|()| at_work(&user, None, &["--no-lease"]));
     for number in 0..PODS {
         make_pod(&cluster, number);
     }
@@ -546,4 +553,59 @@ fn it_stops_when_the_built_in_controllers_are_switched_on_beside_it() {
     let told = "another resourceclaim-controller is at work beside this one";
     assert!(run.stderr.contains(told), "{}", run.stderr);
     wait_for_claims(&cluster, made);
+}
+
+#[test]
+fn of_two_replicas_one_works_and_the_other_goes_on_where_it_ends() {
+    let cluster = making_claims();
+    let user = worker(&cluster);
+    let first = at_work(&user, None, &[]);
+    let second = started(&user, None, &[], "holds the lease");
+    make_pod(&cluster, 0);
+    wait_for_claims(&cluster, 1);
+    // Who is told to end gives the lease up.
+    end(first).exits(0);
+    make_pod(&cluster, 1);
+    wait_for_claims(&cluster, 2);
+    // Of who is killed it has to expire.
+    let third = started(&user, None, &[], "holds the lease");
+    second.signal(Signal::KILL);
+    make_pod(&cluster, 2);
+    wait_for_claims(&cluster, 3);
+    assert_sound(&cluster, 3, &end(third).exits(0).stderr);
+    // Who finds that somebody works need not find out whether the built-in controllers are off.
+    let fourth = at_work(&user, None, &[]);
+    let next = user.kubectl_dra(TAKE_OVER).args(LEASE).start();
+    wait_for("it stands by", || {
+        next.stderr().contains("standing by").then_some(())
+    });
+    end(fourth).exits(0);
+    let run = end(next).exits(0);
+    assert!(
+        !run.stderr.contains("are the built-in controllers off?"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_dry_run_tries_each_write_and_leaves_the_cluster_as_it_is() {
+    let cluster = making_claims();
+    make_pod(&cluster, 0);
+    let user = worker(&cluster);
+    let process = at_work(&user, None, &["--no-lease", "--dry-run"]);
+    wait_for("it has tried", || {
+        let asked = cluster.requests_of("worker");
+        let mut tried = asked.iter().filter(|request| request.contains("dryRun=All"));
+        tried.any(|request| request.starts_with("create ")).then_some(())
+    });
+    end(process).exits(0);
+    assert_eq!(cluster.list("claim").len(), 0);
+    assert!(cluster.get("pod/default/p0")["status"]["resourceClaimStatuses"].is_null());
+    let kept: Vec<String> = cluster
+        .requests_of("worker")
+        .into_iter()
+        .filter(|request| is_write(request) && !request.contains("dryRun=All"))
+        .collect();
+    assert_eq!(kept, [""; 0]);
 }
