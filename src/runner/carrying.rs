@@ -91,8 +91,7 @@ impl Carrier {
             }
         };
         let (outcome, trouble) = match carried {
-            Ok(outcome) => (outcome, None),
-            Err(Stop::With(outcome)) => (outcome, None),
+            Ok(outcome) | Err(Stop::With(outcome)) => (outcome, None),
             Err(Stop::Failed(error)) => {
                 let outcome = outcome_of(&error);
                 let is_trouble = matches!(outcome, Outcome::Refused(_) | Outcome::Unreachable);

@@ -237,7 +237,9 @@ fn ended_and_deleted_pods_free_what_the_real_controller_freed() {
 pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     let pods = of_kind(objects, "Pod").into_iter().filter(|pod| {
         let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
-        conditions.any(|condition| condition["reason"] == "DeletionByDeviceTaintManager")
+        // The pod is marked first, and deleted then.
+        pod["metadata"]["deletionTimestamp"].is_string()
+            && conditions.any(|condition| condition["reason"] == "DeletionByDeviceTaintManager")
     });
     pods.map(|pod| {
         let metadata = &pod["metadata"];

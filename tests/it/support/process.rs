@@ -387,7 +387,11 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            println!("standard error of the program:\n{}", self.stderr());
+            let _ = writeln!(
+                std::io::stderr(),
+                "standard error of the program:\n{}",
+                self.stderr()
+            );
         }
         // Fails only when it has ended already.
         let _ = self.child.kill();
