@@ -169,6 +169,7 @@ impl Flags {
             qps: self.kube_api_qps,
             burst: self.kube_api_burst,
             deviations,
+            as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             operation,
             lease: self.lease(),
@@ -210,6 +211,7 @@ pub(super) async fn run(
             overdue: flags.observe.mul_f64(0.6),
             for_: Some(flags.observe),
             interruption: ctx.interruption(),
+            as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             // The probes are asked about the work that follows.
             operation: Arc::default(),
