@@ -83,7 +83,15 @@ impl Carrier {
                     Evicted::WasGone => Outcome::Gone,
                 })
             }
-            Work::SetCondition { rule, uid, condition } => {
+            Work::SetCondition {
+                rule,
+                uid,
+                condition,
+                held,
+            } => {
+                if let (Some(recorder), Some(held)) = (&self.recorder, &held) {
+                    recorder.held(&rule, &uid, held, now);
+                }
                 self.limiter.wait().await;
                 let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
                 applied.map_err(Stop::from).map(|rule| {

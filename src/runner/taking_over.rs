@@ -46,6 +46,8 @@ pub struct Working {
     pub deviations: Deviations,
     /// Whether the rules are those of the release that the cluster is said to be of, bugs included, rather than the newest.
     pub as_released: bool,
+    /// A rule that would take away more pods evicts nobody.
+    pub eviction_limit: Option<usize>,
     /// The clock of this machine, to be compared with the API server's; absent where another time than the server's is to count.
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
@@ -183,6 +185,7 @@ pub async fn take_over(
         burst,
         deviations,
         as_released,
+        eviction_limit,
         wall,
         operation,
         lease,
@@ -211,7 +214,13 @@ pub async fn take_over(
         operation: Arc::clone(&operation),
     });
     let mut taking = Taking {
-        engine: engine(loaded, (deviations, as_released), &desks, clock.now()),
+        engine: engine(
+            loaded,
+            (deviations, as_released),
+            eviction_limit,
+            &desks,
+            clock.now(),
+        ),
         recorder: recorder.clone(),
         operation: &operation,
         done: Done::default(),
@@ -453,6 +462,7 @@ fn desks(
 fn engine(
     loaded: Loaded,
     (deviations, as_released): (Deviations, bool),
+    limit: Option<usize>,
     desks: &BTreeMap<ControllerName, Desk>,
     now: Time,
 ) -> Engine {
@@ -462,6 +472,10 @@ fn engine(
     let claims = works(ControllerName::ResourceClaim).then(|| ResourceClaims::start(&cluster, features));
     let eviction =
         works(ControllerName::DeviceTaintEviction).then(|| TaintEviction::start(&cluster, release, now));
+    let eviction = match (eviction, limit) {
+        (Some(eviction), Some(limit)) => Some(eviction.with_limit(limit)),
+        (eviction, _) => eviction,
+    };
     Engine::new(cluster, claims, eviction)
 }
 
