@@ -1255,6 +1255,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]')
             [CompletionResult]::new('--kube-api-qps', '--kube-api-qps', [CompletionResultType]::ParameterName, 'Requests per second of each controller; 0 for no limit')
             [CompletionResult]::new('--kube-api-burst', '--kube-api-burst', [CompletionResultType]::ParameterName, 'Requests of each controller that may be sent at once')
+            [CompletionResult]::new('--eviction-limit', '--eviction-limit', [CompletionResultType]::ParameterName, 'Evict nobody because of a DeviceTaintRule that would take away more pods than this; its condition and an event say so')
             [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations')
             [CompletionResult]::new('--log-format', '--log-format', [CompletionResultType]::ParameterName, 'How the lines on stderr look; the report on stdout stays what it is')
             [CompletionResult]::new('--metrics-address', '--metrics-address', [CompletionResultType]::ParameterName, 'Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`')

@@ -1119,6 +1119,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l lease -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l workers -d 'Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-qps -d 'Requests per second of each controller; 0 for no limit' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-burst -d 'Requests of each controller that may be sent at once' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l eviction-limit -d 'Evict nobody because of a DeviceTaintRule that would take away more pods than this; its condition and an event say so' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l fix -d 'What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l log-format -d 'How the lines on stderr look; the report on stdout stays what it is' -r -f -a "text\t'For people'
 json\t'One JSON object per line, for collectors'"

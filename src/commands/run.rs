@@ -167,6 +167,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         overdue: overdue.unwrap_or(OVERDUE),
         for_,
         interruption: ctx.interruption(),
+        as_released: ctx.settings().versions.kubernetes.is_some(),
         wall: ctx.wall(),
         operation,
     };

@@ -105,6 +105,17 @@ impl Features {
     }
 }
 
+impl Features {
+    /// The same gates with the rules of the newest release, without the bugs of older ones.
+    pub fn repaired(self) -> Self {
+        Self {
+            needs_groups: true,
+            keeps_statuses: true,
+            ..self
+        }
+    }
+}
+
 /// The state of the controller.
 #[derive(Clone, Debug)]
 pub struct ResourceClaims {

@@ -2,6 +2,7 @@
 //!
 //! Mirrors `device_taint_eviction.go`, v1.37.1; releases that differ are described by a [`Release`].
 
+mod plans;
 mod resume;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
+use self::plans::Plans;
 use super::work::{JobId, Notice, Outcome, PodRef, Subject, Work};
 use super::{Controller, Observed, Queue, RecentUids};
 use crate::devices::{Origin, RuleSupport, Rules, Taints};
@@ -34,7 +36,7 @@ pub struct TaintEviction {
     /// Rules whose effect is NoExecute.
     rules: Rules,
     /// When which pod has to go.
-    plans: HashMap<PodRef, Eviction, RandomState>,
+    plans: Plans,
     /// Allocated claims whose pods have to go. Not computed again before a taint changes.
     claims: HashMap<Key, Eviction, RandomState>,
     /// Those of them for which a rule is a reason, by the rule's UID.
@@ -43,6 +45,8 @@ pub struct TaintEviction {
     evicted: RecentUids,
     /// By UID of the rule, how many pods were evicted because of it.
     evicted_by_rule: BTreeMap<Str, usize>,
+    /// A rule because of which more pods have to go is held.
+    limit: Option<usize>,
     queue: Queue<Subject>,
     /// Jobs that are out, each with what it wants to evict.
     jobs: HashMap<JobId, (Subject, Option<Eviction>), RandomState>,
@@ -65,11 +69,12 @@ impl TaintEviction {
         let mut controller = Self {
             release,
             rules: Rules::default(),
-            plans: HashMap::default(),
+            plans: Plans::default(),
             claims: HashMap::default(),
             claims_of_rule: BTreeMap::new(),
             evicted: RecentUids::default(),
             evicted_by_rule: BTreeMap::new(),
+            limit: None,
             queue: Queue::default(),
             jobs: HashMap::default(),
         };
@@ -95,7 +100,7 @@ impl TaintEviction {
         }
         for pod in pods.into_values() {
             if let Some(eviction) = controller.eviction_of(cluster, pod) {
-                controller.plans.insert(PodRef::of(pod), eviction);
+                controller.plans.insert(PodRef::of(pod), eviction, true);
             }
         }
         controller
@@ -108,6 +113,23 @@ impl TaintEviction {
         }
     }
 
+    /// The same, which evicts nobody because of a rule that would take away more than `limit` pods, those included that it has taken
+    /// away. Upstream has no such limit (kubernetes/kubernetes#141422).
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self
+        }
+    }
+
+    /// How many pods the rule with this UID would take away in all, if that is more than the limit.
+    fn is_held(&self, rule: &Str) -> Option<(usize, usize)> {
+        let limit = self.limit?;
+        let evicted = self.evicted_by_rule.get(rule).copied().unwrap_or(0);
+        let all = self.plans.of_rule(rule) + evicted;
+        (all > limit).then_some((all, limit))
+    }
+
     /// When each pod has to go, and why.
     pub fn plans(&self) -> BTreeMap<&PodRef, &Eviction> {
         self.plans.iter().collect()
@@ -115,7 +137,7 @@ impl TaintEviction {
 
     /// Whether the pod has to go, now or later.
     pub(super) fn has_plan(&self, pod: &PodRef) -> bool {
-        self.plans.contains_key(pod)
+        self.plans.get(pod).is_some()
     }
 
     /// Takes note of a change, and returns the pods whose planned eviction is called off.
@@ -383,7 +405,7 @@ impl TaintEviction {
     fn look_at(&mut self, cluster: &Cluster, pod: &Pod, now: Time, cancelled: &mut Vec<PodRef>) {
         let reference = PodRef::of(pod);
         let Some(eviction) = self.eviction_of(cluster, pod) else {
-            if self.plans.remove(&reference).is_some() {
+            if self.plans.remove(&reference) {
                 cancelled.push(reference);
             }
             return;
@@ -393,7 +415,8 @@ impl TaintEviction {
         for rule in eviction.reasons.iter().filter_map(Origin::rule) {
             self.push_status(rule, now);
         }
-        self.plans.insert(reference, eviction);
+        let counts = !self.evicted.has(&reference.uid);
+        self.plans.insert(reference, eviction, counts);
     }
 
     fn push_status(&mut self, rule: &TaintRule, now: Time) {
@@ -410,6 +433,13 @@ impl TaintEviction {
         }
         if eviction.at > now {
             self.queue.push(Subject::Eviction(pod.clone()), eviction.at, now);
+            return None;
+        }
+        let mut rules = eviction.reasons.iter().filter_map(Origin::rule);
+        if rules.any(|rule| self.is_held(&rule.metadata.uid).is_some()) {
+            // The rule may be narrowed, or the pods may end by themselves.
+            let later = now.after(STATUS_PERIOD);
+            self.queue.push(Subject::Eviction(pod.clone()), later, now);
             return None;
         }
         Some(Work::Evict {
@@ -437,7 +467,13 @@ impl TaintEviction {
             _ => RuleCounts::default(),
         };
         counts.evicted = self.evicted_by_rule.get(uid).copied().unwrap_or(0);
-        let condition = rule_condition(rule, counts, Time::from_unix_seconds(now.unix_seconds()));
+        let mut condition = rule_condition(rule, counts, Time::from_unix_seconds(now.unix_seconds()));
+        let held = self.is_held(uid).map(|(all, limit)| {
+            format!("Eviction is held: the rule would take away {all} pods, and the limit is {limit}.")
+        });
+        if let Some(held) = &held {
+            condition.message = format!("{} {held}", condition.message).into();
+        }
         let is_same = existing.is_some_and(|existing| {
             let last_transition_time = existing.last_transition_time;
             *existing
@@ -450,6 +486,7 @@ impl TaintEviction {
             rule: name.clone(),
             uid: uid.clone(),
             condition,
+            held,
         })
     }
 

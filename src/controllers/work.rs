@@ -130,6 +130,8 @@ pub enum Work {
         uid: Str,
         /// The condition.
         condition: Condition,
+        /// Why nobody is evicted because of the rule, for an event: reason `EvictionHeld`.
+        held: Option<String>,
     },
 }
 

@@ -40,6 +40,18 @@ impl Release {
             stops_at_missing_pod: version < Version::minor(36),
         }
     }
+
+    /// The same gates with the rules of the newest release, without the bugs of older ones.
+    pub fn repaired(self) -> Self {
+        Self {
+            rules: match self.rules {
+                RuleSupport::PublishedOnly => RuleSupport::On,
+                support => support,
+            },
+            stops_at_missing_pod: false,
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]

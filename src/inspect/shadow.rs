@@ -18,7 +18,7 @@ pub struct ShadowReport {
     /// Writes that the rules wanted and that were done.
     pub fulfilled: u64,
     /// Writes that the rules wanted and gave up, mostly as the object is gone.
-    pub moot: u64,
+    pub given_up: u64,
     /// Writes that the rules want and that are not done yet.
     pub open: usize,
 }
@@ -68,7 +68,7 @@ impl ShadowItem {
         } = self;
         match self.finding {
             "Overdue" => format!("{controller} should {write} for {object}, and has not"),
-            "Flapping" => format!("{controller} does it again and again: {write} for {object}"),
+            "Flapping" => format!("{controller} keeps repeating {write} for {object}"),
             _ => format!("{controller} did what no rule wants: {write} for {object}"),
         }
     }
@@ -99,7 +99,7 @@ pub fn shadow_report(found: &[Found], counts: Counts, (from, to): (Time, Time)) 
         from,
         to,
         fulfilled: counts.fulfilled,
-        moot: counts.moot,
+        given_up: counts.moot,
         open: counts.open,
     }
 }

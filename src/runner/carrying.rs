@@ -23,6 +23,8 @@ pub(super) struct Carried {
     pub(super) subject: Subject,
     /// What went wrong, for people.
     pub(super) trouble: Option<String>,
+    /// Whether a right is missing.
+    pub(super) lacks_right: bool,
 }
 
 /// What it takes to carry a job out.
@@ -73,7 +75,7 @@ impl Carrier {
             Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
                 let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
-                if let Ok(Evicted::Deleted) = evicted {
+                if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
                     self.operation.metrics.evicted(now.since(eviction.at));
                 }
                 evicted.map(|evicted| match evicted {
@@ -81,7 +83,15 @@ impl Carrier {
                     Evicted::WasGone => Outcome::Gone,
                 })
             }
-            Work::SetCondition { rule, uid, condition } => {
+            Work::SetCondition {
+                rule,
+                uid,
+                condition,
+                held,
+            } => {
+                if let (Some(recorder), Some(held)) = (&self.recorder, &held) {
+                    recorder.held(&rule, &uid, held, now);
+                }
                 self.limiter.wait().await;
                 let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
                 applied.map_err(Stop::from).map(|rule| {
@@ -90,12 +100,13 @@ impl Carrier {
                 })
             }
         };
-        let (outcome, trouble) = match carried {
-            Ok(outcome) | Err(Stop::With(outcome)) => (outcome, None),
+        let (outcome, trouble, lacks_right) = match carried {
+            Ok(outcome) | Err(Stop::With(outcome)) => (outcome, None, false),
             Err(Stop::Failed(error)) => {
                 let outcome = outcome_of(&error);
                 let is_trouble = matches!(outcome, Outcome::Refused(_) | Outcome::Unreachable);
-                (outcome, is_trouble.then(|| error.to_string()))
+                let trouble = is_trouble.then(|| error.to_string());
+                (outcome, trouble, error.lacks_right())
             }
         };
         // What a dry run was answered is not there.
@@ -113,6 +124,7 @@ impl Carrier {
                 outcome
             },
             trouble,
+            lacks_right,
         }
     }
 
@@ -208,8 +220,9 @@ impl Carrier {
             ClaimWrite::Delete(claim) => {
                 let (key, uid) = (claim.key(), &claim.metadata.uid);
                 match self.writer.delete(Kind::ResourceClaim, &key, uid).await {
-                    // Gone is what was wanted, whoever did it; another claim of the name is none of ours.
-                    Ok(()) | Err(Error::Refused { code: 404 | 409, .. }) => {}
+                    Ok(()) => {}
+                    // Gone is what was wanted, whoever did it.
+                    Err(error) if error.says_gone(&key.name) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -275,23 +288,13 @@ impl Carrier {
         let known = conditions.find(|condition| condition.type_ == DISRUPTION_TARGET);
         if let Some(condition) = disruption(known, now) {
             self.limiter.wait().await;
-            let changed = self
-                .writer
-                .set_pod_condition(&pod.key, &pod.uid, &condition)
-                .await;
-            match changed {
-                Ok(changed) => seen.push(changed),
-                // Another pod has the name.
-                Err(Error::Refused { code: 409, .. }) => return Ok(Evicted::WasGone),
-                Err(error) => return Err(error),
-            }
+            let changed = self.writer.set_pod_condition(&pod.key, &pod.uid, &condition);
+            seen.push(changed.await?);
         }
         self.limiter.wait().await;
-        match self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await {
-            Ok(()) => Ok(Evicted::Deleted),
-            Err(Error::Refused { code: 409, .. }) => Ok(Evicted::WasGone),
-            Err(error) => Err(error),
-        }
+        // Where another pod has the name by now, the next try finds it.
+        self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await?;
+        Ok(Evicted::Deleted)
     }
 }
 
@@ -306,7 +309,10 @@ fn newest(seen: &[Object], claim: &Claim) -> Option<Arc<Claim>> {
 /// What an error means for the item.
 fn outcome_of(error: &Error) -> Outcome {
     match error {
-        Error::Refused { code: 404, .. } => Outcome::Gone,
+        // An answer about the path rather than an object says nothing about objects.
+        Error::Refused {
+            code: 404, message, ..
+        } if message.ends_with("\" not found") => Outcome::Gone,
         Error::Refused { code: 409, .. } => Outcome::Conflict,
         // What a webhook of somebody else cannot do says nothing about the API server.
         Error::Refused {
@@ -343,7 +349,9 @@ mod tests {
             assert!(of(code, "no").starts_with("Refused"), "{code}");
         }
         assert!(of(500, "failed calling webhook \"x\"").starts_with("Refused"));
-        assert_eq!(of(404, "gone"), "Gone");
+        assert_eq!(of(404, "resourceclaims.resource.k8s.io \"c\" not found"), "Gone");
+        let unserved = of(404, "the server could not find the requested resource");
+        assert!(unserved.starts_with("Refused"), "{unserved}");
         assert_eq!(of(409, "changed"), "Conflict");
         let cut = Error::Cut {
             what: "write".to_owned(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::controllers::ControllerName;
 use crate::model::Kind;
 use crate::sources::live::Trouble;
 
@@ -17,6 +18,8 @@ const STALE: Duration = Duration::from_secs(60);
 pub(super) struct Health {
     /// Nothing until the watches are begun.
     watches: Mutex<Option<BTreeMap<Kind, Standing>>>,
+    /// What each controller was not allowed to write, since when it was allowed to write something.
+    forbidden: Mutex<BTreeMap<ControllerName, String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +44,20 @@ impl Health {
     /// A watch is interrupted.
     pub(super) fn trouble(&self, trouble: &Trouble) {
         self.put(trouble.kind, Standing::Trouble(trouble.clone()));
+    }
+
+    /// A controller lacks a right: `why` names it.
+    pub(super) fn may_not_write(&self, controller: ControllerName, why: &str) {
+        self.forbidden().insert(controller, why.to_owned());
+    }
+
+    /// A controller has written something.
+    pub(super) fn may_write(&self, controller: ControllerName) {
+        self.forbidden().remove(&controller);
+    }
+
+    fn forbidden(&self) -> MutexGuard<'_, BTreeMap<ControllerName, String>> {
+        self.forbidden.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn put(&self, kind: Kind, standing: Standing) {
@@ -74,7 +91,11 @@ impl Health {
                 })
             }
         };
-        watches.iter().filter_map(why).collect()
+        let forbidden = self.forbidden();
+        let forbidden = forbidden
+            .iter()
+            .map(|(controller, why)| format!("{controller}: {why}"));
+        watches.iter().filter_map(why).chain(forbidden).collect()
     }
 }
 
@@ -109,6 +130,16 @@ mod tests {
             ["pods: stale for 0 s: cannot watch pods"]
         );
         health.in_step(Kind::Pod);
+        assert!(health.why_not_ready(now).is_empty());
+
+        health.may_not_write(ControllerName::ResourceClaim, "cannot create");
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create"]
+        );
+        health.may_write(ControllerName::DeviceTaintEviction);
+        assert_eq!(health.why_not_ready(now).len(), 1);
+        health.may_write(ControllerName::ResourceClaim);
         assert!(health.why_not_ready(now).is_empty());
     }
 }

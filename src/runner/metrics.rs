@@ -95,7 +95,7 @@ impl Default for Metrics {
         );
         registry.register(
             "kubectl_dra_shadow_wishes_ended",
-            "Writes that were wanted and are no longer: `fulfilled` or given up as `moot`",
+            "Writes that were wanted and are no longer: `fulfilled`, or `given-up`",
             metrics.ended.clone(),
         );
         registry.register(
@@ -206,7 +206,7 @@ impl Metrics {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
             self.wishes.get_or_create(&[("state", state)]).set(count);
         }
-        for (how, count) in [("fulfilled", fulfilled), ("moot", moot)] {
+        for (how, count) in [("fulfilled", fulfilled), ("given-up", moot)] {
             let counter = self.ended.get_or_create(&[("how", how)]);
             counter.inc_by(count.saturating_sub(counter.get()));
         }

@@ -14,6 +14,7 @@ mod news;
 mod preflight;
 mod probes;
 mod rights;
+mod rules;
 mod shadowing;
 mod taking_over;
 

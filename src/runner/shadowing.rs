@@ -10,11 +10,11 @@ use tokio::time::Instant;
 use super::clock::{Clock, Comparison};
 use super::news::News;
 use super::probes::Operation;
+use super::rules::rules;
 use crate::controllers::{
-    Answer, ControllerName, Counts, Deviations, Engine, Evidence, Features, Found, JobId, Lookup, Outcome,
+    Answer, ControllerName, Counts, Deviations, Engine, Evidence, Found, JobId, Lookup, Outcome,
     ResourceClaims, Shadow, Subject, TaintEviction, Work,
 };
-use crate::eviction::Release;
 use crate::model::{Kind, Time};
 use crate::sources::live::{Error, Live, Persistence};
 use crate::sources::{Loaded, Needs};
@@ -43,6 +43,8 @@ pub struct Watching {
     pub for_: Option<Duration>,
     /// Becomes true when it has to end.
     pub interruption: watch::Receiver<bool>,
+    /// Whether the rules are those of the release that the cluster is said to be of, bugs included, rather than the newest.
+    pub as_released: bool,
     /// The clock of this machine, to be compared with the API server's; absent where another time than the server's is to count.
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
@@ -105,6 +107,7 @@ pub async fn shadow(
         overdue,
         for_,
         mut interruption,
+        as_released,
         wall,
         operation,
     } = watching;
@@ -122,13 +125,8 @@ pub async fn shadow(
         .await?;
     let cluster = loaded.cluster;
     operation.begin(&cluster, watch.kinds());
-    let release = Release::of(cluster.environment());
     // Where upstream knows its rules to be wrong, following them is a finding.
-    let features = Features {
-        keeps_statuses: true,
-        deviations: Deviations::ALL,
-        ..Features::of(cluster.environment())
-    };
+    let (features, release) = rules(cluster.environment(), Deviations::ALL, as_released);
     let claims = ResourceClaims::start(&cluster, features);
     // Whoever looks on takes the counts of the one that works.
     let eviction = TaintEviction::resume(&cluster, release, clock.now());

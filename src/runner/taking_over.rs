@@ -16,11 +16,11 @@ use super::limiter::Limiter;
 use super::news::News;
 use super::preflight::Rival;
 use super::probes::Operation;
+use super::rules::rules;
 use crate::controllers::{
-    ControllerName, Deviations, Engine, Features, Notice, Origin, Outcome, ResourceClaims, Subject,
-    TaintEviction, Work, is_made_elsewhere, is_marked,
+    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, Subject, TaintEviction,
+    Work, is_made_elsewhere, is_marked,
 };
-use crate::eviction::Release;
 use crate::model::{Change, Component, Environment, Gate, Key, Kind, Object, Str, Time};
 use crate::sources::live::{Error as LiveError, Live, MissingRights, Persistence, Watch};
 use crate::sources::{Loaded, Needs};
@@ -44,6 +44,10 @@ pub struct Working {
     pub burst: u32,
     /// What is done better than upstream.
     pub deviations: Deviations,
+    /// Whether the rules are those of the release that the cluster is said to be of, bugs included, rather than the newest.
+    pub as_released: bool,
+    /// A rule that would take away more pods evicts nobody.
+    pub eviction_limit: Option<usize>,
     /// The clock of this machine, to be compared with the API server's; absent where another time than the server's is to count.
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
@@ -180,6 +184,8 @@ pub async fn take_over(
         qps,
         burst,
         deviations,
+        as_released,
+        eviction_limit,
         wall,
         operation,
         lease,
@@ -208,7 +214,13 @@ pub async fn take_over(
         operation: Arc::clone(&operation),
     });
     let mut taking = Taking {
-        engine: engine(loaded, deviations, &desks, clock.now()),
+        engine: engine(
+            loaded,
+            (deviations, as_released),
+            eviction_limit,
+            &desks,
+            clock.now(),
+        ),
         recorder: recorder.clone(),
         operation: &operation,
         done: Done::default(),
@@ -449,21 +461,21 @@ fn desks(
 
 fn engine(
     loaded: Loaded,
-    deviations: Deviations,
+    (deviations, as_released): (Deviations, bool),
+    limit: Option<usize>,
     desks: &BTreeMap<ControllerName, Desk>,
     now: Time,
 ) -> Engine {
     let cluster = loaded.cluster;
-    let release = Release::of(cluster.environment());
-    let features = Features {
-        keeps_statuses: true,
-        deviations,
-        ..Features::of(cluster.environment())
-    };
+    let (features, release) = rules(cluster.environment(), deviations, as_released);
     let works = |name| desks.contains_key(&name);
     let claims = works(ControllerName::ResourceClaim).then(|| ResourceClaims::start(&cluster, features));
     let eviction =
         works(ControllerName::DeviceTaintEviction).then(|| TaintEviction::start(&cluster, release, now));
+    let eviction = match (eviction, limit) {
+        (Some(eviction), Some(limit)) => Some(eviction.with_limit(limit)),
+        (eviction, _) => eviction,
+    };
     Engine::new(cluster, claims, eviction)
 }
 
@@ -497,14 +509,21 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             subject,
             outcome,
             trouble,
+            lacks_right,
         } = carried;
         for object in seen {
             self.see(Change::Put(object), Origin::Answer, now);
         }
         match outcome {
-            Outcome::Done | Outcome::Parked => self.done.carried += 1,
+            Outcome::Done | Outcome::Parked => {
+                self.done.carried += 1;
+                self.operation.health.may_write(controller);
+            }
             Outcome::Refused(_) => self.done.refused += 1,
             _ => {}
+        }
+        if let Some(why) = trouble.as_ref().filter(|_| lacks_right) {
+            self.operation.health.may_not_write(controller, why);
         }
         self.operation.metrics.job(controller, &outcome);
         self.engine.done(id, outcome, now);

@@ -301,7 +301,9 @@ impl<'s> World<'s> {
             Work::Look(lookups) => Outcome::Answers(self.look(lookups)),
             Work::Carry(plan) => self.carry(plan),
             Work::Evict { pod, eviction } => self.evict(pod, eviction),
-            Work::SetCondition { rule, uid, condition } => self.set_condition(rule, uid, condition),
+            Work::SetCondition {
+                rule, uid, condition, ..
+            } => self.set_condition(rule, uid, condition),
         };
         let idle = match (&job.work, &outcome) {
             // What could not be read will not be readable next time either.

@@ -63,6 +63,10 @@ pub(super) struct Flags {
     #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "take_over", help_heading = HEADING)]
     kube_api_burst: u32,
 
+    /// Evict nobody because of a DeviceTaintRule that would take away more pods than this; its condition and an event say so
+    #[arg(long, value_name = "NUMBER", requires = "take_over", help_heading = HEADING)]
+    eviction_limit: Option<usize>,
+
     /// What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations
     #[arg(long, value_name = "-NAME", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
     fix: Vec<Fix>,
@@ -169,6 +173,8 @@ impl Flags {
             qps: self.kube_api_qps,
             burst: self.kube_api_burst,
             deviations,
+            eviction_limit: self.eviction_limit,
+            as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             operation,
             lease: self.lease(),
@@ -210,6 +216,7 @@ pub(super) async fn run(
             overdue: flags.observe.mul_f64(0.6),
             for_: Some(flags.observe),
             interruption: ctx.interruption(),
+            as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             // The probes are asked about the work that follows.
             operation: Arc::default(),

@@ -168,6 +168,39 @@ fn a_condition_is_written_when_it_changes_and_not_before_its_time() {
 }
 
 #[test]
+fn a_rule_that_would_take_away_more_than_the_limit_evicts_nobody() {
+    let held = "pods, and the limit is 0.";
+    for (limit, expected) in [(0, None), (1, Some(EVICT))] {
+        let cluster = cluster(Environment::default());
+        let controller = TaintEviction::start(&cluster, Release::of(cluster.environment()), now());
+        let mut engine = Engine::new(cluster, None, Some(controller.with_limit(limit)));
+        let mut evicted = None;
+        while let Some(job) = engine.next(now()) {
+            match &job.work {
+                Work::SetCondition {
+                    condition, held: why, ..
+                } => {
+                    assert_eq!(condition.message.contains(held), limit == 0, "{condition:?}");
+                    assert_eq!(why.is_some(), limit == 0);
+                }
+                work => evicted = Some(told(work)),
+            }
+            engine.done(job.id, Outcome::Done, now());
+            // While it ends it is planned again, and counts once.
+            change(&mut engine, Change::Put(object(Kind::ResourceClaim, &claim("p-uid"))));
+        }
+        assert_eq!(evicted.as_deref(), expected);
+        // A claim that is no longer tainted is let go; nothing stays held.
+        let free = Change::Delete(Kind::ResourceClaim, Key::new("n", "c"));
+        change(&mut engine, free);
+        let later = now().after(super::STATUS_PERIOD);
+        for said in due(&mut engine, later, &Outcome::Done) {
+            assert!(!said.contains("held"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_pod_of_the_same_name_is_another_pod() {
     let cluster = cluster(Environment::default());
     let mut engine = start(cluster);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use self::correlator::{Correlator, Telling};
 use crate::controllers::{ControllerName, Owner, PodRef, Warning};
-use crate::model::{Kind, Time};
+use crate::model::{Key, Kind, Str, Time};
 use crate::sources::live::{Error, Writer};
 
 /// Events that wait to be told. More are dropped.
@@ -79,6 +79,23 @@ impl Recorder {
         self.about_pod(pod, "Cancelling deletion", now);
     }
 
+    /// Nobody is evicted because of the rule.
+    pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
+        let event = Event {
+            component: ControllerName::DeviceTaintEviction.as_str(),
+            version: self.writer.api_version(Kind::DeviceTaintRule),
+            about: Owner {
+                kind: Kind::DeviceTaintRule,
+                key: Key::new("", rule.clone()),
+                uid: uid.clone(),
+            },
+            type_: "Warning",
+            reason: "EvictionHeld",
+            message: why.to_owned(),
+        };
+        self.record(event, now);
+    }
+
     fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
@@ -130,7 +147,7 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
 }
 
 async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now: Time) -> Result<(), Error> {
-    let namespace = event.about.key.namespace.as_str();
+    let namespace = namespace_of(&event.about);
     let last = Time::from_unix_seconds(now.unix_seconds()).to_string();
     if let Some(known) = &telling.name {
         let patch = json!({"count": telling.count, "lastTimestamp": last, "message": telling.message});
@@ -146,12 +163,20 @@ async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now
         .await
 }
 
+/// Events about objects without a namespace are in `default`, as client-go has them.
+fn namespace_of(about: &Owner) -> &str {
+    match about.key.namespace.as_str() {
+        "" => "default",
+        namespace => namespace,
+    }
+}
+
 fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
     let about = &event.about;
     let first = Time::from_unix_seconds(telling.first.unix_seconds()).to_string();
     json!({
         "apiVersion": "v1", "kind": "Event",
-        "metadata": {"name": name, "namespace": about.key.namespace.as_str()},
+        "metadata": {"name": name, "namespace": namespace_of(about)},
         "involvedObject": {
             "apiVersion": event.version, "kind": about.kind.name(),
             "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},

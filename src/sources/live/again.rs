@@ -100,12 +100,7 @@ impl Live {
                     .map_err(|error| format!("cannot read {what} again: {error}"));
                 Ok((key, change))
             }
-            // Where the path is not served, the answer names no object.
-            Err(Error::Refused {
-                code: 404, message, ..
-            }) if message.contains(&format!("\"{}\"", key.name)) => {
-                Ok((key.clone(), Ok(Change::Delete(kind, key))))
-            }
+            Err(error) if error.says_gone(&key.name) => Ok((key.clone(), Ok(Change::Delete(kind, key)))),
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => Ok((key, Err(format!("findings stay possible: {error}")))),
         }

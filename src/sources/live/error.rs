@@ -259,6 +259,26 @@ impl Error {
         )
     }
 
+    /// Whether the server says that there is no object of that name. Where it does not serve the path, its answer names none.
+    pub fn says_gone(&self, name: &str) -> bool {
+        match self {
+            Self::Refused {
+                code: 404, message, ..
+            } => message.contains(&format!("\"{name}\"")),
+            _ => false,
+        }
+    }
+
+    /// Whether the user lacks a right, in the words of the server's authorizers. Admission refuses with the same code.
+    pub fn lacks_right(&self) -> bool {
+        match self {
+            Self::Refused {
+                code: 403, message, ..
+            } => message.contains(" is forbidden: User "),
+            _ => false,
+        }
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -34,10 +34,7 @@ impl Live {
         };
         match in_time(&what, asked).await {
             Ok(text) => self.parsed(what, &text).map(Some),
-            // An answer about something else, such as the path, does not name the object.
-            Err(Error::Refused {
-                code: 404, message, ..
-            }) if message.contains(&format!("\"{}\"", key.name)) => Ok(None),
+            Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),
         }
     }

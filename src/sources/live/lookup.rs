@@ -51,12 +51,7 @@ impl Live {
         list::percent_encode(&key.name, &mut path);
         let json = match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
             Ok(json) => json,
-            // An answer about something else, such as the path, does not name the object.
-            Err(Error::Refused {
-                code: 404, message, ..
-            }) if message.contains(&format!("\"{}\"", key.name)) => {
-                return Ok(None);
-            }
+            Err(error) if error.says_gone(&key.name) => return Ok(None),
             Err(error) => return Err(error),
         };
         let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
