@@ -107,6 +107,7 @@ impl Features {
 
 impl Features {
     /// The same gates with the rules of the newest release, without the bugs of older ones.
+    #[must_use]
     pub fn repaired(self) -> Self {
         Self {
             needs_groups: true,

@@ -115,6 +115,7 @@ impl TaintEviction {
 
     /// The same, which evicts nobody because of a rule that would take away more than `limit` pods, those included that it has taken
     /// away. Upstream has no such limit (kubernetes/kubernetes#141422).
+    #[must_use]
     pub fn with_limit(self, limit: usize) -> Self {
         Self {
             limit: Some(limit),

@@ -42,6 +42,7 @@ impl Release {
     }
 
     /// The same gates with the rules of the newest release, without the bugs of older ones.
+    #[must_use]
     pub fn repaired(self) -> Self {
         Self {
             rules: match self.rules {

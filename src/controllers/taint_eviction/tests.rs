@@ -187,7 +187,10 @@ fn a_rule_that_would_take_away_more_than_the_limit_evicts_nobody() {
             }
             engine.done(job.id, Outcome::Done, now());
             // While it ends it is planned again, and counts once.
-            change(&mut engine, Change::Put(object(Kind::ResourceClaim, &claim("p-uid"))));
+            change(
+                &mut engine,
+                Change::Put(object(Kind::ResourceClaim, &claim("p-uid"))),
+            );
         }
         assert_eq!(evicted.as_deref(), expected);
         // A claim that is no longer tainted is let go; nothing stays held.
