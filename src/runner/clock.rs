@@ -76,6 +76,14 @@ impl Clock {
     }
 }
 
+/// Waits until `instant`, or for ever where there is none.
+pub(super) async fn reached(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// How often the clock of this machine is compared with the API server's.
 const CLOCKS: Duration = Duration::from_secs(60);
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::clock::{Clock, Comparison};
+use super::clock::{Clock, Comparison, reached};
 use super::news::News;
 use super::probes::Operation;
 use super::rules::rules;
@@ -178,18 +178,8 @@ pub async fn shadow(
             .into_iter()
             .flatten()
             .min();
-        let wake = async {
-            match due {
-                Some(due) => tokio::time::sleep_until(clock.instant(due)).await,
-                None => std::future::pending().await,
-            }
-        };
-        let end = async {
-            match until {
-                Some(until) => tokio::time::sleep_until(until).await,
-                None => std::future::pending().await,
-            }
-        };
+        let wake = reached(due.map(|due| clock.instant(due)));
+        let end = reached(until);
         tokio::select! {
             biased;
             () = end => break,

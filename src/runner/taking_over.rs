@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
-use super::clock::{Clock, Comparison};
+use super::clock::{Clock, Comparison, reached};
 use super::events::Recorder;
 use super::lease::{Lease, Standing};
 use super::limiter::Limiter;
@@ -138,7 +138,7 @@ impl Failure {
                     .to_owned(),
             ),
             Self::NoGroups { gate } => Some(format!(
-                "let the API server serve scheduling.k8s.io/v1beta1, or say what is true with --controller-manager-feature-gates={gate}=false"
+                "let the API server serve scheduling.k8s.io/v1beta1, or say what is true with --kcm-feature-gates={gate}=false"
             )),
         }
     }
@@ -262,18 +262,8 @@ pub async fn take_over(
             .filter(|(_, desk)| office.holds() && desk.out < desk.workers)
             .map(|(name, _)| *name);
         let due = taking.engine.next_due_among(free, now);
-        let wake = async {
-            match due {
-                Some(due) => tokio::time::sleep_until(clock.instant(due)).await,
-                None => std::future::pending().await,
-            }
-        };
-        let over = async {
-            match until {
-                Some(until) => tokio::time::sleep_until(until).await,
-                None => std::future::pending().await,
-            }
-        };
+        let wake = reached(due.map(|due| clock.instant(due)));
+        let over = reached(until);
         let event = tokio::select! {
             biased;
             () = over => Event::End,
