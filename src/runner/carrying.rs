@@ -71,7 +71,7 @@ impl Carrier {
         } = job;
         let mut seen = Vec::new();
         let carried = match work {
-            Work::Look(lookups) => Ok(Outcome::Answers(self.ask(lookups).await)),
+            Work::Look(lookups) => self.ask(lookups).await,
             Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
                 let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
@@ -128,18 +128,20 @@ impl Carrier {
         }
     }
 
-    async fn ask(&self, lookups: Vec<Lookup>) -> Vec<(Lookup, Answer)> {
+    /// What there is of these. That the API server cannot say is nobody's fault, and the item keeps its place.
+    async fn ask(&self, lookups: Vec<Lookup>) -> Result<Outcome, Stop> {
         let mut answers = Vec::new();
         for lookup in lookups {
             self.limiter.wait().await;
             let answer = match self.writer.object(lookup.kind, &lookup.key).await {
                 Ok(Some(object)) => Answer::Found(object),
                 Ok(None) => Answer::Absent,
+                Err(error) if matches!(outcome_of(&error), Outcome::Unreachable) => return Err(error.into()),
                 Err(error) => Answer::Failed(error.to_string()),
             };
             answers.push((lookup, answer));
         }
-        answers
+        Ok(Outcome::Answers(answers))
     }
 
     async fn plan(&self, plan: &Plan, seen: &mut Vec<Object>, now: Time) -> Result<Outcome, Stop> {
