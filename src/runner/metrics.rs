@@ -316,6 +316,29 @@ mod tests {
     }
 
     #[test]
+    fn admin_access_is_what_any_request_has_itself() {
+        let request = |admin: &str| format!(r#"{{"name":"r","exactly":{{"deviceClassName":"c"{admin}}}}}"#);
+        let (unset, on, off) = (
+            request(""),
+            request(r#","adminAccess":true"#),
+            request(r#","adminAccess":false"#),
+        );
+        let alternatives = r#"{"name":"r","firstAvailable":[{"name":"s","deviceClassName":"c"}]}"#;
+        for (requests, expected) in [
+            (String::new(), "false"),
+            (off.clone(), "false"),
+            (on.clone(), "true"),
+            (alternatives.to_owned(), "false"),
+            (format!("{off},{on},{alternatives}"), "true"),
+            (format!("{unset},{off}"), "false"),
+        ] {
+            let json =
+                format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"devices":{{"requests":[{requests}]}}}}}}"#);
+            assert_eq!(claim(&json)[1], ("admin_access", expected), "{requests}");
+        }
+    }
+
+    #[test]
     fn counters_have_their_zeros_and_follow_the_shadow() {
         let metrics = Metrics::default();
         let zero =

@@ -2,6 +2,7 @@
 
 mod advice;
 mod check;
+mod conformance;
 mod connections;
 mod consumers;
 mod convert;
