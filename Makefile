@@ -89,3 +89,8 @@ bench-convert: ## Measure planning and writing of conversions, for docs/performa
 	cargo build --locked --release
 	cargo bench --locked --no-default-features --bench conversion
 	KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --bench writes -- $(WRITES)
+
+.PHONY: bench-run
+bench-run: ## Measure the controllers of `run` beside those of kube-controller-manager, for docs/performance.md; PODS=n
+	cargo build --locked --release
+	$(BENCH) --bench run -- $(PODS)

@@ -5,7 +5,7 @@
 mod plans;
 mod resume;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use super::work::{JobId, Notice, Outcome, PodRef, Subject, Work};
 use super::{Controller, Observed, Queue, RecentUids};
 use crate::devices::{Origin, RuleSupport, Rules, Taints};
 use crate::eviction::{
-    Eviction, Release, RuleCounts, claim_eviction, condition_of, consumers, count, namespaces, pending,
-    pod_eviction, rule_condition,
+    Eviction, Release, RuleCounts, claim_eviction, condition_of, consumers, count, pod_eviction,
+    rule_condition,
 };
 use crate::model::{
     Claim, Cluster, Condition, DeviceId, Key, NO_EFFECT, NO_EXECUTE, Object, Pod, Slice, Str, TaintRule, Time,
@@ -39,8 +39,6 @@ pub struct TaintEviction {
     plans: Plans,
     /// Allocated claims whose pods have to go. Not computed again before a taint changes.
     claims: HashMap<Key, Eviction, RandomState>,
-    /// Those of them for which a rule is a reason, by the rule's UID.
-    claims_of_rule: BTreeMap<Str, HashSet<Key, RandomState>>,
     /// Pods that need no further look.
     evicted: RecentUids,
     /// By UID of the rule, how many pods were evicted because of it.
@@ -71,7 +69,6 @@ impl TaintEviction {
             rules: Rules::default(),
             plans: Plans::default(),
             claims: HashMap::default(),
-            claims_of_rule: BTreeMap::new(),
             evicted: RecentUids::default(),
             evicted_by_rule: BTreeMap::new(),
             limit: None,
@@ -100,7 +97,8 @@ impl TaintEviction {
         }
         for pod in pods.into_values() {
             if let Some(eviction) = controller.eviction_of(cluster, pod) {
-                controller.plans.insert(PodRef::of(pod), eviction, true);
+                let stays = !pod.metadata.is_deleting();
+                controller.plans.insert(PodRef::of(pod), eviction, true, stays);
             }
         }
         controller
@@ -176,6 +174,8 @@ impl TaintEviction {
                         pods.push(Arc::clone(pod));
                     } else if before.spec.node_name != pod.spec.node_name || statuses_differ(before, pod) {
                         pods.push(Arc::clone(pod));
+                    } else if pod.metadata.is_deleting() {
+                        self.plans.leaves(&PodRef::of(pod));
                     }
                 } else {
                     pods.push(Arc::clone(pod));
@@ -373,22 +373,9 @@ impl TaintEviction {
 
     /// Keeps what was found for a claim.
     fn note(&mut self, claim: &Key, eviction: Option<Eviction>) {
-        let rules = |eviction: &Eviction| -> Vec<Str> {
-            let rules = eviction.reasons.iter().filter_map(Origin::rule);
-            rules.map(|rule| rule.metadata.uid.clone()).collect()
-        };
-        if let Some(before) = self.claims.remove(claim) {
-            for rule in rules(&before) {
-                if let Some(claims) = self.claims_of_rule.get_mut(&rule) {
-                    claims.remove(claim);
-                }
-            }
-        }
-        if let Some(eviction) = eviction {
-            for rule in rules(&eviction) {
-                self.claims_of_rule.entry(rule).or_default().insert(claim.clone());
-            }
-            self.claims.insert(claim.clone(), eviction);
+        match eviction {
+            Some(eviction) => _ = self.claims.insert(claim.clone(), eviction),
+            None => _ = self.claims.remove(claim),
         }
     }
 
@@ -417,7 +404,8 @@ impl TaintEviction {
             self.push_status(rule, now);
         }
         let counts = !self.evicted.has(&reference.uid);
-        self.plans.insert(reference, eviction, counts);
+        let stays = !pod.metadata.is_deleting();
+        self.plans.insert(reference, eviction, counts, stays);
     }
 
     fn push_status(&mut self, rule: &TaintRule, now: Time) {
@@ -464,7 +452,7 @@ impl TaintEviction {
         }
         let mut counts = match rule.spec.taint.effect.as_str() {
             NO_EFFECT => count(cluster, rule, self.release),
-            NO_EXECUTE => self.count_pending(cluster, uid),
+            NO_EXECUTE => self.count_pending(cluster, rule),
             _ => RuleCounts::default(),
         };
         counts.evicted = self.evicted_by_rule.get(uid).copied().unwrap_or(0);
@@ -491,17 +479,16 @@ impl TaintEviction {
         })
     }
 
-    /// Mirrors `countPendingPods`.
-    fn count_pending(&self, cluster: &Cluster, rule: &Str) -> RuleCounts {
-        let mut pods: HashSet<Key, RandomState> = HashSet::default();
-        for key in self.claims_of_rule.get(rule).into_iter().flatten() {
-            if let Some(claim) = cluster.claim(key) {
-                pods.extend(pending(cluster, claim, self.release));
-            }
+    /// Mirrors `countPendingPods`, without its walk over all pods.
+    fn count_pending(&self, cluster: &Cluster, rule: &TaintRule) -> RuleCounts {
+        // Not every pod that counts is planned for there.
+        if self.release.stops_at_missing_pod {
+            return count(cluster, rule, self.release);
         }
+        let (pods, namespaces) = self.plans.staying(&rule.metadata.uid);
         RuleCounts {
-            namespaces: namespaces(&pods),
-            pods: pods.len(),
+            pods,
+            namespaces,
             ..RuleCounts::default()
         }
     }

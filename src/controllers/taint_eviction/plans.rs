@@ -12,53 +12,105 @@ use crate::model::Str;
 /// The planned evictions. A pod that had its turn may be planned again while it ends, and is not counted then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plans {
-    /// Each with whether it counts.
-    by_pod: HashMap<PodRef, (Eviction, bool), RandomState>,
-    /// By UID of the rule, how many of them it is a reason for.
-    of_rule: BTreeMap<Str, usize>,
+    by_pod: HashMap<PodRef, Plan, RandomState>,
+    /// By UID of the rule, the plans that it is a reason for.
+    of_rule: BTreeMap<Str, OfRule>,
+}
+
+#[derive(Clone, Debug)]
+struct Plan {
+    eviction: Eviction,
+    /// Whether it has not had its turn.
+    counts: bool,
+    /// Whether the pod is not being deleted.
+    stays: bool,
+}
+
+/// How many plans have a rule among their reasons.
+#[derive(Clone, Debug, Default)]
+struct OfRule {
+    /// Those that have not had their turn.
+    counted: usize,
+    /// Those whose pods are not being deleted, by namespace.
+    staying: BTreeMap<Str, usize>,
 }
 
 impl Plans {
-    /// Plans the eviction of a pod, which counts unless it had its turn already.
-    pub(super) fn insert(&mut self, pod: PodRef, eviction: Eviction, counts: bool) {
-        if counts {
-            self.count(&eviction, 1);
-        }
-        if let Some((before, true)) = self.by_pod.insert(pod, (eviction, counts)) {
-            self.count(&before, -1);
+    /// Plans the eviction of a pod, which counts unless it had its turn already. `stays` unless it is being deleted.
+    pub(super) fn insert(&mut self, pod: PodRef, eviction: Eviction, counts: bool, stays: bool) {
+        let plan = Plan {
+            eviction,
+            counts,
+            stays,
+        };
+        // The new one first, so that what both have is not taken away to be put there again.
+        self.count(&pod.key.namespace, &plan, 1);
+        if let Some(before) = self.by_pod.insert(pod.clone(), plan) {
+            self.count(&pod.key.namespace, &before, -1);
         }
     }
 
     /// Forgets the eviction of the pod; whether there was one.
     pub(super) fn remove(&mut self, pod: &PodRef) -> bool {
         let before = self.by_pod.remove(pod);
-        if let Some((before, true)) = &before {
-            self.count(before, -1);
+        if let Some(before) = &before {
+            self.count(&pod.key.namespace, before, -1);
         }
         before.is_some()
     }
 
-    fn count(&mut self, eviction: &Eviction, change: isize) {
-        for rule in eviction.reasons.iter().filter_map(Origin::rule) {
+    /// The pod is being deleted, whoever began it.
+    pub(super) fn leaves(&mut self, pod: &PodRef) {
+        if let Some(plan) = self.by_pod.get(pod).filter(|plan| plan.stays) {
+            let (eviction, counts) = (plan.eviction.clone(), plan.counts);
+            self.insert(pod.clone(), eviction, counts, false);
+        }
+    }
+
+    fn count(&mut self, namespace: &Str, plan: &Plan, change: isize) {
+        for rule in plan.eviction.reasons.iter().filter_map(Origin::rule) {
             let uid = &rule.metadata.uid;
-            let count = self.of_rule.entry(uid.clone()).or_default();
-            *count = count.saturating_add_signed(change);
-            if *count == 0 {
+            if !self.of_rule.contains_key(uid) {
+                self.of_rule.insert(uid.clone(), OfRule::default());
+            }
+            let Some(of_rule) = self.of_rule.get_mut(uid) else {
+                continue;
+            };
+            if plan.counts {
+                of_rule.counted = of_rule.counted.saturating_add_signed(change);
+            }
+            if plan.stays {
+                match of_rule.staying.get_mut(namespace) {
+                    Some(pods) => *pods = pods.saturating_add_signed(change),
+                    None => _ = of_rule.staying.insert(namespace.clone(), usize::from(change > 0)),
+                }
+                if of_rule.staying.get(namespace) == Some(&0) {
+                    of_rule.staying.remove(namespace);
+                }
+            }
+            if of_rule.counted == 0 && of_rule.staying.is_empty() {
                 self.of_rule.remove(uid);
             }
         }
     }
 
     pub(super) fn get(&self, pod: &PodRef) -> Option<&Eviction> {
-        self.by_pod.get(pod).map(|(eviction, _)| eviction)
+        self.by_pod.get(pod).map(|plan| &plan.eviction)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&PodRef, &Eviction)> {
-        self.by_pod.iter().map(|(pod, (eviction, _))| (pod, eviction))
+        self.by_pod.iter().map(|(pod, plan)| (pod, &plan.eviction))
     }
 
     /// How many pods have to go because of the rule with this UID, now or later.
     pub(super) fn of_rule(&self, uid: &Str) -> usize {
-        self.of_rule.get(uid).copied().unwrap_or(0)
+        self.of_rule.get(uid).map_or(0, |of_rule| of_rule.counted)
+    }
+
+    /// How many of the rule's pods are not being deleted yet, and of how many namespaces they are.
+    pub(super) fn staying(&self, uid: &Str) -> (usize, usize) {
+        self.of_rule.get(uid).map_or((0, 0), |of_rule| {
+            (of_rule.staying.values().sum(), of_rule.staying.len())
+        })
     }
 }

@@ -1,10 +1,11 @@
 //! What the controller asks for, and what it makes of the answers. How evictions go on in time is tested with the simulation.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Outcome, TaintEviction, Work};
+use super::{Observed, Outcome, TaintEviction, Work};
 use crate::controllers::{ControllerName, Engine, Origin};
-use crate::eviction::Release;
+use crate::eviction::{Release, count};
 use crate::model::{
     Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind, Object,
     Time,
@@ -240,4 +241,111 @@ fn gates_decide_whether_rules_count() {
     assert!(with(Gate::DRADeviceTaints).is_empty());
     assert!(with(Gate::DRADeviceTaintRules).is_empty());
     assert_eq!(with(Gate::DRAWorkloadResourceClaims), [FIRST, EVICT]);
+}
+
+/// A change of a small cluster: which object, and how it is.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Pod { number: u8, on_node: bool, ending: bool },
+    NoPod(u8),
+    Claim { number: u8, pods: u8, tolerated: bool },
+    NoClaim(u8),
+    Rule { on: bool },
+}
+
+impl Step {
+    fn change(self) -> Change {
+        let namespace = |number: u8| if number < 2 { "m" } else { "n" };
+        let key = |of: &str, number: u8| Key::new(namespace(number), format!("{of}{number}"));
+        match self {
+            // Each pod has two of the claims of its namespace.
+            Self::Pod {
+                number,
+                on_node,
+                ending,
+            } => {
+                let first = number / 2 * 2;
+                let named = [first, first + 1].map(
+                    |claim| json!({"name": format!("of-{claim}"), "resourceClaimName": format!("c{claim}")}),
+                );
+                let mut pod = json!({"metadata": {"namespace": namespace(number), "name": format!("p{number}"),
+                    "uid": format!("p{number}-uid")}, "spec": {"resourceClaims": named}});
+                if on_node {
+                    pod["spec"]["nodeName"] = json!("node");
+                }
+                if ending {
+                    pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T10:00:30Z");
+                }
+                Change::Put(object(Kind::Pod, &pod))
+            }
+            Self::NoPod(number) => Change::Delete(Kind::Pod, key("p", number)),
+            Self::Claim {
+                number,
+                pods,
+                tolerated,
+            } => {
+                let entry = |pod: u8| json!({"resource": "pods", "name": format!("p{pod}"), "uid": format!("p{pod}-uid")});
+                let entries: Vec<Value> = (0..4).filter(|pod| pods >> pod & 1 == 1).map(entry).collect();
+                let tolerations = if tolerated {
+                    json!([{"operator": "Exists", "effect": "NoExecute"}])
+                } else {
+                    json!([])
+                };
+                let result = json!({"driver": "d", "pool": "p", "device": "a", "tolerations": tolerations});
+                let claim = json!({"metadata": {"namespace": namespace(number), "name": format!("c{number}"),
+                    "uid": format!("c{number}-{tolerated}")},
+                    "status": {"reservedFor": entries, "allocation": {"devices": {"results": [result]}}}});
+                Change::Put(object(Kind::ResourceClaim, &claim))
+            }
+            Self::NoClaim(number) => Change::Delete(Kind::ResourceClaim, key("c", number)),
+            Self::Rule { on: true } => Change::Put(object(Kind::DeviceTaintRule, &rule("NoExecute"))),
+            Self::Rule { on: false } => Change::Delete(Kind::DeviceTaintRule, Key::new("", "drain")),
+        }
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0..4u8, any::<bool>(), any::<bool>())
+            .prop_map(|(number, on_node, ending)| Step::Pod { number, on_node, ending }),
+        1 => (0..4u8).prop_map(Step::NoPod),
+        4 => (0..4u8, 0..16u8, any::<bool>())
+            .prop_map(|(number, pods, tolerated)| Step::Claim { number, pods, tolerated }),
+        1 => (0..4u8).prop_map(Step::NoClaim),
+        1 => any::<bool>().prop_map(|on| Step::Rule { on }),
+    ];
+    proptest::collection::vec(step, 1..40)
+}
+
+proptest! {
+    /// The number in a rule's condition is kept up to date; upstream counts anew each time.
+    #[test]
+    fn pods_that_have_to_go_are_counted_as_a_walk_over_all_counts_them(steps in steps()) {
+        let environment = Environment::default();
+        let release = Release::of(&environment);
+        let mut cluster = ClusterBuilder::default().build(environment).0;
+        let mut controller = TaintEviction::start(&cluster, release, now());
+        for step in steps {
+            let change = step.change();
+            // A pod that is being deleted stays so.
+            if let Change::Put(Object::Pod(pod)) = &change
+                && !pod.metadata.is_deleting()
+                && cluster.pod(&pod.key()).is_some_and(|known| known.metadata.is_deleting())
+            {
+                continue;
+            }
+            let after = match &change {
+                Change::Put(object) => Some(object.clone()),
+                Change::Delete(..) => None,
+            };
+            let before = cluster.apply(change);
+            if before.is_some() || after.is_some() {
+                controller.note_change(&cluster, &Observed { before, after }, now());
+            }
+            if let Some(rule) = cluster.rules().next() {
+                let (kept, walked) = (controller.count_pending(&cluster, rule), count(&cluster, rule, release));
+                prop_assert_eq!((kept.pods, kept.namespaces), (walked.pods, walked.namespaces), "{:?}", step);
+            }
+        }
+    }
 }

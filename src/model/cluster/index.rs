@@ -3,8 +3,6 @@
 //! An index entry is computed from one object alone, so that a change of the object is a removal of its old entries and an
 //! addition of its new ones. What an entry *means* (whether a pod that names a claim may use it, say) is for the rules.
 
-use std::hash::Hash;
-
 use super::layered::Layered;
 use crate::model::{
     Claim, DeviceId, Event, Key, Meta, ObjectReference, Pod, PodClaim, PodClaimStatus, PodGroup, PoolId,
@@ -75,47 +73,48 @@ impl Indexes {
 
     /// Names of the pods, in the claim's namespace, that mention the claim.
     pub(super) fn pods_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Str> {
-        members(&self.pods_of_claim, (claim.clone(), Str::default()))
+        self.pods_of_claim.members((claim.clone(), Str::default()))
     }
 
     /// Names of the pods, in the group's namespace, that say they are members of the group.
     pub(super) fn pods_of_group(&self, group: &Key) -> impl Iterator<Item = &Str> {
-        members(&self.pods_of_group, (group.clone(), Str::default()))
+        self.pods_of_group.members((group.clone(), Str::default()))
     }
 
     pub(super) fn pods_of_node(&self, node: &Str) -> impl Iterator<Item = &Key> {
-        members(&self.pods_of_node, (node.clone(), Key::default()))
+        self.pods_of_node.members((node.clone(), Key::default()))
     }
 
     /// Names of the pods, in the template's namespace, whose claims are made from it.
     pub(super) fn pods_of_template(&self, template: &Key) -> impl Iterator<Item = &Str> {
-        members(&self.pods_of_template, (template.clone(), Str::default()))
+        self.pods_of_template.members((template.clone(), Str::default()))
     }
 
     /// Names of the PodGroups, in the claim's namespace, that mention the claim.
     pub(super) fn groups_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Str> {
-        members(&self.groups_of_claim, (claim.clone(), Str::default()))
+        self.groups_of_claim.members((claim.clone(), Str::default()))
     }
 
     /// Names of the PodGroups, in the template's namespace, whose claims are made from it.
     pub(super) fn groups_of_template(&self, template: &Key) -> impl Iterator<Item = &Str> {
-        members(&self.groups_of_template, (template.clone(), Str::default()))
+        self.groups_of_template
+            .members((template.clone(), Str::default()))
     }
 
     pub(super) fn claims_of_device(&self, device: &DeviceId) -> impl Iterator<Item = &Key> {
-        members(&self.claims_of_device, (device.clone(), Key::default()))
+        self.claims_of_device.members((device.clone(), Key::default()))
     }
 
     pub(super) fn claims_of_owner(&self, uid: &Str) -> impl Iterator<Item = &Key> {
-        members(&self.claims_of_owner, (uid.clone(), Key::default()))
+        self.claims_of_owner.members((uid.clone(), Key::default()))
     }
 
     pub(super) fn slices_of_pool(&self, pool: &PoolId) -> impl Iterator<Item = &Str> {
-        members(&self.slices_of_pool, (pool.clone(), Str::default()))
+        self.slices_of_pool.members((pool.clone(), Str::default()))
     }
 
     pub(super) fn events_of_object(&self, object: &ObjectReference) -> impl Iterator<Item = &Key> {
-        members(&self.events_of_object, (object.clone(), Key::default()))
+        self.events_of_object.members((object.clone(), Key::default()))
     }
 
     /// Allocated devices with the claims that hold them, ordered by device.
@@ -147,18 +146,6 @@ impl Indexes {
             .iter()
             .map(|((pool, slice), ())| (pool, slice))
     }
-}
-
-/// Second halves of the pairs whose first half is that of `first`, which must be the least such pair.
-fn members<A, B>(pairs: &Pairs<A, B>, first: (A, B)) -> impl Iterator<Item = &B>
-where
-    A: Ord + Hash + Clone,
-    B: Ord + Hash,
-{
-    let owner = first.0.clone();
-    pairs
-        .stretch(&first, move |(a, _)| *a == owner)
-        .map(|((_, b), ())| b)
 }
 
 /// Collects entries and sorts them once, which is several times faster than adding them one by one.

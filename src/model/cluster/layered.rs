@@ -44,40 +44,32 @@ struct Changes<K, V> {
 #[derive(Debug)]
 struct Base<K, V> {
     entries: Vec<(K, V)>,
-    /// Questions that were answered by halving.
-    asked: AtomicUsize,
-    places: OnceLock<Places>,
+    places: Places,
+    /// Where keys begin that are pairs with the same first half.
+    firsts: Places,
 }
 
-/// Places of keys by hash.
-#[derive(Debug)]
+/// Places of keys, or of parts of keys, by hash, once it pays to have them.
+#[derive(Debug, Default)]
 struct Places {
-    hasher: RandomState,
-    table: HashTable<u32>,
+    /// Questions that were answered by halving.
+    asked: AtomicUsize,
+    table: OnceLock<(RandomState, HashTable<u32>)>,
 }
 
 impl<K, V> Base<K, V> {
     fn of(entries: Vec<(K, V)>) -> Self {
         Self {
             entries,
-            asked: AtomicUsize::new(0),
-            places: OnceLock::new(),
+            places: Places::default(),
+            firsts: Places::default(),
         }
     }
 }
 
 impl<K: Ord + Hash, V> Base<K, V> {
     fn place(&self, key: &K) -> Option<usize> {
-        if self.places.get().is_none()
-            && self.asked.fetch_add(1, Ordering::Relaxed) < self.entries.len() / ENTRIES_PER_QUESTION
-        {
-            return self.entries.binary_search_by(|(known, _)| known.cmp(key)).ok();
-        }
-        let Places { hasher, table } = self.places.get_or_init(|| Places::of(&self.entries));
-        let place = table.find(hasher.hash_one(key), |place| {
-            self.entries[*place as usize].0 == *key
-        })?;
-        Some(*place as usize)
+        self.places.find(&self.entries, key, |key| key)
     }
 
     /// The place of the first entry that is not before `key`.
@@ -86,15 +78,45 @@ impl<K: Ord + Hash, V> Base<K, V> {
     }
 }
 
+impl<A: Ord + Hash, B, V> Base<(A, B), V> {
+    /// The place of the first entry whose key begins with `half`; that of the end where there is none.
+    fn first_of(&self, half: &A) -> usize {
+        let found = self.firsts.find(&self.entries, half, |(half, _)| half);
+        found.unwrap_or(self.entries.len())
+    }
+}
+
 impl Places {
-    fn of<K: Hash, V>(entries: &[(K, V)]) -> Self {
-        let hasher = RandomState::default();
-        let hash = |place: &u32| hasher.hash_one(&entries[*place as usize].0);
-        let mut table = HashTable::with_capacity(entries.len());
-        for ((key, _), place) in entries.iter().zip(0..) {
-            table.insert_unique(hasher.hash_one(key), place, hash);
+    /// The place of the first of the ordered entries whose key has `wanted` for its `part`, by which they are ordered too.
+    fn find<K, V, P: Ord + Hash>(
+        &self,
+        entries: &[(K, V)],
+        wanted: &P,
+        part: impl Fn(&K) -> &P,
+    ) -> Option<usize> {
+        let is_it = |place: usize| entries.get(place).is_some_and(|(key, _)| part(key) == wanted);
+        if self.table.get().is_none()
+            && self.asked.fetch_add(1, Ordering::Relaxed) < entries.len() / ENTRIES_PER_QUESTION
+        {
+            let place = entries.partition_point(|(known, _)| part(known) < wanted);
+            return is_it(place).then_some(place);
         }
-        Self { hasher, table }
+        let (hasher, table) = self.table.get_or_init(|| {
+            let hasher = RandomState::default();
+            let hash = |place: &u32| hasher.hash_one(part(&entries[*place as usize].0));
+            let mut table = HashTable::with_capacity(entries.len());
+            let mut before = None;
+            for ((key, _), place) in entries.iter().zip(0..) {
+                let of_this = part(key);
+                if before != Some(of_this) {
+                    table.insert_unique(hasher.hash_one(of_this), place, hash);
+                }
+                before = Some(of_this);
+            }
+            (hasher, table)
+        });
+        let place = table.find(hasher.hash_one(wanted), |place| is_it(*place as usize))?;
+        Some(*place as usize)
     }
 }
 
@@ -301,6 +323,21 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
                 Some(changed) => Some((key, changed.as_ref()?)),
                 None => Some((key, value)),
             })
+    }
+}
+
+impl<A: Ord + Hash + Clone, B: Ord + Hash> Layered<(A, B), ()> {
+    /// Second halves of the pairs whose first half is that of `first`, which must be the least such pair.
+    pub(super) fn members(&self, first: (A, B)) -> impl Iterator<Item = &B> {
+        let added = self.changes.added.range(&first..);
+        let (half, same) = (first.0.clone(), first.0);
+        Merge {
+            base: self
+                .of_base(self.base.first_of(&half), move |(a, _)| *a == half)
+                .peekable(),
+            added: added.take_while(move |((a, _), ())| *a == same).peekable(),
+        }
+        .map(|((_, b), ())| b)
     }
 }
 
