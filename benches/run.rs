@@ -198,7 +198,7 @@ fn evictions(cluster: &Cluster, count: usize, who: Who) -> Taken {
     });
     let taken = worker.taken(begin, before);
     drop(worker);
-    cluster.delete("devicetaintrule/broken");
+    cluster.delete("rule/broken");
     clear(cluster);
     taken
 }
@@ -253,7 +253,7 @@ impl Worker {
     fn taken(&self, begin: Instant, before: Duration) -> Taken {
         Taken {
             wall: begin.elapsed().as_secs_f64(),
-            processor: (self.processor_time() - before).as_secs_f64(),
+            processor: self.processor_time().saturating_sub(before).as_secs_f64(),
             mebibytes: self.peak(),
         }
     }
