@@ -1115,12 +1115,13 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l until -d
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l out -d 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l controllers -d 'Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l observe -d 'How long to watch first whether the built-in controllers are really off' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l lease -d 'Work only while holding this Lease, so that several replicas can stand by' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l workers -d 'Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-qps -d 'Requests per second of each controller; 0 for no limit' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-burst -d 'Requests of each controller that may be sent at once' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l eviction-limit -d 'Evict nobody because of a DeviceTaintRule that would take away more pods than this; its condition and an event say so' -r
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l fix -d 'What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l fix -d 'What to do better than kube-controller-manager, as in extended-resource-eviction; with a minus what to do as it does although that is wrong, as in -terminal-reservations' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l supplement -d 'Beside the built-in controllers, write what they never do or have left undone, once it is overdue: extended-resource-eviction, overdue-release' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l lease -d 'Work only while holding this Lease, so that several replicas can stand by [default: kube-system/kubectl-dra-run, of a supplement kube-system/kubectl-dra-supplement]' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-qps -d 'Requests per second of each controller, or of the supplement; 0 for no limit' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kube-api-burst -d 'Requests that each of them may send at once' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l log-format -d 'How the lines on stderr look; the report on stdout stays what it is' -r -f -a "text\t'For people'
 json\t'One JSON object per line, for collectors'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l metrics-address -d 'Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`' -r
@@ -1165,8 +1166,8 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l apiserve
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubelet-feature-gates -d 'Feature gates of the kubelets' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l take-over -d 'Do the work of the built-in controllers, which have to be off'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-lease -d 'Work without a Lease: no other replica runs'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l assume-builtin-disabled -d 'Do not watch first: the built-in controllers are known to be off'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-lease -d 'Work without a Lease: no other replica runs'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l dry-run -d 'Send each write once as a dry run of the server, which keeps nothing'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s w -l watch -d 'After the table, print what changes, until interrupted'

@@ -1,8 +1,10 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
 mod rehearsal;
+mod supplement;
 mod take_over;
 mod telling;
+mod writing;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,7 +28,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 ///
 /// Watches the cluster and says what kube-controller-manager leaves undone, does again and again, or does without a reason. It looks at
 /// resourceclaim-controller (claims from templates, reservations, deallocation) and device-taint-eviction-controller, and goes by the
-/// rules of Kubernetes 1.37.1. Nothing is written to the cluster, unless --take-over says so.
+/// rules of Kubernetes 1.37.1. Nothing is written to the cluster, unless --take-over or --supplement says so.
 ///
 /// Each finding is a line on stderr as it comes. At the end, after --for or with Ctrl-C, the report is printed; the command ends with 1 if there is one.
 ///
@@ -34,6 +36,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 /// - Flapping: it is done and undone more than five times a minute
 /// - Unexpected: it was done, and no rule wants it
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("writes").args(["take_over", "supplement"]))]
 pub(crate) struct Args {
     /// End after this time; without it, go on until Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
@@ -48,6 +51,12 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     take_over: take_over::Flags,
+
+    #[command(flatten)]
+    supplement: supplement::Flags,
+
+    #[command(flatten)]
+    writing: writing::Flags,
 
     /// How the lines on stderr look; the report on stdout stays what it is
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
@@ -122,12 +131,24 @@ impl Report for ShadowReport {
     }
 }
 
+/// What the modes that write have in common.
+struct Run<'a> {
+    writing: &'a writing::Flags,
+    needs: &'a Needs,
+    for_: Option<Duration>,
+    overdue: Option<Duration>,
+    format: LogFormat,
+    operation: Arc<Operation>,
+}
+
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         for_,
         overdue,
         rehearsal,
         take_over,
+        supplement,
+        writing,
         log_format,
         metrics_address,
     } = args;
@@ -136,6 +157,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .map(|_| "--for")
             .or(overdue.map(|_| "--overdue"))
             .or(take_over.take_over.then_some("--take-over"))
+            .or((!supplement.supplement.is_empty()).then_some("--supplement"))
             .or(metrics_address.map(|_| "--metrics-address"));
         return rehearsal::run(ctx, names, rehearsal, live_flag).await;
     }
@@ -158,8 +180,21 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .into_iter()
         .fold(Needs::none(), Needs::require)
         .with_gates();
-    if take_over.take_over {
-        return take_over::run(ctx, take_over, &needs, for_, log_format, operation).await;
+    let is_supplement = !supplement.supplement.is_empty();
+    if take_over.take_over || is_supplement {
+        let run = Run {
+            writing: &writing,
+            needs: &needs,
+            for_,
+            overdue,
+            format: log_format,
+            operation,
+        };
+        return if is_supplement {
+            supplement::run(ctx, supplement, run).await
+        } else {
+            take_over::run(ctx, take_over, run).await
+        };
     }
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();

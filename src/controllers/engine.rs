@@ -289,6 +289,11 @@ impl Engine {
         }
     }
 
+    /// Whether the API server could not be reached, and has not been since.
+    pub fn is_cut_off(&self) -> bool {
+        self.outage.is_some()
+    }
+
     fn is_out(&mut self, now: Time) {
         let pause = match self.outage {
             // Jobs that went out together fail together.

@@ -20,7 +20,7 @@ pub use engine::{Engine, Origin};
 pub use queue::Queue;
 pub use recent::RecentUids;
 pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base, is_made_elsewhere};
-pub use shadow::{ClaimRef, Counts, Difference, Evidence, Found, Shadow, Wish, is_marked};
+pub use shadow::{ClaimRef, Counts, Difference, Evidence, Found, Shadow, Supplement, Wish, is_marked};
 pub use taint_eviction::TaintEviction;
 pub use trace::{Action, Actor, CREATION_EVENT, EVICTION_EVENT, Traced};
 pub use work::{

@@ -75,17 +75,21 @@ pub struct Deviations {
     /// A claim that was made here and is gone counts as gone; upstream takes it for there for an hour, so that the claim of a pod that
     /// has ended is not made again and again.
     pub deleted_claims: bool,
+    /// A pod goes for the taints of its extended resources too, which upstream never looks at (kubernetes/kubernetes#141290). This one
+    /// deletes more pods than upstream, so somebody has to ask for it.
+    pub extended_resource_eviction: bool,
 }
 
 impl Deviations {
-    /// All of them.
-    pub const ALL: Self = Self {
+    /// All that are on unless somebody says otherwise.
+    pub const ON: Self = Self {
         terminal_reservations: true,
         members_of_groups: true,
         final_errors: true,
         group_statuses: true,
         oldest_claim: true,
         deleted_claims: true,
+        extended_resource_eviction: false,
     };
 }
 

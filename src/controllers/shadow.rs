@@ -3,6 +3,7 @@
 //! Nothing is written. What the rules want is noted as a [`Wish`] until its effect shows in the cluster, whoever brings it about, or until
 //! the rules no longer want it. A wish that stays is overdue.
 
+mod supplement;
 mod wish;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
+pub use self::supplement::Supplement;
 pub use self::wish::{ClaimRef, Wish, is_marked};
 use self::wish::{Effect, is_there};
 use super::work::{ControllerName, Job, JobId, Notice, Outcome, PodRef, Subject, Work, made_for};
@@ -76,6 +78,8 @@ struct Open {
     condition: Option<Condition>,
     /// Whether the rules have to say that they still want it.
     in_doubt: bool,
+    /// Whether it was handed out to be written.
+    handed_out: bool,
 }
 
 /// Something that was done.
@@ -112,13 +116,15 @@ pub struct Evidence {
 pub struct Shadow {
     overdue_after: Duration,
     groups: PodGroups,
+    /// What is written once it is overdue.
+    supplement: Supplement,
     open: BTreeMap<Wish, Open>,
     of_object: HashMap<(Kind, Key), BTreeSet<Wish>, RandomState>,
     /// When wishes came true, within the last minute.
     fulfilled: HashMap<Wish, VecDeque<Time>, RandomState>,
     /// What was done and is not explained yet, in order.
     deeds: VecDeque<Deed>,
-    /// Subjects that have asked something and wait for the answer.
+    /// Subjects whose job was handed out, and has not been answered.
     asking: HashSet<Subject, RandomState>,
     found: BTreeMap<(Difference, Wish), Found>,
     /// Keys of `found` that are new.
@@ -134,6 +140,7 @@ impl Shadow {
         Self {
             overdue_after,
             groups,
+            supplement: Supplement::default(),
             open: BTreeMap::new(),
             of_object: HashMap::default(),
             fulfilled: HashMap::default(),
@@ -217,7 +224,8 @@ impl Shadow {
         }
     }
 
-    /// Takes a job of the engine. Lookups come back: carry them out, and hand the outcome to [`Self::answered`].
+    /// Takes a job of the engine. Lookups come back, and so does what a [`Supplement`] writes: carry them out, and tell it to
+    /// [`Self::answered`].
     pub fn take(&mut self, engine: &mut Engine, job: Job, now: Time) -> Option<Job> {
         if matches!(job.work, Work::Look(_)) {
             self.asking.insert(job.subject.clone());
@@ -228,7 +236,8 @@ impl Shadow {
             _ => None,
         };
         let wishes = Wish::of(&job.work);
-        let stays_out = matches!(job.work, Work::Evict { .. });
+        // What is to be handed out has to come again when it is overdue.
+        let stays_out = matches!(job.work, Work::Evict { .. }) && !self.supplement.writes();
         let mut is_open = false;
         for wish in wishes {
             match wish.effect(engine.cluster(), condition.as_ref()) {
@@ -239,6 +248,10 @@ impl Shadow {
                 // It was done before it was known to be wanted.
                 effect => self.close(engine, &wish, effect == Effect::Shows, now),
             }
+        }
+        if let Some(work) = self.overdue_part(&job.work, now) {
+            self.asking.insert(job.subject.clone());
+            return Some(Job { work, ..job });
         }
         match (stays_out, is_open) {
             (true, true) => {}
@@ -283,6 +296,7 @@ impl Shadow {
             job: stays_out,
             condition,
             in_doubt: false,
+            handed_out: false,
         };
         if self.is_found_overdue(&wish) {
             self.counts.overdue += 1;
@@ -312,13 +326,17 @@ impl Shadow {
         }
     }
 
-    /// The lookups of `subject` are answered.
+    /// The lookups of `subject` are answered, or what was to be written for it has been tried.
     pub fn answered(&mut self, subject: &Subject) {
         self.asking.remove(subject);
     }
 
-    /// When something may be overdue, or done without reason.
-    pub fn next_due(&self) -> Option<Time> {
+    /// When something may be overdue, or done without reason. While the API server cannot be reached, the engine alone knows when to go
+    /// on.
+    pub fn next_due(&self, engine: &Engine) -> Option<Time> {
+        if engine.is_cut_off() {
+            return None;
+        }
         let checks = self.open.values().map(|open| open.check).min();
         let deeds = self.deeds.front().map(|deed| deed.at.after(PATIENCE));
         [checks, deeds].into_iter().flatten().min()
@@ -326,6 +344,10 @@ impl Shadow {
 
     /// Has the engine look again at everything that may be overdue. Take its jobs then, and call [`Self::judge`].
     pub fn doubt(&mut self, engine: &mut Engine, now: Time) {
+        // Nothing is handed out, so the rules cannot say anything.
+        if engine.is_cut_off() {
+            return;
+        }
         for open in self.open.values_mut().filter(|open| open.check <= now) {
             open.check = now.after(PATIENCE);
             // Of a job that is out it is certain that it is wanted, until a notice says otherwise.
@@ -338,6 +360,9 @@ impl Shadow {
 
     /// Judges what was in doubt: what the rules still want is overdue, the rest is moot.
     pub fn judge(&mut self, engine: &mut Engine, now: Time) {
+        if engine.is_cut_off() {
+            return;
+        }
         let doubtful: Vec<(Wish, bool)> = self
             .open
             .iter()

@@ -172,7 +172,10 @@ impl TaintEviction {
                     if before.metadata.uid != pod.metadata.uid {
                         self.plans.remove(&PodRef::of(before));
                         pods.push(Arc::clone(pod));
-                    } else if before.spec.node_name != pod.spec.node_name || statuses_differ(before, pod) {
+                    } else if before.spec.node_name != pod.spec.node_name
+                        || statuses_differ(before, pod)
+                        || self.release.claims.has_extended() && extended_differ(before, pod)
+                    {
                         pods.push(Arc::clone(pod));
                     } else if pod.metadata.is_deleting() {
                         self.plans.leaves(&PodRef::of(pod));
@@ -386,7 +389,7 @@ impl TaintEviction {
 
     fn eviction_of(&self, cluster: &Cluster, pod: &Pod) -> Option<Eviction> {
         let of_claim = |claim: &Arc<Claim>| self.claims.get(&claim.key()).cloned();
-        pod_eviction(cluster, pod, self.release.groups, of_claim)
+        pod_eviction(cluster, pod, self.release, of_claim)
     }
 
     /// Mirrors `handlePod`.
@@ -589,6 +592,14 @@ fn statuses_differ(a: &Pod, b: &Pod) -> bool {
             .collect()
     };
     names(a) != names(b)
+}
+
+fn extended_differ(a: &Pod, b: &Pod) -> bool {
+    let name = |pod: &Pod| {
+        let extended = pod.status.extended_resource_claim_status.as_ref();
+        extended.map(|extended| extended.resource_claim_name.clone())
+    };
+    name(a) != name(b)
 }
 
 #[cfg(test)]

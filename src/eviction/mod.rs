@@ -12,7 +12,7 @@ mod status;
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
 pub use due::{Eviction, Tolerance, claim_eviction, due, tolerance};
 pub use pods::{consumers, evicting_claims, pod_eviction};
-pub use release::Release;
+pub use release::{EvictingClaims, Release};
 pub use status::{
     EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
     rule_condition,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Eviction, Release};
 use crate::model::{Claim, Cluster, Pod, PodClaim};
-use crate::reservation::{PodGroups, claim_name, is_reserved_for};
+use crate::reservation::{ClaimName, PodGroups, claim_name, is_reserved_for};
 
 /// The pods that the controller looks at when something changes for `claim`, in the order of `status.reservedFor`; of a group by
 /// name. A pod may come more than once.
@@ -29,22 +29,27 @@ pub fn consumers<'a>(cluster: &'a Cluster, claim: &Claim, release: Release) -> V
 }
 
 /// The allocated claims whose eviction is one of `pod` too: those that it names, may use and is listed for, in the order of its
-/// spec. None for a pod without a node.
+/// spec, and last the one for its extended resources where that counts. None for a pod without a node.
 ///
 /// Mirrors `device_taint_eviction.go`, `podEvictionTime`, v1.37.1. The phase does not matter: a finished pod of a group goes too.
-/// The claim that the scheduler made for extended resources is never looked at.
+/// Upstream never looks at the claim that the scheduler made for extended resources.
 pub fn evicting_claims<'a>(
     cluster: &'a Cluster,
     pod: &'a Pod,
-    groups: PodGroups,
+    release: Release,
 ) -> impl Iterator<Item = &'a Arc<Claim>> {
-    let entries: &[PodClaim] = if pod.node().is_some() {
+    let (groups, claims) = (release.groups, release.claims);
+    let is_placed = pod.node().is_some();
+    let entries: &[PodClaim] = if is_placed && claims.has_named() {
         &pod.spec.resource_claims
     } else {
         &[]
     };
-    entries.iter().filter_map(move |entry| {
-        let meant = claim_name(pod, entry).ok()?;
+    let named = entries.iter().filter_map(|entry| claim_name(pod, entry).ok());
+    let extended = (is_placed && claims.has_extended())
+        .then(|| ClaimName::of_extended_resources(pod))
+        .flatten();
+    named.chain(extended).filter_map(move |meant| {
         let claim = meant.find(cluster)?;
         let counts = claim.status.allocation.is_some()
             && meant.may_use(claim, groups).is_ok()
@@ -57,10 +62,10 @@ pub fn evicting_claims<'a>(
 pub fn pod_eviction(
     cluster: &Cluster,
     pod: &Pod,
-    groups: PodGroups,
+    release: Release,
     of_claim: impl FnMut(&Arc<Claim>) -> Option<Eviction>,
 ) -> Option<Eviction> {
-    evicting_claims(cluster, pod, groups)
+    evicting_claims(cluster, pod, release)
         .filter_map(of_claim)
         .reduce(Eviction::joined)
 }
@@ -71,7 +76,7 @@ mod tests {
 
     use super::*;
     use crate::devices::Taints;
-    use crate::eviction::claim_eviction;
+    use crate::eviction::{EvictingClaims, claim_eviction};
     use crate::model::{ClusterBuilder, Environment, Key, Kind, Object, Time, Version};
 
     const TAINTED: &str = "2026-11-21T10:00:00Z";
@@ -147,13 +152,17 @@ mod tests {
 
     /// Pods that have to go, with the instant.
     fn leaving(cluster: &Cluster, groups: PodGroups) -> Vec<String> {
+        leaving_by(cluster, release(groups))
+    }
+
+    fn leaving_by(cluster: &Cluster, release: Release) -> Vec<String> {
         let taints = Taints::of(cluster);
         let now: Time = "2026-11-21T12:00:00Z".parse().unwrap();
         let of_claim = |claim: &Arc<Claim>| claim_eviction(claim, &taints, now);
         cluster
             .pods()
             .filter_map(|pod| {
-                let eviction = pod_eviction(cluster, pod, groups, of_claim)?;
+                let eviction = pod_eviction(cluster, pod, release, of_claim)?;
                 Some(format!("{} {}", pod.metadata.name, eviction.at))
             })
             .collect()
@@ -205,6 +214,42 @@ mod tests {
                 "odd 2026-11-21T10:00:00Z",
                 "owner 2026-11-21T10:00:00Z"
             ]
+        );
+    }
+
+    #[test]
+    fn the_claim_for_extended_resources_counts_where_it_is_asked_for() {
+        let extended =
+            |claim: &str| json!({"status": {"extendedResourceClaimStatus": {"resourceClaimName": claim}}});
+        let reserved = ["both", "extended", "unbound"].map(|pod| entry("pods", pod, &format!("{pod}-uid")));
+        let cluster = cluster([
+            slice(),
+            claim("bad", "bad", None, &reserved),
+            claim("worse", "worse", None, &reserved),
+            claim("unreserved", "bad", None, &[]),
+            pod("both", &extended("worse"), &["bad"], &[]),
+            pod("extended", &extended("bad"), &[], &[]),
+            pod("stranger", &extended("unreserved"), &[], &[]),
+            pod(
+                "unbound",
+                &json!({"spec": {"nodeName": ""}, "status": extended("bad")["status"]}),
+                &[],
+                &[],
+            ),
+        ]);
+        let by = |claims| {
+            let release = release(PodGroups::Ignored);
+            leaving_by(&cluster, Release { claims, ..release })
+        };
+        let earlier = "both 2026-11-21T09:00:00Z";
+        assert_eq!(by(EvictingClaims::Named), [format!("both {TAINTED}")]);
+        assert_eq!(
+            by(EvictingClaims::All),
+            [earlier.to_owned(), format!("extended {TAINTED}")]
+        );
+        assert_eq!(
+            by(EvictingClaims::OfExtendedResources),
+            [earlier.to_owned(), format!("extended {TAINTED}")]
         );
     }
 

@@ -4,6 +4,29 @@ use crate::devices::RuleSupport;
 use crate::model::{Component, Environment, Gate, Version};
 use crate::reservation::PodGroups;
 
+/// Which claims of a pod can evict it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvictingClaims {
+    /// Those that its spec names, as upstream has it.
+    Named,
+    /// Also the claim that the scheduler made for its extended resources, which upstream never looks at (kubernetes/kubernetes#141290).
+    All,
+    /// That one alone: what upstream leaves out.
+    OfExtendedResources,
+}
+
+impl EvictingClaims {
+    /// Whether claims count that a pod's spec names.
+    pub(super) fn has_named(self) -> bool {
+        matches!(self, Self::Named | Self::All)
+    }
+
+    /// Whether the claim for a pod's extended resources counts.
+    pub fn has_extended(self) -> bool {
+        matches!(self, Self::OfExtendedResources | Self::All)
+    }
+}
+
 /// The ways in which releases and gates of kube-controller-manager differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
@@ -15,6 +38,8 @@ pub struct Release {
     pub groups: PodGroups,
     /// Up to 1.35 the first entry of `status.reservedFor` whose pod is missing, or is another one, hides those behind it.
     pub stops_at_missing_pod: bool,
+    /// Whose taints count.
+    pub claims: EvictingClaims,
 }
 
 impl Release {
@@ -38,6 +63,7 @@ impl Release {
             rules,
             groups: PodGroups::of(environment, Component::ControllerManager),
             stops_at_missing_pod: version < Version::minor(36),
+            claims: EvictingClaims::Named,
         }
     }
 

@@ -199,7 +199,7 @@ pub fn pending(cluster: &Cluster, claim: &Claim, release: Release) -> Vec<Key> {
     cluster
         .pods_of_claim(&claim.key())
         .filter(|pod| {
-            let mut claims = evicting_claims(cluster, pod, release.groups);
+            let mut claims = evicting_claims(cluster, pod, release);
             !pod.metadata.is_deleting() && claims.any(|found| found.metadata.name == claim.metadata.name)
         })
         .map(|pod| pod.key())

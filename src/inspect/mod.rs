@@ -42,7 +42,7 @@ pub use health::{Health, HealthIndex, HealthReport};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
-pub use shadow::{ShadowItem, ShadowReport, shadow_report};
+pub use shadow::{ShadowItem, ShadowReport, object_of, shadow_report};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
     status,

@@ -75,7 +75,7 @@ impl ShadowItem {
 }
 
 /// `claim/NAMESPACE/NAME` and the like.
-pub(super) fn object_of((kind, Key { namespace, name }): &(Kind, Key)) -> String {
+pub fn object_of((kind, Key { namespace, name }): &(Kind, Key)) -> String {
     let short = match kind {
         Kind::ResourceClaim => "claim",
         Kind::DeviceTaintRule => return format!("devicetaintrule/{name}"),

@@ -247,6 +247,16 @@ fn host() -> String {
     "kubectl-dra".to_owned()
 }
 
+/// What the holder of a lease does. Its name tells, so that nobody takes a supplement for somebody who replaces the built-in controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    TakeOver,
+    Supplement,
+}
+
+/// What the name of a supplement ends with.
+const SUPPLEMENT: &str = "_supplement";
+
 /// Who holds a lease, or held it last without giving it up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
@@ -254,6 +264,13 @@ pub struct Holder {
     pub identity: String,
     /// How long ago it renewed it, by the time that is written in it.
     pub renewed: Duration,
+}
+
+impl Holder {
+    /// Whether it works instead of the built-in controllers, rather than beside them.
+    pub fn replaces(&self) -> bool {
+        !self.identity.ends_with(SUPPLEMENT)
+    }
 }
 
 /// Who holds the lease `key` at `now`; nothing where nobody does.
@@ -299,8 +316,17 @@ pub(super) struct Lease {
 
 impl Lease {
     /// Begins to ask for the lease `key`, and to renew it from when it is held. `now` is the time to be written down.
-    pub(super) fn campaign(live: Live, key: Key, now: impl FnMut() -> Time + Send + 'static) -> Self {
-        Self::among(InCluster { live, key }, identity(), RETRY, RENEW_DEADLINE, now)
+    pub(super) fn campaign(
+        live: Live,
+        key: Key,
+        role: Role,
+        now: impl FnMut() -> Time + Send + 'static,
+    ) -> Self {
+        let identity = match role {
+            Role::TakeOver => identity(),
+            Role::Supplement => identity() + SUPPLEMENT,
+        };
+        Self::among(InCluster { live, key }, identity, RETRY, RENEW_DEADLINE, now)
     }
 
     fn among(

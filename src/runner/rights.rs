@@ -1,8 +1,8 @@
-//! What a take-over needs to be allowed.
+//! What a take-over, or a supplement, needs to be allowed.
 
 use std::collections::BTreeSet;
 
-use crate::controllers::ControllerName;
+use crate::controllers::{ControllerName, Supplement};
 use crate::model::{Environment, Key, Kind};
 use crate::reservation::{PodGroups, asks_for_binding};
 use crate::sources::live::Right;
@@ -42,16 +42,52 @@ pub fn rights(
             }
         }
     }
-    for verb in ["create", "patch"] {
-        rights.insert(right(verb, "", "events", ""));
-    }
-    for verb in ["get", "create", "update"] {
-        rights.extend(lease.map(|lease| Right {
-            namespace: lease.namespace.to_string(),
-            ..right(verb, "coordination.k8s.io", "leases", "")
-        }));
-    }
+    rights.extend(of_events());
+    rights.extend(of_lease(lease));
     rights
+}
+
+/// The rights that a supplement writes with, in all namespaces.
+pub fn supplement_rights(
+    supplement: Supplement,
+    environment: &Environment,
+    lease: Option<&Key>,
+) -> BTreeSet<Right> {
+    let mut rights = BTreeSet::new();
+    let mut add = |verb, kind: Kind, subresource| {
+        rights.insert(right(verb, kind.group(), kind.plural(), subresource));
+    };
+    if supplement.releases {
+        add("patch", Kind::ResourceClaim, "");
+        add("patch", Kind::ResourceClaim, "status");
+        if asks_for_binding(environment) {
+            add("patch", Kind::ResourceClaim, "binding");
+        }
+    }
+    if supplement.evictions {
+        add("patch", Kind::Pod, "status");
+        add("delete", Kind::Pod, "");
+        rights.extend(of_events());
+    }
+    rights.extend(of_lease(lease));
+    rights
+}
+
+fn of_events() -> impl Iterator<Item = Right> {
+    ["create", "patch"]
+        .into_iter()
+        .map(|verb| right(verb, "", "events", ""))
+}
+
+fn of_lease(lease: Option<&Key>) -> impl Iterator<Item = Right> {
+    let of = |lease: &Key| {
+        let namespace = lease.namespace.to_string();
+        ["get", "create", "update"].map(|verb| Right {
+            namespace: namespace.clone(),
+            ..right(verb, "coordination.k8s.io", "leases", "")
+        })
+    };
+    lease.map(of).into_iter().flatten()
 }
 
 fn right(

@@ -1,7 +1,7 @@
 //! Which rules `run` goes by.
 
 use crate::controllers::{Deviations, Features};
-use crate::eviction::Release;
+use crate::eviction::{EvictingClaims, Release};
 use crate::model::Environment;
 
 /// The rules of the newest release with the gates of the cluster, or, `as_released`, those of the cluster's release with its bugs.
@@ -14,7 +14,14 @@ pub(super) fn rules(
         deviations,
         ..Features::of(environment)
     };
-    let release = Release::of(environment);
+    let release = Release {
+        claims: if deviations.extended_resource_eviction {
+            EvictingClaims::All
+        } else {
+            EvictingClaims::Named
+        },
+        ..Release::of(environment)
+    };
     if as_released {
         (features, release)
     } else {
@@ -34,11 +41,11 @@ mod tests {
             emulated_minor: 35,
             ..Environment::default()
         };
-        let of = |as_released| rules(&environment, Deviations::ALL, as_released);
+        let of = |as_released| rules(&environment, Deviations::ON, as_released);
         let (features, release) = of(true);
         assert!(!features.keeps_statuses && release.stops_at_missing_pod);
         let (features, release) = of(false);
         assert!(features.keeps_statuses && !release.stops_at_missing_pod);
-        assert_eq!(features.deviations, Deviations::ALL);
+        assert_eq!(features.deviations, Deviations::ON);
     }
 }

@@ -126,7 +126,7 @@ pub async fn shadow(
     let cluster = loaded.cluster;
     operation.begin(&cluster, watch.kinds());
     // Where upstream knows its rules to be wrong, following them is a finding.
-    let (features, release) = rules(cluster.environment(), Deviations::ALL, as_released);
+    let (features, release) = rules(cluster.environment(), Deviations::ON, as_released);
     let claims = ResourceClaims::start(&cluster, features);
     // Whoever looks on takes the counts of the one that works.
     let eviction = TaintEviction::resume(&cluster, release, clock.now());
@@ -174,7 +174,7 @@ pub async fn shadow(
             started = true;
             tell(Happening::Started(shadow.counts()));
         }
-        let due = [engine.next_due(now), shadow.next_due()]
+        let due = [engine.next_due(now), shadow.next_due(&engine)]
             .into_iter()
             .flatten()
             .min();

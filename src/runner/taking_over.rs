@@ -1,6 +1,6 @@
 //! The take-over mode: what the controllers want is carried out.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,17 +11,19 @@ use tokio::time::Instant;
 use super::carrying::{Carried, Carrier};
 use super::clock::{Clock, Comparison, reached};
 use super::events::Recorder;
-use super::lease::{Lease, Standing};
+use super::lease::{Role, Standing};
 use super::limiter::Limiter;
 use super::news::News;
+use super::office::Office;
+use super::own::Own;
 use super::preflight::Rival;
 use super::probes::Operation;
 use super::rules::rules;
 use crate::controllers::{
     ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, Subject, TaintEviction,
-    Work, is_made_elsewhere, is_marked,
+    Wish, Work,
 };
-use crate::model::{Change, Component, Environment, Gate, Key, Kind, Object, Str, Time};
+use crate::model::{Change, Component, Environment, Gate, Key, Kind, Time};
 use crate::sources::live::{Error as LiveError, Live, MissingRights, Persistence, Watch};
 use crate::sources::{Loaded, Needs};
 
@@ -73,6 +75,8 @@ pub enum Report {
     News(News),
     /// A job was not carried out; it is tried again.
     Trouble(Trouble),
+    /// A supplement did what the built-in controllers had left undone.
+    Supplied(Vec<Wish>),
 }
 
 /// A job that was not carried out.
@@ -228,7 +232,7 @@ pub async fn take_over(
     };
     let (sender, mut inbox) = mpsc::channel(64);
     let mut own = Own::default();
-    let mut office = Office::run_for(live, lease, &clock);
+    let mut office = Office::run_for(live, lease, Role::TakeOver, &clock);
     if office.holds() {
         (taking.tell)(Report::Started);
     }
@@ -288,7 +292,7 @@ pub async fn take_over(
             Event::Watched(Ok(changes)) => {
                 let now = clock.now();
                 for change in changes {
-                    let rival = own.rival(&taking.engine, &desks, &change);
+                    let rival = own.rival(&taking.engine, |name| desks.contains_key(&name), &change);
                     if let Some(rival) = rival.filter(|_| !dry_run && office.is_settled()) {
                         drop(taking);
                         end(watch, desks, inbox, recorder).await;
@@ -318,111 +322,6 @@ pub async fn take_over(
     end(watch, desks, inbox, recorder).await;
     office.leave().await;
     Ok(done)
-}
-
-/// What was written before the lease was had may be seen for so long.
-const SETTLING: Duration = Duration::from_secs(5);
-
-/// Whether this one may work.
-struct Office {
-    key: Option<Key>,
-    lease: Option<Lease>,
-    standing: Option<watch::Receiver<Standing>>,
-    /// Since when it is held.
-    since: Option<Instant>,
-}
-
-impl Office {
-    /// Asks for the lease, if there is one.
-    fn run_for(live: &Live, key: Option<Key>, clock: &Clock) -> Self {
-        let mut clock = clock.clone();
-        let lease = key
-            .clone()
-            .map(|key| Lease::campaign(live.clone(), key, move || clock.now()));
-        Self {
-            standing: lease.as_ref().map(Lease::standing),
-            since: lease.is_none().then(Instant::now),
-            key,
-            lease,
-        }
-    }
-
-    fn holds(&self) -> bool {
-        self.since.is_some()
-    }
-
-    /// Whether nothing that a holder before this one wrote can still come as news. Without a lease there is none before.
-    fn is_settled(&self) -> bool {
-        self.lease.is_none() || self.since.is_some_and(|since| since.elapsed() > SETTLING)
-    }
-
-    /// How it stands, once that changes.
-    async fn changed(&mut self) -> Standing {
-        let Some(standing) = &mut self.standing else {
-            return std::future::pending().await;
-        };
-        if standing.changed().await.is_err() {
-            return Standing::Lost;
-        }
-        let standing = standing.borrow_and_update().clone();
-        self.since = match standing {
-            Standing::Held => Some(Instant::now()),
-            _ => None,
-        };
-        standing
-    }
-
-    /// Gives the lease up, so that the next one need not wait for its end.
-    async fn leave(self) {
-        if let Some(lease) = self.lease {
-            lease.release().await;
-        }
-    }
-}
-
-/// What tells this writer's doings from those of others.
-#[derive(Default)]
-struct Own {
-    /// UIDs of pods that it has begun to evict and that are still there.
-    evicted: HashSet<Str>,
-}
-
-impl Own {
-    /// Whether another controller did what the change shows.
-    fn rival(
-        &mut self,
-        engine: &Engine,
-        desks: &BTreeMap<ControllerName, Desk>,
-        change: &Change,
-    ) -> Option<Rival> {
-        let cluster = engine.cluster();
-        let beside = |name, object: String| {
-            let works = desks.contains_key(&name);
-            works.then_some(Rival::Beside { name, object })
-        };
-        match change {
-            Change::Put(Object::ResourceClaim(claim)) => {
-                let is_new = cluster.claim(&claim.key()).is_none();
-                if is_new && is_made_elsewhere(cluster, claim) {
-                    return beside(ControllerName::ResourceClaim, format!("claim/{}", claim.key()));
-                }
-            }
-            Change::Put(Object::Pod(pod)) => {
-                let known = cluster.pod(&pod.key())?;
-                let is_new = known.metadata.uid == pod.metadata.uid && !is_marked(known) && is_marked(pod);
-                if is_new && !self.evicted.contains(&pod.metadata.uid) {
-                    return beside(ControllerName::DeviceTaintEviction, format!("pod/{}", pod.key()));
-                }
-            }
-            Change::Delete(Kind::Pod, key) => {
-                if let Some(pod) = cluster.pod(key) {
-                    self.evicted.remove(&pod.metadata.uid);
-                }
-            }
-            _ => {}
-        }
-        None
-    }
 }
 
 /// A controller's own.
@@ -532,12 +431,17 @@ impl<T: FnMut(Report)> Taking<'_, T> {
 async fn end(
     watch: Watch,
     desks: BTreeMap<ControllerName, Desk>,
-    mut inbox: mpsc::Receiver<(ControllerName, Carried)>,
+    inbox: mpsc::Receiver<(ControllerName, Carried)>,
     recorder: Option<Arc<Recorder>>,
 ) {
     drop(watch);
-    let mut out: usize = desks.values().map(|desk| desk.out).sum();
+    let out = desks.values().map(|desk| desk.out).sum();
     drop(desks);
+    finish(out, inbox, recorder).await;
+}
+
+/// So many jobs that are out end, and what is to be told is told. Nobody else has the recorder any more but these jobs.
+pub(super) async fn finish<T>(mut out: usize, mut inbox: mpsc::Receiver<T>, recorder: Option<Arc<Recorder>>) {
     let last = async {
         while out > 0 && inbox.recv().await.is_some() {
             out -= 1;

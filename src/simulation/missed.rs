@@ -56,7 +56,7 @@ pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<Miss
             if !runs || !uses {
                 continue;
             }
-            let counts = evicting_claims(cluster, pod, release.groups)
+            let counts = evicting_claims(cluster, pod, release)
                 .any(|found| found.metadata.name == claim.metadata.name);
             if counts && reached.contains(&pod.key()) {
                 continue;
@@ -139,6 +139,7 @@ mod tests {
             rules: RuleSupport::On,
             groups: PodGroups::Ignored,
             stops_at_missing_pod: false,
+            claims: crate::eviction::EvictingClaims::Named,
         };
         why(&pod, &claim, release, false, &Environment::default())
     }

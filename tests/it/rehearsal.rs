@@ -629,6 +629,47 @@ fn flags_that_mean_nothing_together_are_refused() {
 
     hint: `--until` says for how long the controllers are rehearsed on files
     ");
+    dra_snapshot!(["run", "--from", &from, "--until", "30m", "--supplement", "overdue-release"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: `--supplement` is for a cluster that is watched, and `--from` names files
+
+    hint: `--until` says for how long the controllers are rehearsed on files
+    ");
+    dra_snapshot!(["run", "--take-over", "--supplement", "overdue-release"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: the argument '--take-over' cannot be used with '--supplement <NAME>'
+
+    Usage: kubectl dra run --take-over
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(["run", "--supplement", "overdue-release,evictions"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: invalid value 'evictions' for '--supplement <NAME>': no such part of a supplement; there are extended-resource-eviction and overdue-release
+
+    For more information, try '--help'.
+    ");
+    dra_snapshot!(["run", "--no-lease"], @r"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      <--take-over|--supplement <NAME>>
+
+    Usage: kubectl dra run --no-lease <--take-over|--supplement <NAME>>
+
+    For more information, try '--help'.
+    ");
     dra_snapshot!(["run", "--from", "-", "--until", "30m", "--out", "end.json"], @r"
     exit_code: 2
     ----- stdout -----

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Run;
 use super::telling::Telling;
 use crate::commands::duration;
 use crate::context::Ctx;
 use crate::controllers::{ControllerName, Deviations};
 use crate::error::{Outcome, UsageError};
 use crate::model::{Component, Key};
-use crate::output::{LogFormat, counted};
+use crate::output::counted;
 use crate::reservation::PodGroups;
-use crate::runner::{self, Failure, Holder, Operation, Proof, Watching, Working};
-use crate::sources::Needs;
+use crate::runner::{self, Failure, Proof, Watching, Working};
 
 const HEADING: &str = "Take-over";
+
+/// The Lease of a take-over, unless another one is named.
+const LEASE: &str = "kubectl-dra-run";
 
 /// How long the built-in controllers are watched before they are replaced.
 const OBSERVE: &str = "30s";
@@ -35,40 +38,21 @@ pub(super) struct Flags {
     #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]
     observe: Duration,
 
-    /// Work only while holding this Lease, so that several replicas can stand by
-    #[arg(long, value_name = "NAMESPACE/NAME", default_value = "kube-system/kubectl-dra-run", value_parser = lease, requires = "take_over", help_heading = HEADING)]
-    lease: Key,
-
-    /// Work without a Lease: no other replica runs
-    #[arg(long, requires = "take_over", conflicts_with = "lease", help_heading = HEADING)]
-    no_lease: bool,
-
     /// Do not watch first: the built-in controllers are known to be off
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
     assume_builtin_disabled: bool,
-
-    /// Send each write once as a dry run of the server, which keeps nothing
-    #[arg(long, requires = "take_over", help_heading = HEADING)]
-    dry_run: bool,
 
     /// Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = workers, requires = "take_over", help_heading = HEADING)]
     workers: Vec<(ControllerName, usize)>,
 
-    /// Requests per second of each controller; 0 for no limit
-    #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "take_over", help_heading = HEADING)]
-    kube_api_qps: u32,
-
-    /// Requests of each controller that may be sent at once
-    #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "take_over", help_heading = HEADING)]
-    kube_api_burst: u32,
-
     /// Evict nobody because of a DeviceTaintRule that would take away more pods than this; its condition and an event say so
     #[arg(long, value_name = "NUMBER", requires = "take_over", help_heading = HEADING)]
     eviction_limit: Option<usize>,
 
-    /// What to do as kube-controller-manager does although it is wrong, each with a minus, as in -terminal-reservations
-    #[arg(long, value_name = "-NAME", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
+    /// What to do better than kube-controller-manager, as in extended-resource-eviction; with a minus what to do as it does although
+    /// that is wrong, as in -terminal-reservations
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
     fix: Vec<Fix>,
 }
 
@@ -82,13 +66,16 @@ struct Fix {
 /// Deviations by name, as `docs/commands/run.md` lists them.
 type Deviation = (&'static str, fn(&mut Deviations, bool));
 
-const FIXES: [Deviation; 6] = [
+const FIXES: [Deviation; 7] = [
     ("terminal-reservations", |all, on| all.terminal_reservations = on),
     ("members-of-groups", |all, on| all.members_of_groups = on),
     ("final-errors", |all, on| all.final_errors = on),
     ("group-statuses", |all, on| all.group_statuses = on),
     ("oldest-claim", |all, on| all.oldest_claim = on),
     ("deleted-claims", |all, on| all.deleted_claims = on),
+    ("extended-resource-eviction", |all, on| {
+        all.extended_resource_eviction = on;
+    }),
 ];
 
 fn fix(text: &str) -> Result<Fix, String> {
@@ -114,15 +101,6 @@ fn controller(text: &str) -> Result<ControllerName, String> {
     })
 }
 
-fn lease(text: &str) -> Result<Key, String> {
-    match text.split_once('/') {
-        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
-            Ok(Key::new(namespace, name))
-        }
-        _ => Err("a namespace and a name are needed, as in kube-system/kubectl-dra-run".to_owned()),
-    }
-}
-
 fn workers(text: &str) -> Result<(ControllerName, usize), String> {
     let (name, number) = text
         .split_once('=')
@@ -142,18 +120,13 @@ impl Flags {
         }
     }
 
-    /// A dry run writes nothing that another one could write too.
-    fn lease(&self) -> Option<Key> {
-        (!self.no_lease && !self.dry_run).then(|| self.lease.clone())
-    }
-
-    fn working(
-        &self,
-        names: &[ControllerName],
-        ctx: &Ctx,
-        for_: Option<Duration>,
-        operation: Arc<Operation>,
-    ) -> anyhow::Result<Working> {
+    fn working(&self, names: &[ControllerName], ctx: &Ctx, run: Run<'_>) -> anyhow::Result<Working> {
+        let Run {
+            writing,
+            for_,
+            operation,
+            ..
+        } = run;
         let mut workers: BTreeMap<ControllerName, usize> = names
             .iter()
             .map(|name| (*name, runner::default_workers(*name)))
@@ -164,44 +137,43 @@ impl Flags {
             })?;
             *known = *number;
         }
-        let mut deviations = Deviations::ALL;
+        let mut deviations = Deviations::ON;
         for Fix { set, on } in &self.fix {
             set(&mut deviations, *on);
         }
         Ok(Working {
             workers,
-            qps: self.kube_api_qps,
-            burst: self.kube_api_burst,
+            qps: writing.kube_api_qps,
+            burst: writing.kube_api_burst,
             deviations,
             eviction_limit: self.eviction_limit,
             as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             operation,
-            lease: self.lease(),
-            dry_run: self.dry_run,
+            lease: writing.lease(LEASE),
+            dry_run: writing.dry_run,
             for_,
             interruption: ctx.interruption(),
         })
     }
 }
 
-pub(super) async fn run(
-    ctx: &Ctx,
-    flags: Flags,
-    needs: &Needs,
-    for_: Option<Duration>,
-    format: LogFormat,
-    operation: Arc<Operation>,
-) -> anyhow::Result<Outcome> {
+pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result<Outcome> {
+    let Run {
+        writing,
+        needs,
+        format,
+        ..
+    } = run;
+    let (lease, dry_run) = (writing.lease(LEASE), writing.dry_run);
     let names = flags.names();
-    let working = flags.working(&names, ctx, for_, operation)?;
+    let working = flags.working(&names, ctx, run)?;
     let mut loaded = ctx.load_to_watch(needs).await?;
     ctx.ends_by_itself();
     let live = ctx.live().await?;
     let environment = loaded.cluster.environment();
     runner::check_gates(environment)?;
     let groups = PodGroups::of(environment, Component::ControllerManager);
-    let lease = flags.lease();
     let wanted = runner::rights(names.iter().copied(), environment, groups, lease.as_ref());
     if let Some(missing) = live.missing_rights(wanted).await? {
         return Err(Failure::from(missing).into());
@@ -239,7 +211,8 @@ pub(super) async fn run(
         format,
         cluster: live.name(),
     };
-    let tell = |report| telling.report(report, &names, flags.dry_run);
+    let words: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let tell = |report| telling.report(report, &words, dry_run);
     let done = runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
     ctx.printer().note(&done.to_string());
     Ok(Outcome::Done)
@@ -252,11 +225,12 @@ const LATELY: Duration = Duration::from_secs(60);
 async fn is_led(ctx: &Ctx, lease: Option<&Key>) -> anyhow::Result<bool> {
     let Some(lease) = lease else { return Ok(false) };
     let holder = runner::holder(ctx.live().await?, lease, ctx.clock()).await?;
-    Ok(holder.is_some_and(|Holder { identity, renewed }| {
-        let is_led = renewed < LATELY;
+    Ok(holder.is_some_and(|holder| {
+        let is_led = holder.renewed < LATELY && holder.replaces();
         if is_led {
             ctx.printer().note(&format!(
-                "lease {lease} is held by {identity}: the built-in controllers are off"
+                "lease {lease} is held by {}: the built-in controllers are off",
+                holder.identity
             ));
         }
         is_led

@@ -2,7 +2,7 @@
 
 use crate::context::Ctx;
 use crate::controllers::ControllerName;
-use crate::inspect::ShadowItem;
+use crate::inspect::{ShadowItem, object_of};
 use crate::output::{LogFormat, counted};
 use crate::runner::{Happening, News, Report, Standing, Trouble};
 
@@ -63,11 +63,25 @@ impl Telling<'_> {
         }
     }
 
-    /// Tells what happens in a take-over by these controllers.
-    pub(super) fn report(self, report: Report, names: &[ControllerName], dry_run: bool) {
+    /// Tells what happens where these controllers, or parts of a supplement, are at work.
+    pub(super) fn report(self, report: Report, names: &[&str], dry_run: bool) {
         match report {
+            Report::Supplied(wishes) => {
+                for wish in wishes {
+                    let (write, object) = (wish.write(), object_of(&wish.object()));
+                    match self.format {
+                        LogFormat::Text => self.ctx.printer().note(&format!(
+                            "{}{write} for {object}, which was overdue",
+                            if dry_run { "would " } else { "" }
+                        )),
+                        LogFormat::Json => {
+                            let controller = wish.controller().as_str();
+                            tracing::info!(controller, write, object, dry_run, "written, as it was overdue");
+                        }
+                    }
+                }
+            }
             Report::Started => {
-                let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
                 let names = names.join(" and ");
                 match self.format {
                     LogFormat::Text => self.ctx.printer().note(&format!(

@@ -30,7 +30,7 @@ fn engine(objects: impl IntoIterator<Item = Object>) -> Engine {
     }
     let cluster = builder.build(Environment::default()).0;
     let features = Features {
-        deviations: Deviations::ALL,
+        deviations: Deviations::ON,
         ..Features::of(cluster.environment())
     };
     let claims = ResourceClaims::start(&cluster, features);

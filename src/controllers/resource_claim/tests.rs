@@ -23,12 +23,13 @@ pub(super) const ALL: Features = Features {
         group_statuses: false,
         oldest_claim: false,
         deleted_claims: false,
+        extended_resource_eviction: false,
     },
 };
 
 /// As the program does it itself.
 pub(super) const BETTER: Features = Features {
-    deviations: Deviations::ALL,
+    deviations: Deviations::ON,
     ..ALL
 };
 

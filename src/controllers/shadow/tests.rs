@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::controllers::{Answer, ControllerName, Features, ResourceClaims, TaintEviction};
-use crate::eviction::{MARKED, Release};
+use crate::eviction::{EvictingClaims, MARKED, Release};
 use crate::model::{ClusterBuilder, Environment};
 
 fn at(seconds: i64) -> Time {
@@ -15,10 +15,18 @@ struct Beside {
     engine: Engine,
     shadow: Shadow,
     version: u64,
+    /// What was handed out to be written, with when.
+    written: Vec<String>,
+    /// How it goes.
+    outcome: Outcome,
 }
 
 impl Beside {
     fn with(objects: &[(Kind, Value)]) -> Self {
+        Self::supplemented(objects, Supplement::default())
+    }
+
+    fn supplemented(objects: &[(Kind, Value)], supplement: Supplement) -> Self {
         let mut builder = ClusterBuilder::default();
         for (kind, json) in objects {
             builder.add(Object::from_json(*kind, json.to_string().as_bytes()).unwrap());
@@ -27,15 +35,21 @@ impl Beside {
         let features = Features {
             workloads: true,
             groups: PodGroups::Accepted,
-            deviations: crate::controllers::Deviations::ALL,
+            deviations: crate::controllers::Deviations::ON,
             ..Features::of(cluster.environment())
         };
         let claims = ResourceClaims::start(&cluster, features);
-        let eviction = TaintEviction::resume(&cluster, Release::of(cluster.environment()), at(0));
+        let mut release = Release::of(cluster.environment());
+        if supplement.evictions {
+            release.claims = EvictingClaims::OfExtendedResources;
+        }
+        let eviction = TaintEviction::resume(&cluster, release, at(0));
         let mut beside = Self {
             engine: Engine::new(cluster, Some(claims), Some(eviction)),
-            shadow: Shadow::new(Duration::from_secs(30), features.groups),
+            shadow: Shadow::new(Duration::from_secs(30), features.groups).supplementing(supplement),
             version: 100,
+            written: Vec::new(),
+            outcome: Outcome::Done,
         };
         beside.turn(at(0));
         beside
@@ -69,7 +83,12 @@ impl Beside {
                 continue;
             };
             let Work::Look(lookups) = job.work else {
-                unreachable!()
+                let since = now.since(at(0)).as_secs();
+                let wishes: Vec<&str> = Wish::of(&job.work).iter().map(Wish::write).collect();
+                self.written.push(format!("{since} {}", wishes.join(", ")));
+                self.shadow.answered(&job.subject);
+                self.engine.done(job.id, self.outcome.clone(), now);
+                continue;
             };
             let answers = lookups
                 .into_iter()
@@ -83,7 +102,12 @@ impl Beside {
 
     /// Lets time pass, one wake after the other.
     fn until(&mut self, seconds: i64) {
-        let dues = |beside: &Self, now| [beside.engine.next_due(now), beside.shadow.next_due()];
+        let dues = |beside: &Self, now| {
+            [
+                beside.engine.next_due(now),
+                beside.shadow.next_due(&beside.engine),
+            ]
+        };
         let mut now = at(0);
         while let Some(due) = dues(self, now)
             .into_iter()
@@ -299,6 +323,123 @@ fn tainted() -> (Kind, Value) {
         json!({"metadata": {"name": "s", "uid": "s"}, "spec": {"driver": "d", "nodeName": "node",
             "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "a", "taints": [taint]}]}}),
     )
+}
+
+const RELEASES: Supplement = Supplement {
+    evictions: false,
+    releases: true,
+    once: false,
+};
+
+fn two_ended() -> [(Kind, Value); 2] {
+    let both = json!([{"resource": "pods", "name": "other", "uid": "other"},
+                      {"resource": "pods", "name": "p", "uid": "p-uid"}]);
+    [
+        (Kind::ResourceClaim, claim(&both)),
+        (Kind::Pod, user("Succeeded")),
+    ]
+}
+
+fn other(phase: &str) -> Value {
+    let mut other = user(phase);
+    other["metadata"] = json!({"namespace": "n", "name": "other", "uid": "other"});
+    other
+}
+
+#[test]
+fn a_supplement_releases_what_is_overdue_and_makes_nothing() {
+    let [claim, ended] = two_ended();
+    let objects = [template(), claim, ended, (Kind::Pod, other("Running"))];
+    let mut beside = Beside::supplemented(&objects, RELEASES);
+    // The other one ends later, which is not overdue together with the first.
+    let mut unmade = pod(&json!({}));
+    unmade["metadata"]["name"] = json!("unmade");
+    unmade["metadata"]["uid"] = json!("unmade");
+    beside.put(1, Kind::Pod, unmade);
+    beside.put(20, Kind::Pod, other("Succeeded"));
+    beside.until(29);
+    assert_eq!(beside.written, [""; 0]);
+    beside.until(30);
+    assert_eq!(beside.written, ["30 remove reservation"]);
+    let rest = json!([{"resource": "pods", "name": "other", "uid": "other"}]);
+    beside.put(31, Kind::ResourceClaim, self::claim(&rest));
+    beside.until(49);
+    assert_eq!(beside.written.len(), 1, "{:?}", beside.written);
+    beside.until(50);
+    // With the last consumer go the devices, and with them the finalizer.
+    assert_eq!(
+        beside.written[1..],
+        ["50 remove reservation, deallocate, remove finalizer"]
+    );
+    let mut free = self::claim(&json!([]));
+    free["status"] = json!({});
+    free["metadata"]["finalizers"] = json!([]);
+    beside.put(51, Kind::ResourceClaim, free);
+    beside.until(300);
+    assert_eq!(beside.written.len(), 2, "{:?}", beside.written);
+}
+
+#[test]
+fn what_somebody_else_releases_in_time_is_left_to_them() {
+    let [claim, ended] = two_ended();
+    let mut beside = Beside::supplemented(&[claim, ended, (Kind::Pod, other("Running"))], RELEASES);
+    let rest = json!([{"resource": "pods", "name": "other", "uid": "other"}]);
+    beside.put(29, Kind::ResourceClaim, self::claim(&rest));
+    beside.until(300);
+    assert_eq!((beside.written, beside.shadow.counts().open), (vec![], 0));
+}
+
+#[test]
+fn a_supplement_tries_again_what_failed_and_a_dry_run_does_not() {
+    let [claim, ended] = two_ended();
+    let objects = [claim, ended, (Kind::Pod, other("Succeeded"))];
+    let tried = |once: bool, outcome: &Outcome| {
+        let mut beside = Beside::supplemented(&objects, Supplement { once, ..RELEASES });
+        beside.outcome = outcome.clone();
+        beside.until(100);
+        beside.written.len()
+    };
+    assert!(tried(false, &Outcome::Refused("no".to_owned())) > 1);
+    assert!(tried(false, &Outcome::Conflict) > 1);
+    assert_eq!(tried(true, &Outcome::Parked), 1);
+    // Whoever cannot be reached is not asked again and again, and nothing is forgotten meanwhile.
+    let mut beside = Beside::supplemented(&objects, RELEASES);
+    beside.outcome = Outcome::Unreachable;
+    beside.until(60);
+    let tries = beside.written.len();
+    assert!((2..40).contains(&tries), "{tries}");
+    beside.outcome = Outcome::Done;
+    beside.until(70);
+    let last = beside.written.last().unwrap();
+    assert!(
+        last.ends_with(" remove reservation, remove reservation, deallocate, remove finalizer"),
+        "{last}"
+    );
+}
+
+#[test]
+fn a_supplement_evicts_for_extended_resources_alone() {
+    let mut extended = user("Running");
+    extended["spec"]["resourceClaims"] = json!([]);
+    extended["status"]["extendedResourceClaimStatus"] = json!({"resourceClaimName": "c"});
+    let evictions = Supplement {
+        evictions: true,
+        ..Supplement::default()
+    };
+    for (pod, expected) in [(user("Running"), None), (extended, Some("31 evict pod"))] {
+        let objects = [(Kind::ResourceClaim, claim(&entry())), (Kind::Pod, pod)];
+        let mut beside = Beside::supplemented(&objects, evictions);
+        let (kind, slice) = tainted();
+        beside.put(1, kind, slice.clone());
+        beside.until(100);
+        assert_eq!(beside.written, expected.into_iter().collect::<Vec<_>>());
+        // The taint goes in time.
+        let mut beside = Beside::supplemented(&objects, evictions);
+        beside.put(1, kind, slice);
+        beside.delete(30, kind, "s");
+        beside.until(100);
+        assert_eq!(beside.written, [""; 0]);
+    }
 }
 
 fn marked() -> Value {

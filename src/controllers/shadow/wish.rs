@@ -119,7 +119,7 @@ impl Wish {
     }
 
     /// The wishes of a job.
-    pub(super) fn of(work: &Work) -> Vec<Self> {
+    pub fn of(work: &Work) -> Vec<Self> {
         match work {
             Work::Look(_) => Vec::new(),
             Work::Carry(plan) => plan.writes.iter().flat_map(Self::of_write).collect(),

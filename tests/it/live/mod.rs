@@ -23,4 +23,5 @@ mod run;
 mod scenarios;
 mod smoke;
 mod snapshot;
+mod supplement;
 mod take_over;

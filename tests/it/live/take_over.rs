@@ -21,7 +21,7 @@ const TAKE_OVER: [&str; 4] = ["run", "--take-over", "--feature-gates", GATES];
 const LEASE: [&str; 2] = ["--lease", "kubectl-dra/take-over"];
 
 /// The rules of the ClusterRole or Role that is shipped for the mode.
-fn shipped(mode: &str, kind: &str) -> Value {
+pub(super) fn shipped(mode: &str, kind: &str) -> Value {
     let path = format!("{}/deploy/{mode}/rbac.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let documents: Vec<Value> =
@@ -310,7 +310,7 @@ fn the_same_workload_ends_as_with_the_built_in_controllers() {
     assert_eq!(writes, [""; 0]);
 }
 
-fn is_write(request: &str) -> bool {
+pub(super) fn is_write(request: &str) -> bool {
     let mut reads = ["get ", "list ", "watch "].into_iter();
     !reads.any(|verb| request.starts_with(verb))
         && !request.contains("/selfsubject")

@@ -1,0 +1,53 @@
+//! What a take-over and a supplement have in common: how they write.
+
+use crate::model::Key;
+
+const HEADING: &str = "Take-over and supplement";
+
+/// Where the leases are that nobody names.
+const NAMESPACE: &str = "kube-system";
+
+/// What the command line says of writing.
+#[derive(Debug, clap::Args)]
+#[group(id = "writing")]
+pub(super) struct Flags {
+    /// Work only while holding this Lease, so that several replicas can stand by [default: kube-system/kubectl-dra-run, of a supplement
+    /// kube-system/kubectl-dra-supplement]
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = lease, requires = "writes", help_heading = HEADING)]
+    lease: Option<Key>,
+
+    /// Work without a Lease: no other replica runs
+    #[arg(long, requires = "writes", conflicts_with = "lease", help_heading = HEADING)]
+    no_lease: bool,
+
+    /// Send each write once as a dry run of the server, which keeps nothing
+    #[arg(long, requires = "writes", help_heading = HEADING)]
+    pub(super) dry_run: bool,
+
+    /// Requests per second of each controller, or of the supplement; 0 for no limit
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "writes", help_heading = HEADING)]
+    pub(super) kube_api_qps: u32,
+
+    /// Requests that each of them may send at once
+    #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "writes", help_heading = HEADING)]
+    pub(super) kube_api_burst: u32,
+}
+
+impl Flags {
+    /// The lease, named `default` unless another one is said. A dry run writes nothing that another one could write too.
+    pub(super) fn lease(&self, default: &str) -> Option<Key> {
+        (!self.no_lease && !self.dry_run).then(|| {
+            let named = self.lease.clone();
+            named.unwrap_or_else(|| Key::new(NAMESPACE, default))
+        })
+    }
+}
+
+fn lease(text: &str) -> Result<Key, String> {
+    match text.split_once('/') {
+        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
+            Ok(Key::new(namespace, name))
+        }
+        _ => Err("a namespace and a name are needed, as in kube-system/kubectl-dra-run".to_owned()),
+    }
+}
