@@ -1301,6 +1301,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never')
             [CompletionResult]::new('--take-over', '--take-over', [CompletionResultType]::ParameterName, 'Do the work of the built-in controllers, which have to be off')
             [CompletionResult]::new('--assume-builtin-disabled', '--assume-builtin-disabled', [CompletionResultType]::ParameterName, 'Do not watch first: the built-in controllers are known to be off')
+            [CompletionResult]::new('--collect-orphans', '--collect-orphans', [CompletionResultType]::ParameterName, 'Also delete claims whose pod is gone, where no garbage collector runs')
             [CompletionResult]::new('--no-lease', '--no-lease', [CompletionResultType]::ParameterName, 'Work without a Lease: no other replica runs')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Send each write once as a dry run of the server, which keeps nothing')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the line of column names')

@@ -1167,6 +1167,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l kubelet-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l take-over -d 'Do the work of the built-in controllers, which have to be off'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l assume-builtin-disabled -d 'Do not watch first: the built-in controllers are known to be off'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l collect-orphans -d 'Also delete claims whose pod is gone, where no garbage collector runs'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-lease -d 'Work without a Lease: no other replica runs'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l dry-run -d 'Send each write once as a dry run of the server, which keeps nothing'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l no-headers -d 'Leave out the line of column names'

@@ -23,7 +23,7 @@ pub use entry::{
 };
 use entry::{Meant, meant_by};
 pub use origin::{EXTENDED, Origin, manager};
-pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_for, owning_group};
+pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_for, lost_pod, owning_group};
 pub use reserved::{
     BindError, NoGroup, PodGroups, bind_to, group_of_member, is_reserved_for, missing_consumer,
 };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::PodGroups;
-use crate::model::{Claim, Key, Kind, OwnerReference, Pod, PodGroup, Str, Version};
+use crate::model::{Claim, Cluster, Key, Kind, OwnerReference, Pod, PodGroup, Str, Version};
 
 /// The annotation that ties a claim to the entry it was made for.
 pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
@@ -73,6 +73,22 @@ pub fn is_made_for(claim: &Claim, kind: Kind, namespace: &Str, uid: &Str, entry:
                     _ => is_group(owner),
                 }
         })
+}
+
+/// The pod that the claim belongs to alone and that is gone, by its UID. The garbage collector deletes such a claim; whoever does its work
+/// asks the API server about the pod before.
+///
+/// Mirrors `pkg/controller/garbagecollector/garbagecollector.go`, `attemptToDeleteItem`, v1.37.1, as far as pods are the owners.
+pub fn lost_pod<'a>(cluster: &Cluster, claim: &'a Claim) -> Option<&'a OwnerReference> {
+    let [owner] = claim.metadata.owner_references.as_slice() else {
+        return None;
+    };
+    if owner.kind != "Pod" || owner.api_version != "v1" {
+        return None;
+    }
+    let pod = cluster.pod(&claim.metadata.beside(&owner.name));
+    pod.is_none_or(|pod| pod.metadata.uid != owner.uid)
+        .then_some(owner)
 }
 
 /// Checks that the claim was made for the group itself. Mirrors `resourceclaim.go`, `IsForPodGroup`, v1.37.1.

@@ -29,6 +29,7 @@ pub(super) struct Metrics {
     deletions: Counter,
     deletion_times: Histogram,
     jobs: Family<Labels<2>, Counter>,
+    collected: Counter,
     wishes: Family<Labels<1>, Gauge>,
     ended: Family<Labels<1>, Counter<u64, AtomicU64>>,
     findings: Family<Labels<2>, Counter>,
@@ -48,6 +49,7 @@ impl Default for Metrics {
             deletions: Counter::default(),
             deletion_times: Histogram::new(LATENCIES),
             jobs: Family::default(),
+            collected: Counter::default(),
             wishes: Family::default(),
             ended: Family::default(),
             findings: Family::default(),
@@ -87,6 +89,11 @@ impl Default for Metrics {
             "kubectl_dra_jobs",
             "What became of the jobs of a controller",
             metrics.jobs.clone(),
+        );
+        registry.register(
+            "kubectl_dra_orphans_collected",
+            "Claims that were deleted, as their pods are gone",
+            metrics.collected.clone(),
         );
         registry.register(
             "kubectl_dra_shadow_wishes",
@@ -166,6 +173,11 @@ impl Metrics {
     pub(super) fn evicted(&self, late: Duration) {
         self.deletions.inc();
         self.deletion_times.observe(late.as_secs_f64());
+    }
+
+    /// The claim of a pod that is gone was deleted.
+    pub(super) fn collected(&self) {
+        self.collected.inc();
     }
 
     /// A job has ended.

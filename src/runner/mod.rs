@@ -5,6 +5,7 @@
 
 mod carrying;
 mod clock;
+mod collecting;
 mod events;
 mod health;
 mod lease;

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
 use super::clock::{Clock, Comparison, reached};
+use super::collecting::{Collector, Left};
 use super::events::Recorder;
 use super::lease::{Role, Standing};
 use super::limiter::Limiter;
@@ -56,6 +57,8 @@ pub struct Working {
     pub operation: Arc<Operation>,
     /// The lease without which nothing is written; none where this is the only writer.
     pub lease: Option<Key>,
+    /// Whether the claims of pods that are gone are deleted too, which the garbage collector does where there is one.
+    pub collects_orphans: bool,
     /// Whether the server is to keep nothing.
     pub dry_run: bool,
     /// When to end; never by itself without it.
@@ -193,6 +196,7 @@ pub async fn take_over(
         wall,
         operation,
         lease,
+        collects_orphans,
         dry_run,
         for_,
         mut interruption,
@@ -217,6 +221,14 @@ pub async fn take_over(
         recorder: recorder.clone(),
         operation: Arc::clone(&operation),
     });
+    let collecting = desks
+        .get(&ControllerName::ResourceClaim)
+        .filter(|_| collects_orphans)
+        .map(|desk| Carrier {
+            // It tells nothing, and at the end nobody waits for it.
+            recorder: None,
+            ..desk.carrier.clone()
+        });
     let mut taking = Taking {
         engine: engine(
             loaded,
@@ -228,13 +240,15 @@ pub async fn take_over(
         recorder: recorder.clone(),
         operation: &operation,
         done: Done::default(),
+        collecting,
+        collector: None,
         tell,
     };
     let (sender, mut inbox) = mpsc::channel(64);
     let mut own = Own::default();
     let mut office = Office::run_for(live, lease, Role::TakeOver, &clock);
     if office.holds() {
-        (taking.tell)(Report::Started);
+        taking.begin();
     }
     loop {
         let now = clock.now();
@@ -279,7 +293,7 @@ pub async fn take_over(
         };
         match event {
             Event::End => break,
-            Event::Standing(Standing::Held) => (taking.tell)(Report::Started),
+            Event::Standing(Standing::Held) => taking.begin(),
             Event::Standing(standing @ Standing::Waiting { .. }) => (taking.tell)(Report::Standby(standing)),
             Event::Standing(Standing::Lost) => {
                 drop(taking);
@@ -374,11 +388,26 @@ struct Taking<'a, T> {
     recorder: Option<Arc<Recorder>>,
     operation: &'a Operation,
     done: Done,
+    /// What is needed to delete claims of pods that are gone, if that is to be done.
+    collecting: Option<Carrier>,
+    /// Who does it, from when this one may work.
+    collector: Option<Collector>,
     tell: T,
 }
 
 impl<T: FnMut(Report)> Taking<'_, T> {
+    /// The work begins.
+    fn begin(&mut self) {
+        if let Some(carrier) = self.collecting.take() {
+            let collector = Collector::start(carrier);
+            collector.look_at_all(self.engine.cluster());
+            self.collector = Some(collector);
+        }
+        (self.tell)(Report::Started);
+    }
+
     fn see(&mut self, change: Change, origin: Origin, now: Time) {
+        let left = (self.collector.as_ref()).and_then(|_| Left::by(self.engine.cluster(), &change));
         let notices = self
             .operation
             .counting(&mut self.engine, change, |engine, change| {
@@ -388,6 +417,9 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             if let Some(recorder) = &self.recorder {
                 recorder.spared(&pod, now);
             }
+        }
+        if let (Some(collector), Some(left)) = (&self.collector, left) {
+            collector.look_behind(self.engine.cluster(), &left);
         }
     }
 

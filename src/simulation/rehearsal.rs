@@ -7,6 +7,7 @@ use super::World;
 use super::record::{Record, detail_of};
 use crate::controllers::{Action, Actor, ClaimWrite, ControllerName, ResourceClaims, Traced, Wish};
 use crate::model::{Claim, Cluster, Key, Kind, Str, Time};
+use crate::reservation::lost_pod;
 
 impl World<'static> {
     /// The cluster at `now`, whose controllers start and find what is undone. Nobody makes pods in place of those that go, nor gives
@@ -104,12 +105,9 @@ impl World<'_> {
 /// UIDs of pods that claims belong to alone and that are gone: the garbage collector takes such claims.
 fn orphans(cluster: &Cluster) -> BTreeSet<Str> {
     let owners = cluster.claims().filter_map(|claim| {
-        let owner = claim.metadata.controller()?;
-        let is_pod = owner.kind == "Pod" && owner.api_version == "v1";
-        let key = claim.metadata.beside(&owner.name);
-        let is_known = cluster.gap(Kind::Pod, &key.namespace).is_none();
-        let is_there = cluster.pod(&key).is_some_and(|pod| pod.metadata.uid == owner.uid);
-        (is_pod && is_known && !is_there).then(|| owner.uid.clone())
+        let owner = lost_pod(cluster, claim)?;
+        let is_known = cluster.gap(Kind::Pod, &claim.metadata.namespace).is_none();
+        is_known.then(|| owner.uid.clone())
     });
     owners.collect()
 }

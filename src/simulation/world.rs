@@ -17,6 +17,7 @@ use crate::eviction::Release;
 use crate::model::{
     Allocation, Change, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, Pod, Str, TaintRule, Time,
 };
+use crate::reservation::lost_pod;
 
 /// So many writes of one object at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
 /// out of a shared claim and puts it in again for as long as the pod's object exists, and the status of a PodGroup with several
@@ -361,7 +362,7 @@ impl<'s> World<'s> {
         let keys: Vec<Key> = self
             .cluster()
             .claims_of_owner(&uid)
-            .filter(|claim| claim.metadata.owner_references.len() == 1)
+            .filter(|claim| lost_pod(self.cluster(), claim).is_some())
             .map(|claim| claim.key())
             .collect();
         for key in keys {

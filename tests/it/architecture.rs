@@ -156,6 +156,7 @@ const TABLE: &[Row] = &[
         &["model", "reservation", "eviction", "controllers", "sources"],
         &[
             "bytes",
+            "futures",
             "http",
             "http_body_util",
             "hyper",

@@ -42,6 +42,10 @@ pub(super) struct Flags {
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
     assume_builtin_disabled: bool,
 
+    /// Also delete claims whose pod is gone, where no garbage collector runs
+    #[arg(long, requires = "take_over", help_heading = HEADING)]
+    collect_orphans: bool,
+
     /// Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = workers, requires = "take_over", help_heading = HEADING)]
     workers: Vec<(ControllerName, usize)>,
@@ -137,6 +141,13 @@ impl Flags {
             })?;
             *known = *number;
         }
+        if self.collect_orphans && !workers.contains_key(&ControllerName::ResourceClaim) {
+            return Err(UsageError::new(format!(
+                "`--collect-orphans` deletes claims, and `--controllers` does not name {}",
+                ControllerName::ResourceClaim
+            ))
+            .into());
+        }
         let mut deviations = Deviations::ON;
         for Fix { set, on } in &self.fix {
             set(&mut deviations, *on);
@@ -147,6 +158,7 @@ impl Flags {
             burst: writing.kube_api_burst,
             deviations,
             eviction_limit: self.eviction_limit,
+            collects_orphans: self.collect_orphans,
             as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             operation,

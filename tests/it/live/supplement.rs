@@ -216,6 +216,77 @@ fn a_take_over_evicts_for_extended_resources_where_it_is_told_to() {
 }
 
 #[test]
+fn a_take_over_deletes_the_claims_of_pods_that_are_gone_where_nobody_else_does() {
+    let off = "--controllers=*,-resourceclaim-controller,-device-taint-eviction-controller,-garbage-collector-controller";
+    let cluster = Cluster::start(&Options::default().arg(Component::ControllerManager, off));
+    cluster.add_gpu_nodes(1);
+    cluster.create(&template("one", claim_spec([gpu()])));
+    let user = cluster
+        .user("worker")
+        .allowed(&shipped("take-over", "ClusterRole"));
+    let take_over = |more: &[&str]| {
+        let process = user
+            .kubectl_dra(["run", "--take-over", "--assume-builtin-disabled", "--no-lease"])
+            .args(more)
+            .start();
+        wait_for("it has begun", || {
+            process.stderr().contains("-controller for ").then_some(())
+        });
+        process
+    };
+    let owners = || {
+        let claims = cluster.list("claim");
+        let owners = claims
+            .iter()
+            .map(|claim| claim["metadata"]["ownerReferences"][0]["uid"].to_string());
+        owners.collect::<std::collections::BTreeSet<String>>()
+    };
+    let make = |name: &str| {
+        // Without a node its claim would be the claim controller's to delete.
+        let made = cluster.create(&pod(name).template_claim("gpu", "one").on_node("gpu-node-1"));
+        let uid = made["metadata"]["uid"].to_string();
+        wait_for("its claim is there", || owners().contains(&uid).then_some(()));
+        uid
+    };
+    let process = take_over(&[]);
+    let stays = make("stays");
+    let before = make("before");
+    cluster.delete_now("pod/default/before");
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(owners().contains(&before), "nobody deletes it");
+    end(process);
+
+    // What was left before, and what is left while it works; also of a pod whose name another one has by now.
+    let process = take_over(&["--collect-orphans"]);
+    let replaced = make("replaced");
+    cluster.delete_now("pod/default/replaced");
+    let replacing = make("replaced");
+    wait_for("the claims of pods that are gone are gone", || {
+        (owners() == [stays.clone(), replacing.clone()].into()).then_some(())
+    });
+    assert_ne!(replaced, replacing);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(owners(), [stays, replacing].into());
+    end(process);
+
+    let run = user
+        .kubectl_dra([
+            "run",
+            "--take-over",
+            "--controllers",
+            "device-taint-eviction",
+            "--collect-orphans",
+        ])
+        .run();
+    let run = run.exits(2);
+    assert!(
+        run.stderr.contains("`--collect-orphans` deletes claims"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn without_its_rights_a_supplement_does_not_begin() {
     let cluster = Cluster::shared();
     let reader = cluster
