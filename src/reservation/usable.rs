@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{ClaimName, NotOwner, PodGroups, is_reserved_for};
-use crate::model::{Claim, Component, Environment, Gate, Pod};
+use crate::model::{Claim, Component, Environment, Evidence, Gate, Pod};
 
 /// Why the kubelet does not give the devices of a claim to a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +61,17 @@ impl PodGroups {
             Self::Ignored
         }
     }
+
+    /// Whether only traces in objects tell that kubelets know claims of PodGroups: those may be left over where no group is there.
+    pub fn of_kubelets_is_guessed(environment: &Environment) -> bool {
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let mut components = [Component::Kubelet, Component::Scheduler].into_iter();
+        Self::of_kubelets(environment) == Self::Accepted
+            && !components.any(|component| {
+                let state = environment.gate(component, gate);
+                state.enabled && !matches!(state.evidence, Evidence::Objects(_))
+            })
+    }
 }
 
 #[cfg(test)]
@@ -68,7 +79,7 @@ mod tests {
     use super::super::claim_name;
     use super::super::testing::{claim, pod};
     use super::*;
-    use crate::model::{Evidence, GateState};
+    use crate::model::GateState;
 
     #[test]
     fn a_claim_has_to_be_allocated_and_reserved_for_the_pod() {

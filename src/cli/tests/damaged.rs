@@ -153,6 +153,19 @@ proptest! {
 }
 
 #[test]
+fn a_reservation_for_a_group_proves_nothing_where_groups_are_unread() {
+    let mut list = snapshot("podgroups-gates-off");
+    let items = list["items"].as_array().unwrap();
+    let at = items
+        .iter()
+        .position(|item| item["kind"] == "Pod" && item["metadata"]["name"] == "llm-late");
+    // A table may hold PodGroups, by which the traces of groups would not be left over from other gates.
+    Damage::Table.apply(&mut list, at.unwrap()).unwrap();
+    let file = written(&list);
+    assert_eq!(verdict("explain pod/default/llm-0", file.path()), Some(Outcome::Unknown));
+}
+
+#[test]
 fn a_whole_snapshot_has_no_gaps() {
     for name in SNAPSHOTS {
         let file = written(&snapshot(name));

@@ -77,6 +77,10 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
         )
     });
     let extended = ClaimName::of_extended_resources(pod).map(|name| (Ok(name), None));
+    // Without PodGroups nobody can tell whether traces of them are left over.
+    let unread_groups = cluster
+        .gap(Kind::PodGroup, "")
+        .filter(|_| PodGroups::of_kubelets_is_guessed(cluster.environment()));
     let mut unread = None;
     for (name, template) in own.chain(extended) {
         let name = match name {
@@ -89,7 +93,13 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
         };
         let Some(key) = name.key() else { continue };
         match cluster.claim(&key) {
-            Some(claim) => report.reasons.extend(unusable(pod, &name, claim, groups)),
+            Some(claim) => {
+                let reason = unusable(pod, &name, claim, groups);
+                if reason.is_none() && unusable(pod, &name, claim, PodGroups::Ignored).is_some() {
+                    unread = unread.or(unread_groups);
+                }
+                report.reasons.extend(reason);
+            }
             None => match cluster.gap(Kind::ResourceClaim, &key.namespace) {
                 Some(gap) => unread = Some(gap),
                 None => {
