@@ -5,6 +5,7 @@
 
 mod load;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,9 +85,24 @@ impl Environment {
         };
         let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
         Self {
-            terminal: Terminal { wish, stdout, stderr },
+            terminal: Terminal {
+                wish,
+                stdout,
+                stderr,
+                unicode: !wish.dumb && has_unicode(["LC_ALL", "LC_CTYPE", "LANG"].map(set)),
+            },
         }
     }
+}
+
+/// Whether the first of the variables of the locale that is set names an encoding of Unicode.
+fn has_unicode(locale: impl IntoIterator<Item = Option<OsString>>) -> bool {
+    let first = locale.into_iter().flatten().next();
+    let name = first.map(|name| name.to_string_lossy().to_ascii_lowercase());
+    // Terminals of Windows have no locale, and show all of it.
+    name.map_or(cfg!(windows), |name| {
+        name.ends_with("utf-8") || name.ends_with("utf8")
+    })
 }
 
 /// Ctrl-C and the end of the time, as a command that must not be cut off sees them.

@@ -134,6 +134,10 @@ struct OutputArgs {
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", help_heading = OUTPUT)]
     color: Color,
 
+    /// Draw with characters of ASCII only
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    ascii: bool,
+
     /// Print nothing but the result and errors
     #[arg(long, short, global = true, help_heading = OUTPUT)]
     quiet: bool,
@@ -375,6 +379,7 @@ impl GlobalArgs {
             sort_by,
             watch,
             color,
+            ascii,
             quiet,
             verbosity,
         } = output;
@@ -406,6 +411,7 @@ impl GlobalArgs {
                 no_headers,
                 sort_by,
                 color,
+                ascii,
                 quiet,
                 verbosity,
             },

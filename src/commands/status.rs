@@ -5,7 +5,7 @@ use crate::error::Outcome;
 use crate::inspect::findings::Counts;
 use crate::inspect::{self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount};
 use crate::model::Kind;
-use crate::output::{Cell, Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View};
+use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View};
 
 use super::{Accepts, objects, presence, threads};
 
@@ -37,8 +37,52 @@ pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
 ];
 
+/// Columns of a bar.
+const BAR: usize = 20;
+
+/// How much is in use, on a terminal.
+const USE: &[Column<DriverStatus, Screen>] = &[
+    Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
+    Column::inner("IN USE", |driver, cell| {
+        let devices = &driver.devices;
+        match devices.unknown {
+            0 => cell.text(format_args!(
+                "{}/{}",
+                devices.allocated + devices.shared,
+                devices.total
+            )),
+            _ => cell.text(UNKNOWN),
+        }
+    }),
+    Column::inner("", |driver, cell| {
+        let devices = &driver.devices;
+        if devices.unknown == 0 {
+            let used = devices.allocated + devices.shared;
+            let bar = cell.context.bar(used as u64, devices.total as u64, BAR);
+            cell.text(bar);
+        }
+    }),
+    Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
+    Column::inner("SHARED", |driver, cell| {
+        seen(driver.devices.shared, Tone::Plain, cell)
+    }),
+    Column::inner("TAINTED", |driver, cell| {
+        seen(driver.devices.tainted, Tone::Notice, cell)
+    }),
+    Column::inner("UNHEALTHY", |driver, cell| {
+        seen(driver.devices.unhealthy, Tone::Bad, cell);
+    }),
+];
+
+/// A number in a tone; nothing is left out, so that a column of it is.
+fn seen(count: usize, tone: Tone, cell: &mut Cell<'_, Screen>) {
+    if count > 0 {
+        cell.toned(tone, count);
+    }
+}
+
 /// A number of devices that is known only when it is known who holds each.
-fn use_of(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, ()>) {
+fn use_of<C>(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, C>) {
     if driver.devices.unknown > 0 {
         cell.text(UNKNOWN);
     } else {
@@ -66,7 +110,22 @@ const GATES: &[Column<GateLine>] = &[
 impl Report for ClusterStatus {
     const KIND: &'static str = "ClusterStatus";
 
+    fn screen(&self, screen: Screen) -> View {
+        self.layout(Detail::Normal, |section| {
+            section.table(Table::with(USE, Detail::Normal, &screen, &self.drivers));
+        })
+    }
+
     fn view(&self, detail: Detail) -> View {
+        self.layout(detail, |section| {
+            section.table(Table::new(DRIVERS, detail, &self.drivers));
+        })
+    }
+}
+
+impl ClusterStatus {
+    /// The report with what `drivers` shows of the drivers.
+    fn layout(&self, detail: Detail, drivers: impl FnOnce(&mut Layout)) -> View {
         let mut layout = Layout::new();
         let assumed = if self.version_is_assumed { " (assumed)" } else { "" };
         layout.field("Kubernetes", format_args!("{}{assumed}", self.version));
@@ -77,7 +136,7 @@ impl Report for ClusterStatus {
                 .map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes))),
         );
         layout.section("Drivers", |section| {
-            section.table(Table::new(DRIVERS, detail, &self.drivers));
+            drivers(section);
             for remark in remarks(self) {
                 section.text(remark);
             }

@@ -2,6 +2,7 @@
 //!
 //! Long values are wrapped when the output is a terminal of known width, by `comfy-table`, and never in a pipe.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -9,6 +10,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 
 use super::gate::Gate;
 use super::sanitize;
+use super::screen::Screen;
 use super::styles::Tone;
 use super::table::{MOST_WIDTH, Table, Widths, width_of};
 use super::words::NONE;
@@ -25,12 +27,31 @@ pub(crate) struct Layout {
     blocks: Vec<Block>,
 }
 
+/// A piece of a line.
+pub(crate) type Span = (Tone, String);
+
+/// A piece as it is meant.
+pub(crate) fn span(tone: Tone, text: impl fmt::Display) -> Span {
+    (tone, text.to_string())
+}
+
 #[derive(Debug)]
 enum Block {
-    Field { key: String, lines: Vec<(Tone, String)> },
-    Section { title: String, body: Layout },
+    Field {
+        key: String,
+        lines: Vec<(Tone, String)>,
+    },
+    Section {
+        title: String,
+        body: Layout,
+    },
     Table(Table),
     Text(String),
+    /// Spans of one line, and how far what does not fit into it is indented below it.
+    Line {
+        spans: Vec<Span>,
+        hanging: usize,
+    },
     Verbatim(String),
 }
 
@@ -109,21 +130,40 @@ impl Layout {
         self
     }
 
+    /// A line of pieces. On a terminal what is too long goes on below it, `hanging` columns further in. A line of none is empty.
+    pub(crate) fn line(&mut self, hanging: usize, spans: impl IntoIterator<Item = Span>) -> &mut Self {
+        let spans = spans.into_iter();
+        // What is in a piece stays in its line.
+        let spans = spans.map(|(tone, text)| (tone, sanitize::for_cell(&text).into_owned()));
+        self.blocks.push(Block::Line {
+            spans: spans.collect(),
+            hanging,
+        });
+        self
+    }
+
     /// A line that somebody copies: it is never wrapped.
     pub(crate) fn verbatim(&mut self, line: &str) -> &mut Self {
         self.blocks.push(Block::Verbatim(line.to_owned()));
         self
     }
 
-    /// Prints the layout. `width` is that of the terminal, if the output is one that says how wide it is.
-    pub(super) fn print(&self, gate: &mut Gate<'_>, width: Option<usize>) -> io::Result<()> {
-        Page { gate, width }.layout(self, 0)
+    /// Prints the layout. `width` is that of the terminal, if the output is one that says how wide it is; tables have to fit into
+    /// `screen`.
+    pub(super) fn print(
+        &self,
+        gate: &mut Gate<'_>,
+        width: Option<usize>,
+        screen: Option<Screen>,
+    ) -> io::Result<()> {
+        Page { gate, width, screen }.layout(self, 0)
     }
 }
 
 struct Page<'p, 'g> {
     gate: &'p mut Gate<'g>,
     width: Option<usize>,
+    screen: Option<Screen>,
 }
 
 impl Page<'_, '_> {
@@ -148,8 +188,13 @@ impl Page<'_, '_> {
                     self.layout(body, indent + INDENT)?;
                 }
                 Block::Table(table) => {
-                    table.print(self.gate, indent, true, &mut Widths::default())?;
+                    let table = match self.screen {
+                        Some(_) => table.without_empty(),
+                        None => Cow::Borrowed(table),
+                    };
+                    table.print(self.gate, indent, true, self.screen, &mut Widths::default())?;
                 }
+                Block::Line { spans, hanging } => self.spans(spans, indent, *hanging)?,
                 Block::Verbatim(text) => {
                     for line in text.split('\n') {
                         self.line(indent, line)?;
@@ -204,6 +249,33 @@ impl Page<'_, '_> {
         Ok(())
     }
 
+    /// The pieces one behind the other, broken between words where the terminal ends.
+    fn spans(&mut self, spans: &[Span], indent: usize, hanging: usize) -> io::Result<()> {
+        let room = self.width.unwrap_or(usize::MAX);
+        // A ragged word per line reads worse than what the terminal does.
+        let below = if room.saturating_sub(indent + hanging) < LEAST_VALUE {
+            indent
+        } else {
+            indent + hanging
+        };
+        let (mut owed, mut taken) = (indent, 0);
+        for word in words(spans, |text| self.gate.shown(text).into_owned()) {
+            let width: usize = word.pieces.iter().map(|(_, text)| width_of(text)).sum();
+            owed += word.spaces;
+            if taken > 0 && taken + owed + width > room {
+                self.gate.text("\n")?;
+                (owed, taken) = (below, 0);
+            }
+            self.gate.pad(owed)?;
+            for (tone, text) in &word.pieces {
+                self.gate.toned(*tone, text)?;
+            }
+            taken += owed + width;
+            owed = 0;
+        }
+        self.gate.text("\n")
+    }
+
     fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
         if !text.is_empty() {
             self.gate.pad(indent)?;
@@ -237,6 +309,41 @@ impl Page<'_, '_> {
     }
 }
 
+/// What stands between spaces: parts of one piece or of several.
+struct Word {
+    /// The spaces before it.
+    spaces: usize,
+    pieces: Vec<Span>,
+}
+
+/// The words of `spans`, which are seen as `shown` says.
+fn words(spans: &[Span], shown: impl Fn(&str) -> String) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut spaces = 0;
+    let mut is_open = false;
+    for (tone, text) in spans {
+        for (number, part) in text.split(' ').enumerate() {
+            if number > 0 {
+                spaces += 1;
+                is_open = false;
+            }
+            if part.is_empty() {
+                continue;
+            }
+            let piece = (*tone, shown(part));
+            match words.last_mut().filter(|_| is_open) {
+                Some(Word { pieces, .. }) => pieces.push(piece),
+                None => words.push(Word {
+                    spaces: std::mem::take(&mut spaces),
+                    pieces: vec![piece],
+                }),
+            }
+            is_open = true;
+        }
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -254,7 +361,11 @@ mod tests {
     fn print(layout: &Layout, width: Option<usize>) -> String {
         let mut out = Vec::new();
         layout
-            .print(&mut Gate::new(&mut out, Styles::PLAIN, width.is_some()), width)
+            .print(
+                &mut Gate::new(&mut out, Styles::PLAIN, width.is_some()),
+                width,
+                None,
+            )
             .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
     }
@@ -272,7 +383,7 @@ mod tests {
         for width in [None, Some(1), Some(80)] {
             let mut out = Vec::new();
             layout
-                .print(&mut Gate::new(&mut out, Styles::PLAIN, true), width)
+                .print(&mut Gate::new(&mut out, Styles::PLAIN, true), width, None)
                 .expect("writing to memory");
             assert_eq!(
                 String::from_utf8(out).expect("UTF-8"),
@@ -344,6 +455,32 @@ Name:     gpu
         assert_eq!(
             print(&layout, None),
             "Message:  cannot allocate all claims on this node\u{1b}[2J\nName:     gpu\n"
+        );
+    }
+
+    #[test]
+    fn a_line_of_pieces_breaks_between_words_only() {
+        let piece = |text: &str| (Tone::Plain, text.to_owned());
+        let mut layout = Layout::new();
+        layout
+            .line(
+                2,
+                [
+                    piece("pod/default/"),
+                    piece("not-enough-free"),
+                    piece(" waits: no node has 3 usable"),
+                    piece(" devices"),
+                ],
+            )
+            .line(0, [])
+            .line(0, [piece("a\nb   c")]);
+        assert_eq!(
+            print(&layout, Some(40)),
+            "pod/default/not-enough-free waits: no\n  node has 3 usable devices\n\na\\nb   c\n"
+        );
+        assert_eq!(
+            print(&layout, None),
+            "pod/default/not-enough-free waits: no node has 3 usable devices\n\na\\nb   c\n"
         );
     }
 

@@ -176,6 +176,7 @@ mod tests {
             terminal,
             styles: Styles::decide(Color::Never, ColorWish::default(), terminal),
             width: || None,
+            unicode: false,
         };
         let log = Log {
             stream: Arc::new(stream),

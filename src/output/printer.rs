@@ -1,5 +1,6 @@
 //! The printer: reports go to stdout, everything else to stderr, each as the user wants it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,7 @@ use super::progress::{Lines, Progress};
 use super::prompt::{Question, can_ask};
 use super::report::{Format, Report, View};
 use super::sanitize::{self, Notation};
+use super::screen::Screen;
 use super::sort::{SortBy, SortError};
 use super::stream::Stream;
 use super::styles::{Color, Styles, Terminal, Tone};
@@ -27,6 +29,8 @@ pub(crate) struct Options {
     pub(crate) no_headers: bool,
     pub(crate) sort_by: Option<SortBy>,
     pub(crate) color: Color,
+    /// `--ascii`: no other characters in pictures.
+    pub(crate) ascii: bool,
     /// `-q`: the report and errors only.
     pub(crate) quiet: bool,
     /// `-v`: the level of the log.
@@ -90,6 +94,7 @@ impl Printer {
             terminal: is_terminal,
             styles: Styles::decide(options.color, terminal.wish, is_terminal),
             width,
+            unicode: terminal.unicode && !options.ascii,
         };
         Self {
             out: stream(out, terminal.stdout, columns_of!(io::stdout())),
@@ -141,26 +146,44 @@ impl Printer {
     }
 
     fn view<R: Report>(&self, stream: &Stream, report: &R, detail: Detail) -> Result<(), PrintError> {
-        match report.view(detail) {
+        let screen = stream.screen().filter(|_| detail == Detail::Normal);
+        let view = match screen {
+            Some(screen) => report.screen(screen),
+            None => report.view(detail),
+        };
+        match view {
             View::Table(table) if table.is_empty() => {
                 if let Some(nothing) = report.nothing() {
                     self.note(&nothing);
                 }
                 Ok(())
             }
-            View::Table(table) => self.rows_on(stream, &table, &mut Widths::default()),
-            View::Layout(layout) => self.on(stream, |gate| layout.print(gate, stream.width())),
+            View::Table(table) => {
+                let table = match screen {
+                    Some(_) => table.without_empty(),
+                    None => Cow::Borrowed(&table),
+                };
+                self.rows_on(stream, &table, screen, &mut Widths::default())
+            }
+            View::Layout(layout) => self.on(stream, |gate| layout.print(gate, stream.width(), screen)),
         }
     }
 
     /// Prints the rows of `table` below those that `widths` remembers, with headers if it remembers none.
     pub(crate) fn rows(&self, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
-        self.rows_on(&self.out, table, widths)
+        let screen = self.out.screen().filter(|_| self.options.format == Format::Table);
+        self.rows_on(&self.out, table, screen, widths)
     }
 
-    fn rows_on(&self, stream: &Stream, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
+    fn rows_on(
+        &self,
+        stream: &Stream,
+        table: &Table,
+        screen: Option<Screen>,
+        widths: &mut Widths,
+    ) -> Result<(), PrintError> {
         let headers = !self.options.no_headers && widths.is_new();
-        self.on(stream, |gate| table.print(gate, 0, headers, widths))
+        self.on(stream, |gate| table.print(gate, 0, headers, screen, widths))
     }
 
     /// Prints text of the program's own on stdout: help, a completion script.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::layout::Layout;
+use super::screen::Screen;
 use super::sort::{SortBy, SortError};
 use super::table::{Detail, Table};
 
@@ -14,6 +15,12 @@ pub(crate) trait Report: Serialize {
 
     /// What `-o table` and `-o wide` print.
     fn view(&self, detail: Detail) -> View;
+
+    /// What `-o table` shows on a terminal: the answer first, fitted to it. What is not fitted here is fitted by the printer: columns
+    /// without a value are left out, cells are shortened, text is wrapped.
+    fn screen(&self, _screen: Screen) -> View {
+        self.view(Detail::Normal)
+    }
 
     /// What `-o name` prints, one per line. Only asked of commands that offer the format.
     fn names(&self) -> Vec<String> {

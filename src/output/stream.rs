@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
 
 use super::gate::Gate;
+use super::screen::Screen;
 use super::styles::Styles;
 
 /// A stream that everything leaves through the gate.
@@ -13,6 +14,8 @@ pub(super) struct Stream {
     pub(super) styles: Styles,
     /// How many columns the terminal has.
     pub(super) width: fn() -> Option<usize>,
+    /// Whether the terminal shows characters beyond ASCII.
+    pub(super) unicode: bool,
 }
 
 impl Stream {
@@ -22,6 +25,11 @@ impl Stream {
         let mut buffer = BufWriter::with_capacity(1 << 16, &mut *writer);
         print(&mut Gate::new(&mut buffer, self.styles, self.terminal))?;
         buffer.flush()
+    }
+
+    /// The terminal that somebody looks at; nothing for a pipe.
+    pub(super) fn screen(&self) -> Option<Screen> {
+        self.terminal.then(|| Screen::new(self.width(), self.unicode))
     }
 
     /// The columns that lines have, where that is known: not in a pipe, and a terminal may say that it has none.

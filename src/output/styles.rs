@@ -34,6 +34,8 @@ pub(crate) struct Terminal {
     pub(crate) wish: ColorWish,
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
+    /// Whether characters beyond ASCII can be seen.
+    pub(crate) unicode: bool,
 }
 
 /// How a piece of text is meant.

@@ -4,7 +4,7 @@
 //! lists of 100,000 rows are ordinary: with seven columns `comfy-table` takes 410 ms and 200 MiB for them, this less than
 //! 100 ms and 17 MiB (one of two cores, release build). `comfy-table` wraps text in layouts, see `layout`.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -12,6 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::gate::Gate;
 use super::sanitize;
+use super::screen::Screen;
 use super::styles::Tone;
 use super::words::NONE;
 
@@ -21,6 +22,10 @@ pub(super) const MOST_WIDTH: usize = 60_000;
 /// The space between columns, and the least width of a column with it, both as in kubectl.
 const GAP: usize = 3;
 const LEAST_WIDTH: usize = 6;
+
+/// The space between columns that have to share a narrow terminal, and what a cell keeps of its text there.
+const NARROW_GAP: usize = 2;
+const LEAST_TEXT: usize = 6;
 
 /// How much of a report a table shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +90,7 @@ impl<T, C> Column<T, C> {
 }
 
 /// Rows of cells under their headers. Made by a report, printed by the printer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table {
     headers: Vec<&'static str>,
     text: String,
@@ -161,20 +166,61 @@ impl Table {
         self.ends.len().checked_div(self.headers.len()).unwrap_or(0)
     }
 
-    /// Prints the table, each line after `indent` spaces. `widths` carries the widths of an earlier part of the same output, and leaves
-    /// with this one's.
+    /// The table without the columns that have a value in no row.
+    pub(super) fn without_empty(&self) -> Cow<'_, Self> {
+        let columns = self.headers.len();
+        let mut shown = vec![false; columns];
+        for (place, text) in self.cells().enumerate() {
+            shown[place % columns] |= !matches!(text, "" | NONE);
+        }
+        // Rows are seen even if they say nothing.
+        if shown.iter().all(|shown| *shown) || shown.iter().all(|shown| !*shown) {
+            return Cow::Borrowed(self);
+        }
+        let mut kept = Self {
+            headers: Vec::new(),
+            text: String::with_capacity(self.text.len()),
+            ends: Vec::with_capacity(self.ends.len()),
+            tones: Vec::with_capacity(self.tones.len()),
+        };
+        let headers = self.headers.iter().zip(&shown);
+        kept.headers
+            .extend(headers.filter_map(|(header, shown)| shown.then_some(*header)));
+        for ((place, text), tone) in self.cells().enumerate().zip(&self.tones) {
+            if shown[place % columns] {
+                kept.text.push_str(text);
+                kept.ends.push(kept.text.len());
+                kept.tones.push(*tone);
+            }
+        }
+        Cow::Owned(kept)
+    }
+
+    /// The texts of all cells, row by row.
+    fn cells(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let text = &self.text[start..*end];
+            start = *end;
+            text
+        })
+    }
+
+    /// Prints the table, each line after `indent` spaces and within `screen`. `widths` carries the widths of an earlier part of the
+    /// same output, and leaves with this one's.
     pub(super) fn print(
         &self,
         gate: &mut Gate<'_>,
         indent: usize,
         headers: bool,
+        screen: Option<Screen>,
         widths: &mut Widths,
     ) -> io::Result<()> {
         // Widths are those of what will be seen.
         if gate.is_terminal() && !sanitize::is_printable_ascii(&self.text) {
-            return self.sanitized().lines(gate, indent, headers, widths);
+            return self.sanitized().lines(gate, indent, headers, screen, widths);
         }
-        self.lines(gate, indent, headers, widths)
+        self.lines(gate, indent, headers, screen, widths)
     }
 
     fn lines(
@@ -182,6 +228,7 @@ impl Table {
         gate: &mut Gate<'_>,
         indent: usize,
         headers: bool,
+        screen: Option<Screen>,
         widths: &mut Widths,
     ) -> io::Result<()> {
         widths.0.resize(self.headers.len(), LEAST_WIDTH);
@@ -201,20 +248,25 @@ impl Table {
                 start = *end;
             }
         }
-        let mut line = Line::new(gate, indent);
+        let fit =
+            screen.and_then(|screen| Some((screen, widths.shrink(screen.width().saturating_sub(indent))?)));
+        let gap = fit.map_or(GAP, |(_, gap)| gap);
+        let placed: Vec<usize> = widths.0.iter().map(|width| width - GAP + gap).collect();
+        let mut line = Line::new(gate, indent, gap);
+        let cell = |line: &mut Line<'_, '_>, text: &str, tone, width: usize| match fit {
+            Some((screen, gap)) => line.cell(&screen.fit(text, width.saturating_sub(gap)), tone, width),
+            None => line.cell(text, tone, width),
+        };
         if headers {
-            for (width, header) in widths.0.iter().zip(&self.headers) {
-                line.cell(header, Tone::Strong, *width)?;
+            for (width, header) in placed.iter().zip(&self.headers) {
+                cell(&mut line, header, Tone::Strong, *width)?;
             }
             line.end()?;
         }
-        let mut cell = 0;
-        let mut start = 0;
+        let mut cells = self.cells().zip(&self.tones);
         for _ in 0..self.rows() {
-            for width in &widths.0 {
-                line.cell(&self.text[start..self.ends[cell]], self.tones[cell], *width)?;
-                start = self.ends[cell];
-                cell += 1;
+            for (width, (text, tone)) in placed.iter().zip(&mut cells) {
+                cell(&mut line, text, *tone, *width)?;
             }
             line.end()?;
         }
@@ -284,6 +336,35 @@ impl Widths {
     pub(super) fn is_new(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Makes the columns fit into lines of `room`, the widest ones first, and says what is between them then. Nothing if they fit, or
+    /// if there are so many that none would keep enough.
+    fn shrink(&mut self, room: usize) -> Option<usize> {
+        let columns = self.0.len();
+        let texts = || self.0.iter().map(|width| width.saturating_sub(GAP));
+        let fits = |most: usize, gap: usize| {
+            let taken: usize = texts().map(|text| text.min(most)).sum();
+            taken + gap * columns.saturating_sub(1) <= room
+        };
+        if fits(usize::MAX, GAP) {
+            return None;
+        }
+        let gap = NARROW_GAP;
+        let widest = texts().max().unwrap_or(0);
+        let most = (LEAST_TEXT..=widest.min(room))
+            .rev()
+            .find(|most| fits(*most, gap))?;
+        // What is left over goes to the first ones that are shortened.
+        let taken: usize = texts().map(|text| text.min(most)).sum();
+        let mut left = room - taken - gap * columns.saturating_sub(1);
+        for width in &mut self.0 {
+            let text = width.saturating_sub(GAP);
+            let more = text.saturating_sub(most).min(left).min(1);
+            left -= more;
+            *width = text.min(most) + more + GAP;
+        }
+        Some(gap)
+    }
 }
 
 /// One line in the making. Padding is owed until the next cell comes, so that no line ends in spaces.
@@ -291,14 +372,16 @@ struct Line<'l, 'g> {
     gate: &'l mut Gate<'g>,
     indent: usize,
     owed: usize,
+    gap: usize,
 }
 
 impl<'l, 'g> Line<'l, 'g> {
-    fn new(gate: &'l mut Gate<'g>, indent: usize) -> Self {
+    fn new(gate: &'l mut Gate<'g>, indent: usize, gap: usize) -> Self {
         Self {
             gate,
             indent,
             owed: indent,
+            gap,
         }
     }
 
@@ -310,7 +393,7 @@ impl<'l, 'g> Line<'l, 'g> {
         self.gate.pad(self.owed)?;
         self.gate.toned(tone, text)?;
         // A cell that is wider than its column still ends before the next one.
-        self.owed = width.saturating_sub(width_of(text)).max(GAP);
+        self.owed = width.saturating_sub(width_of(text)).max(self.gap);
         Ok(())
     }
 
@@ -357,7 +440,7 @@ mod tests {
         let mut out = Vec::new();
         let mut gate = Gate::new(&mut out, Styles::PLAIN, terminal);
         table
-            .print(&mut gate, 0, headers, &mut Widths::default())
+            .print(&mut gate, 0, headers, None, &mut Widths::default())
             .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
     }
@@ -424,6 +507,7 @@ mod tests {
                 &mut Gate::new(&mut out, styles, true),
                 0,
                 true,
+                None,
                 &mut Widths::default(),
             )
             .expect("writing to memory");
@@ -452,6 +536,7 @@ mod tests {
                 &mut Gate::new(&mut out, Styles::PLAIN, false),
                 0,
                 true,
+                None,
                 &mut widths,
             )
             .expect("memory");
@@ -461,13 +546,66 @@ mod tests {
                 &mut Gate::new(&mut out, Styles::PLAIN, false),
                 0,
                 false,
+                None,
                 &mut widths,
             )
             .expect("memory");
         assert_eq!(out, b"c             n3\n");
     }
 
+    fn on_screen(table: &Table, width: usize) -> String {
+        let mut out = Vec::new();
+        let mut gate = Gate::new(&mut out, Styles::PLAIN, true);
+        let screen = Screen::new(Some(width), true);
+        table
+            .print(&mut gate, 0, true, Some(screen), &mut Widths::default())
+            .expect("writing to memory");
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_table_fits_the_screen_and_the_widest_cells_give_way() {
+        let table = pairs([
+            [
+                "training/trainer-1-extra-zp8bf",
+                "gpu.example.com/gpu-node-1/gpu-7",
+            ],
+            ["a", "b"],
+        ]);
+        assert_eq!(
+            on_screen(&table, 80),
+            "NAME                             NODES\n\
+             training/trainer-1-extra-zp8bf   gpu.example.com/gpu-node-1/gpu-7\n\
+             a                                b\n"
+        );
+        assert_eq!(
+            on_screen(&table, 40),
+            "NAME                 NODES\ntraining/…tra-zp8bf  gpu.examp…e-1/gpu-7\na                    b\n"
+        );
+    }
+
+    #[test]
+    fn columns_without_a_value_are_left_out() {
+        let table = pairs([["a", NONE], ["b", ""]]);
+        assert_eq!(on_screen(&table.without_empty(), 80), "NAME\na\nb\n");
+        let table = pairs([["", NONE]]);
+        assert_eq!(
+            on_screen(&table.without_empty(), 80),
+            "NAME   NODES\n       <none>\n"
+        );
+    }
+
     proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_screen(
+            rows in prop::collection::vec(("[a-z/]{0,90}", "[a-zé漢]{0,90}"), 1..9),
+            width in 20..120_usize,
+        ) {
+            let items = rows.iter().map(|(name, nodes)| [name.clone(), nodes.clone()]);
+            let text = on_screen(&Table::new(PAIRS, Detail::Normal, items), width);
+            prop_assert!(text.lines().all(|line| width_of(line) <= width), "{text}");
+        }
+
         #[test]
         fn every_cell_begins_where_its_header_does(
             rows in prop::collection::vec(("[a-z]{1,9}", "[a-zé漢]{1,9}"), 1..9),

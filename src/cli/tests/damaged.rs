@@ -162,7 +162,10 @@ fn a_reservation_for_a_group_proves_nothing_where_groups_are_unread() {
     // A table may hold PodGroups, by which the traces of groups would not be left over from other gates.
     Damage::Table.apply(&mut list, at.unwrap()).unwrap();
     let file = written(&list);
-    assert_eq!(verdict("explain pod/default/llm-0", file.path()), Some(Outcome::Unknown));
+    assert_eq!(
+        verdict("explain pod/default/llm-0", file.path()),
+        Some(Outcome::Unknown)
+    );
 }
 
 #[test]

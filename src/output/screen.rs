@@ -1,0 +1,175 @@
+//! The terminal that a report is drawn on: how wide it is, which characters it has, and the small pictures made of them.
+//!
+//! Pipes get plain tables, which scripts read. Whoever sits at a terminal gets a report that fits it: see
+//! [`Report::screen`](super::Report::screen).
+
+use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::styles::Tone;
+use super::table::width_of;
+
+/// What a terminal that does not say how wide it is counts as.
+const USUAL_WIDTH: usize = 80;
+
+/// Eighths of a cell, from one on.
+const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
+/// A terminal that somebody looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Screen {
+    width: usize,
+    unicode: bool,
+}
+
+impl Screen {
+    /// A terminal of so many columns, if it says so, that shows other characters than those of ASCII or not.
+    pub(crate) fn new(width: Option<usize>, unicode: bool) -> Self {
+        Self {
+            width: width.unwrap_or(USUAL_WIDTH),
+            unicode,
+        }
+    }
+
+    /// The columns of a line.
+    pub(crate) fn width(self) -> usize {
+        self.width
+    }
+
+    /// One of two texts that mean the same: the second one has only characters of ASCII.
+    pub(crate) fn either(self, unicode: &'static str, ascii: &'static str) -> &'static str {
+        if self.unicode { unicode } else { ascii }
+    }
+
+    /// Stands where something was left out of a text.
+    fn ellipsis(self) -> &'static str {
+        self.either("…", "..")
+    }
+
+    /// `text` in at most `columns`: what is too long is left out of its middle, since names often differ at their end.
+    pub(crate) fn fit(self, text: &str, columns: usize) -> Cow<'_, str> {
+        if width_of(text) <= columns {
+            return Cow::Owned(text.to_owned());
+        }
+        let ellipsis = self.ellipsis();
+        let Some(left) = columns.checked_sub(width_of(ellipsis)).filter(|left| *left > 0) else {
+            return Cow::Owned(within(text.chars(), columns).into_iter().collect());
+        };
+        let head = within(text.chars(), left.div_ceil(2));
+        let tail = within(text.chars().rev(), left / 2);
+        let mut fitted: String = head.into_iter().collect();
+        fitted.push_str(ellipsis);
+        fitted.extend(tail.into_iter().rev());
+        Cow::Owned(fitted)
+    }
+
+    /// How much `part` is of `whole`, as a bar of so many columns. Whatever is not nothing is seen, and so is what lacks to the whole.
+    pub(crate) fn bar(self, part: u64, whole: u64, columns: usize) -> String {
+        let steps = if self.unicode { EIGHTHS.len() } else { 1 };
+        let all = (columns * steps) as u64;
+        let part = part.min(whole);
+        let exact = u128::from(part) * u128::from(all);
+        // A whole of nothing is an empty bar.
+        let filled = exact.checked_div(u128::from(whole)).unwrap_or(0) as u64;
+        let least = u64::from(part > 0);
+        let most = all.saturating_sub(u64::from(part < whole));
+        let filled = filled.clamp(least.min(most), most) as usize;
+        let (cells, rest) = (filled / steps, filled % steps);
+        let (full, free) = if self.unicode { ('█', '·') } else { ('#', '.') };
+        let mut bar: String = std::iter::repeat_n(full, cells).collect();
+        if rest > 0 {
+            bar.push(EIGHTHS[rest - 1]);
+        }
+        let drawn = cells + usize::from(rest > 0);
+        bar.extend(std::iter::repeat_n(free, columns.saturating_sub(drawn)));
+        bar
+    }
+
+    /// The sign before a line that is good, worth a look or bad.
+    pub(crate) fn sign(self, tone: Tone) -> &'static str {
+        match tone {
+            Tone::Good => self.either("√", "ok"),
+            Tone::Notice => self.either("‼", "!!"),
+            Tone::Bad => self.either("×", "x"),
+            Tone::Plain | Tone::Strong => self.either("·", "-"),
+        }
+    }
+}
+
+/// The first of `chars` that take at most `columns`.
+fn within(chars: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
+    let mut taken = 0;
+    let fits = |one: &char| {
+        taken += one.width().unwrap_or(0);
+        taken <= columns
+    };
+    chars.take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SCREEN: Screen = Screen {
+        width: 80,
+        unicode: true,
+    };
+    const ASCII: Screen = Screen {
+        width: 80,
+        unicode: false,
+    };
+
+    #[test]
+    fn a_long_text_keeps_both_its_ends() {
+        for (columns, unicode, ascii) in [
+            (40, "training/trainer-1-gpu-zp8bf", "training/trainer-1-gpu-zp8bf"),
+            (11, "train…zp8bf", "train..p8bf"),
+            (3, "t…f", "t.."),
+            (2, "t…", "tr"),
+            (1, "t", "t"),
+            (0, "", ""),
+        ] {
+            let text = "training/trainer-1-gpu-zp8bf";
+            assert_eq!(SCREEN.fit(text, columns), unicode);
+            if columns != 3 {
+                assert_eq!(ASCII.fit(text, columns), ascii);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bar_shows_little_and_what_lacks_little() {
+        for (part, whole, unicode, ascii) in [
+            (0, 8, "········", "........"),
+            (1, 1000, "▏·······", "#......."),
+            (4, 8, "████····", "####...."),
+            (5, 16, "██▌·····", "##......"),
+            (999, 1000, "███████▉", "#######."),
+            (8, 8, "████████", "########"),
+            (9, 8, "████████", "########"),
+            (0, 0, "········", "........"),
+        ] {
+            assert_eq!(SCREEN.bar(part, whole, 8), unicode, "{part} of {whole}");
+            assert_eq!(ASCII.bar(part, whole, 8), ascii, "{part} of {whole}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_fitted_fits(text in "[a-zé漢/-]{0,60}", columns in 0..50_usize, unicode: bool) {
+            let screen = Screen { width: 80, unicode };
+            let fitted = screen.fit(&text, columns);
+            prop_assert!(width_of(&fitted) <= columns, "{fitted}");
+            prop_assert!(width_of(&text) > columns || fitted == text);
+        }
+
+        #[test]
+        fn a_bar_has_its_width(part in 0..2000_u64, whole in 0..2000_u64, columns in 0..40_usize, unicode: bool) {
+            let bar = Screen { width: 80, unicode }.bar(part, whole, columns);
+            prop_assert_eq!(width_of(&bar), columns);
+        }
+    }
+}
