@@ -188,7 +188,7 @@ _kubectl__dra() {
 
     case "${cmd}" in
         kubectl__dra)
-            opts="-n -A -l -o -w -q -v -s -h -V --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help --version status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help"
+            opts="-n -A -l -o -w -q -v -s -h -V --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help --version status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -219,11 +219,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -405,7 +405,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__cel)
-            opts="-l -w -n -A -o -q -v -s -h --class --driver --node --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --class --driver --node --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -452,11 +452,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -634,12 +634,31 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__check)
-            opts="-w -n -A -l -o -q -v -s -h --fail-on --only --skip --idle --driver --node --to-version --disable-gate --target-feature-gates --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --explain --suppressions --fail-on --only --skip --idle --driver --node --to-version --disable-gate --target-feature-gates --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --explain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --suppressions)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --fail-on)
                     COMPREPLY=($(compgen -W "error warning info never" -- "${cur}"))
                     return 0
@@ -701,11 +720,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -887,7 +906,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__claims)
-            opts="-n -A -l -o -w -q -v -s -h --state --node --driver --device --pod --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-n -A -l -o -w -q -v -s -h --state --node --driver --device --pod --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -938,11 +957,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -1124,7 +1143,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__completion)
-            opts="-l -o -w -n -A -q -v -s -h --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help bash zsh fish powershell kubectl"
+            opts="-l -o -w -n -A -q -v -s -h --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help bash zsh fish powershell kubectl"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1139,11 +1158,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -1341,7 +1360,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert)
-            opts="-y -w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --out --force --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help plan apply verify restore help"
+            opts="-y -w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --out --force --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help plan apply verify restore help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1445,11 +1464,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -1631,7 +1650,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__apply)
-            opts="-y -w -n -A -l -o -q -v -s -h --plan --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-y -w -n -A -l -o -q -v -s -h --plan --wait --final --settle --yes --dry-run --concurrency --backup --journal --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1719,11 +1738,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -1989,7 +2008,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__plan)
-            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2036,11 +2055,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -2222,7 +2241,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__restore)
-            opts="-y -w -n -A -l -o -q -v -s -h --backup --journal --yes --dry-run --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-y -w -n -A -l -o -q -v -s -h --backup --journal --yes --dry-run --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2287,11 +2306,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -2473,7 +2492,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__verify)
-            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2508,11 +2527,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -2694,7 +2713,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__describe)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2729,11 +2748,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2911,7 +2930,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__devices)
-            opts="-n -A -o -w -q -v -s -h --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-n -A -o -w -q -v -s -h --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2946,11 +2965,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -3132,7 +3151,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__explain)
-            opts="-f -l -w -n -A -o -q -v -s -h --filename --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-f -l -w -n -A -o -q -v -s -h --filename --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3201,11 +3220,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -3705,7 +3724,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__reserved)
-            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3736,11 +3755,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -3922,7 +3941,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__run)
-            opts="-l -w -n -A -o -q -v -s -h --for --overdue --until --out --take-over --controllers --observe --assume-builtin-disabled --collect-orphans --workers --eviction-limit --fix --supplement --lease --no-lease --dry-run --kube-api-qps --kube-api-burst --log-format --metrics-address --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --for --overdue --until --out --take-over --controllers --observe --assume-builtin-disabled --collect-orphans --workers --eviction-limit --fix --supplement --lease --no-lease --dry-run --kube-api-qps --kube-api-burst --log-format --metrics-address --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4028,11 +4047,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -4210,7 +4229,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__simulate)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help allocation fit eviction help"
+            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help allocation fit eviction help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4245,11 +4264,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -4427,7 +4446,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__simulate__subcmd__allocation)
-            opts="-f -l -w -n -A -o -q -v -s -h --filename --node --max --release --taint --untaint --add-node --remove-node --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-f -l -w -n -A -o -q -v -s -h --filename --node --max --release --taint --untaint --add-node --remove-node --budget --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4531,11 +4550,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -4713,7 +4732,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__simulate__subcmd__eviction)
-            opts="-l -w -n -A -o -q -v -s -h --taint --rule --node --driver --pool --device --key --toleration-report --emit-rule --fail-on-eviction --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --taint --rule --node --driver --pool --device --key --toleration-report --emit-rule --fail-on-eviction --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4776,11 +4795,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -5014,7 +5033,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__snapshot)
-            opts="-l -o -w -n -A -q -v -s -h --out --no-redact --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -o -w -n -A -q -v -s -h --out --no-redact --selector --output --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5044,11 +5063,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -5246,7 +5265,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__status)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5281,11 +5300,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -5463,7 +5482,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__taints)
-            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5494,11 +5513,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --sort-by)
@@ -5680,7 +5699,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__version)
-            opts="-l -w -n -A -o -q -v -s -h --client --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --client --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5715,11 +5734,11 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name sarif junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_kubectl_dra_global_optspecs
-    string join \n n/namespace= A/all-namespaces l/selector= from= strict complete allow-missing now= o/output= no-headers sort-by= w/watch color= q/quiet v/v= kubeconfig= context= cluster= user= s/server= tls-server-name= insecure-skip-tls-verify certificate-authority= client-certificate= client-key= token= username= password= as= as-uid= as-group= as-user-extra= request-timeout= proxy-url= disable-compression cache-dir= kubernetes-version= feature-gates= scheduler-feature-gates= kcm-feature-gates= apiserver-feature-gates= kubelet-feature-gates= timeout= h/help V/version
+    string join \n n/namespace= A/all-namespaces l/selector= from= strict complete allow-missing now= o/output= no-headers sort-by= w/watch color= ascii q/quiet v/v= kubeconfig= context= cluster= user= s/server= tls-server-name= insecure-skip-tls-verify certificate-authority= client-certificate= client-key= token= username= password= as= as-uid= as-group= as-user-extra= request-timeout= proxy-url= disable-compression cache-dir= kubernetes-version= feature-gates= scheduler-feature-gates= kcm-feature-gates= apiserver-feature-gates= kubelet-feature-gates= timeout= h/help V/version
 end
 
 function __fish_kubectl_dra_needs_command
@@ -32,7 +32,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -s o -l output -d 
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -70,6 +74,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l complete -d 'Ta
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -100,7 +105,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s o -l 
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -137,6 +146,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s A -l 
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -154,7 +164,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s o -l 
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -192,6 +206,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l compl
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand claims" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -204,7 +219,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -s o -
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -242,6 +261,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l str
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -256,7 +276,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s o -l
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -296,6 +320,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l comp
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l no-headers -d 'Leave out the line of column names'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s w -l watch -d 'After the table, print what changes, until interrupted'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -308,7 +333,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -s o -l 
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -346,6 +375,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l stric
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand taints" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -359,7 +389,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s o -
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -396,10 +430,13 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s A -
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand describe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l explain -d 'Print what a code such as `DRA001` means and what to do about it, without looking at anything' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l suppressions -d 'Leave out the findings that this file accepts; each of them needs a reason and the last day on which it counts' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l fail-on -d 'From which severity on findings make the exit code 1' -r -f -a "error\t'Devices or pods are lost, or cannot be used'
 warning\t'Works less than it should'
 info\t'Anything that is found'
@@ -420,7 +457,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s o -l o
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -458,6 +499,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l strict
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand check" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -483,7 +525,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -528,6 +574,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and not __fish_seen_subcommand_from plan apply verify restore help" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -550,7 +597,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -591,6 +642,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from plan" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -611,7 +663,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -652,6 +708,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from apply" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -665,7 +722,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -704,6 +765,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from verify" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -721,7 +783,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
@@ -760,6 +826,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __f
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l no-headers -d 'Leave out the line of column names'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand convert; and __fish_seen_subcommand_from restore" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -780,7 +847,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s o -l
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -817,6 +888,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s A -l
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand explain" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -830,7 +902,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and no
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -867,6 +943,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and no
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and not __fish_seen_subcommand_from allocation fit eviction help" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -892,7 +969,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -930,6 +1011,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from allocation" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -951,7 +1033,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -989,6 +1075,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from fit" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -1009,7 +1096,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -1049,6 +1140,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand simulate; and __fish_seen_subcommand_from eviction" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -1068,7 +1160,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s o -l out
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -1105,6 +1201,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s A -l all
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -1134,7 +1231,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s o -l out
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -1176,6 +1277,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s A -l all
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -1186,7 +1288,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s o -
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
@@ -1228,6 +1334,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s A -
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand snapshot" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -1241,7 +1348,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -s o -l
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too'
 always\t'Always'
 never\t'Never'"
@@ -1279,6 +1390,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -s A -l
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand version" -l disable-compression -d 'Ask the server not to compress its answers'
@@ -1288,7 +1400,11 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s o
 wide\t'The table with more columns'
 json\t'JSON, as described in docs/schema'
 yaml\t'The same as YAML'
-name\t'Names only, one per line'"
+name\t'Names only, one per line'
+sarif\t'Of `check`: for code scanners'
+junit\t'Of `check`: for CI servers'
+github\t'Of `check`: annotations of a workflow of GitHub'
+markdown\t'Of `check`: for a comment or an issue'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
@@ -1329,6 +1445,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s A
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l allow-missing -d 'Take a name that nothing has for no error: warn, and judge what there is'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l ascii -d 'Draw with characters of ASCII only'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q -l quiet -d 'Print nothing but the result and errors'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'

@@ -9,13 +9,23 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
 use crate::model::{LabelSelector, LabelSelectorError, Time};
-use crate::output::{Color, Format, LogFormat};
+use crate::output::{Color, Export, Format, LogFormat};
 use crate::sources::live::{check_proxy, no_path_segment};
 use crate::sources::{GateSetting, MinorVersion};
 
 impl ValueEnum for Format {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Table, Self::Wide, Self::Json, Self::Yaml, Self::Name]
+        &[
+            Self::Table,
+            Self::Wide,
+            Self::Json,
+            Self::Yaml,
+            Self::Name,
+            Self::Export(Export::Sarif),
+            Self::Export(Export::Junit),
+            Self::Export(Export::Github),
+            Self::Export(Export::Markdown),
+        ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -25,6 +35,14 @@ impl ValueEnum for Format {
             Self::Json => PossibleValue::new("json").help("JSON, as described in docs/schema"),
             Self::Yaml => PossibleValue::new("yaml").help("The same as YAML"),
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
+            Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("Of `check`: for code scanners"),
+            Self::Export(Export::Junit) => PossibleValue::new("junit").help("Of `check`: for CI servers"),
+            Self::Export(Export::Github) => {
+                PossibleValue::new("github").help("Of `check`: annotations of a workflow of GitHub")
+            }
+            Self::Export(Export::Markdown) => {
+                PossibleValue::new("markdown").help("Of `check`: for a comment or an issue")
+            }
         })
     }
 }

@@ -33,7 +33,7 @@ use std::time::Duration;
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::findings::Counts;
-use crate::output::Format;
+use crate::output::{Export, Format};
 
 pub(crate) use completion::{Lookup, lookup};
 pub(crate) use threads::STACK;
@@ -185,6 +185,22 @@ impl Accepts {
         watch: false,
     };
 
+    /// The command prints a list of findings.
+    pub(crate) const FINDINGS: Self = Self {
+        formats: &[
+            Format::Table,
+            Format::Wide,
+            Format::Json,
+            Format::Yaml,
+            Format::Name,
+            Format::Export(Export::Sarif),
+            Format::Export(Export::Junit),
+            Format::Export(Export::Github),
+            Format::Export(Export::Markdown),
+        ],
+        ..Self::LIST
+    };
+
     /// The same with `-w`.
     pub(crate) const fn watch(self) -> Self {
         Self { watch: true, ..self }
@@ -219,9 +235,12 @@ impl Accepts {
             )));
         }
         if !self.formats.contains(&output.format) {
-            return Err(UsageError::new(format!(
-                "`kubectl dra {name}` does not print names"
-            )));
+            return Err(UsageError::new(match output.format {
+                Format::Export(_) => {
+                    format!("only `kubectl dra check` has this format, not `kubectl dra {name}`")
+                }
+                _ => format!("`kubectl dra {name}` does not print names"),
+            }));
         }
         Ok(())
     }

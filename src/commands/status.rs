@@ -64,10 +64,10 @@ const USE: &[Column<DriverStatus, Screen>] = &[
     }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
     Column::inner("SHARED", |driver, cell| {
-        seen(driver.devices.shared, Tone::Plain, cell)
+        seen(driver.devices.shared, Tone::Plain, cell);
     }),
     Column::inner("TAINTED", |driver, cell| {
-        seen(driver.devices.tainted, Tone::Notice, cell)
+        seen(driver.devices.tainted, Tone::Notice, cell);
     }),
     Column::inner("UNHEALTHY", |driver, cell| {
         seen(driver.devices.unhealthy, Tone::Bad, cell);

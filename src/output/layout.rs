@@ -12,7 +12,8 @@ use super::gate::Gate;
 use super::sanitize;
 use super::screen::Screen;
 use super::styles::Tone;
-use super::table::{MOST_WIDTH, Table, Widths, width_of};
+use super::table::{MOST_WIDTH, Table, Widths};
+use super::width::width_of;
 use super::words::NONE;
 
 /// The space between the longest key and the values, and the step of a section, as in `kubectl describe`.

@@ -19,6 +19,7 @@ mod sort;
 mod stream;
 mod styles;
 mod table;
+mod width;
 mod words;
 mod yaml;
 
@@ -27,7 +28,7 @@ pub(crate) use layout::{Layout, Span, span};
 pub(crate) use log::LogFormat;
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::Progress;
-pub(crate) use report::{Format, Report, View};
+pub(crate) use report::{Export, Format, Report, View};
 pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use screen::Screen;
 pub(crate) use sort::{SortBy, SortError};

@@ -12,7 +12,7 @@ use super::gate::Gate;
 use super::log::LogFormat;
 use super::progress::{Lines, Progress};
 use super::prompt::{Question, can_ask};
-use super::report::{Format, Report, View};
+use super::report::{Export, Format, Report, View};
 use super::sanitize::{self, Notation};
 use super::screen::Screen;
 use super::sort::{SortBy, SortError};
@@ -136,6 +136,11 @@ impl Printer {
                 let document = Document::new(envelope, &report);
                 gate.document(Notation::Yaml, |out| yaml::to_writer(out, &document))
             }),
+            Format::Export(Export::Sarif) => self.on(stream, |gate| {
+                let text = report.export(Export::Sarif);
+                gate.document(Notation::Json, |out| out.write_all(text.as_bytes()))
+            }),
+            Format::Export(format) => self.on(stream, |gate| gate.text(&report.export(format))),
             Format::Name => self.on(stream, |gate| {
                 report.names().iter().try_for_each(|name| {
                     gate.text(&sanitize::for_cell(name))?;
@@ -284,6 +289,11 @@ impl Printer {
     /// When the terminal fails, or the user presses Ctrl-C instead of answering.
     pub(crate) fn confirm(&self, question: &str) -> io::Result<Option<bool>> {
         self.question.ask(question)
+    }
+
+    /// Whether a report is shown on a terminal, in the form that is made for it.
+    pub(crate) fn has_screen(&self) -> bool {
+        self.options.format == Format::Table && self.out.screen().is_some()
     }
 
     /// Ends a line that Ctrl-C left open on a terminal.

@@ -22,6 +22,11 @@ pub(crate) trait Report: Serialize {
         self.view(Detail::Normal)
     }
 
+    /// What the formats of other programs are made of. Only asked of commands that offer them.
+    fn export(&self, _format: Export) -> String {
+        String::new()
+    }
+
     /// What `-o name` prints, one per line. Only asked of commands that offer the format.
     fn names(&self) -> Vec<String> {
         Vec::new()
@@ -54,6 +59,19 @@ pub(crate) enum Format {
     Json,
     Yaml,
     Name,
+    Export(Export),
+}
+
+/// Formats of other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// Findings of a static analysis, as code scanners show them.
+    Sarif,
+    /// Tests, as CI servers show them.
+    Junit,
+    /// Annotations of a workflow of GitHub.
+    Github,
+    Markdown,
 }
 
 impl From<Table> for View {

@@ -8,10 +8,13 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
 
 use super::styles::Tone;
-use super::table::width_of;
+use super::width::width_of;
 
 /// What a terminal that does not say how wide it is counts as.
 const USUAL_WIDTH: usize = 80;
+
+/// Below this nothing fits, and lines are broken by the terminal.
+const LEAST_WIDTH: usize = 20;
 
 /// Eighths of a cell, from one on.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
@@ -27,7 +30,7 @@ impl Screen {
     /// A terminal of so many columns, if it says so, that shows other characters than those of ASCII or not.
     pub(crate) fn new(width: Option<usize>, unicode: bool) -> Self {
         Self {
-            width: width.unwrap_or(USUAL_WIDTH),
+            width: width.filter(|width| *width >= LEAST_WIDTH).unwrap_or(USUAL_WIDTH),
             unicode,
         }
     }

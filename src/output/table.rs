@@ -8,12 +8,11 @@ use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Write as _};
 use std::io;
 
-use unicode_width::UnicodeWidthStr;
-
 use super::gate::Gate;
 use super::sanitize;
 use super::screen::Screen;
 use super::styles::Tone;
+use super::width::width_of;
 use super::words::NONE;
 
 /// The widest cell, gap included, that other lines are lined up with.
@@ -401,11 +400,6 @@ impl<'l, 'g> Line<'l, 'g> {
         self.owed = self.indent;
         self.gate.text("\n")
     }
-}
-
-/// The columns that `text` takes on a screen.
-pub(super) fn width_of(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 #[cfg(test)]

@@ -359,6 +359,16 @@ pub enum Then {
     And,
 }
 
+impl Then {
+    /// What stands between the two in a line for a shell.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Pipe => "|",
+            Self::And => "&&",
+        }
+    }
+}
+
 /// One command or several, as a line for a shell and as lists of arguments.
 ///
 /// As JSON it is `command`, the line, and beside it `argv` where it is one plain command, or else `script`.
@@ -419,6 +429,38 @@ impl Script {
         }
     }
 
+    /// The line, broken between words so that none of its lines has more than `columns` bytes; a shell reads them as one. Nothing where
+    /// a word is too long for that.
+    pub fn within(&self, columns: usize) -> Option<Vec<String>> {
+        const BREAK: &str = " \\";
+        const INDENT: &str = "  ";
+        let whole = self.to_string();
+        if whole.len() <= columns {
+            return Some(vec![whole]);
+        }
+        let mut lines = vec![String::new()];
+        for run in &self.runs {
+            let arguments = run.argv.iter().map(|word| word::Quoted(word).to_string());
+            let file = run.stdout.iter().map(|file| format!("> {}", word::Quoted(file)));
+            let then = run.then.map(|then| then.text().to_owned());
+            for word in arguments.chain(file).chain(then) {
+                let line = lines.last_mut()?;
+                let is_first = line.is_empty() || line == INDENT;
+                let space = if is_first { "" } else { " " };
+                if line.len() + space.len() + word.len() + BREAK.len() <= columns {
+                    line.push_str(space);
+                    line.push_str(&word);
+                } else if INDENT.len() + word.len() + BREAK.len() <= columns && !is_first {
+                    line.push_str(BREAK);
+                    lines.push(format!("{INDENT}{word}"));
+                } else {
+                    return None;
+                }
+            }
+        }
+        Some(lines)
+    }
+
     /// Serializes the line under each of `names`, and the arguments beside it.
     pub fn serialize_as<S: Serializer>(
         &self,
@@ -465,10 +507,9 @@ impl fmt::Display for Run {
         if let Some(file) = &self.stdout {
             write!(f, " > {}", word::Quoted(file))?;
         }
-        f.write_str(match self.then {
-            None => "",
-            Some(Then::Pipe) => " | ",
-            Some(Then::And) => " && ",
-        })
+        match self.then {
+            Some(then) => write!(f, " {} ", then.text()),
+            None => Ok(()),
+        }
     }
 }

@@ -69,22 +69,31 @@ pub(crate) fn assert_exact(scripts: &[Script]) {
     let mut shells = 0;
     for shell in ["/bin/sh", "/bin/bash", "/bin/dash"] {
         if Path::new(shell).exists() {
-            assert_exact_in(shell, scripts);
+            assert_exact_in(shell, scripts, |script| script.to_string());
+            // Broken into lines it is the same; a word may be too long for that.
+            assert_exact_in(shell, scripts, |script| {
+                let lines = script.within(40).or_else(|| script.within(80));
+                lines.map_or_else(|| script.to_string(), |lines| lines.join("\n"))
+            });
             shells += 1;
         }
     }
     assert!(shells > 0 || cfg!(windows), "no shell");
 }
 
-fn assert_exact_in(shell: &str, scripts: &[Script]) {
+fn assert_exact_in(shell: &str, scripts: &[Script], text: impl Fn(&Script) -> String) {
     const NOTE: &str = "kubectl() { case \" $* \" in *' - '*) cat > /dev/null;; esac; printf '%s\\0' kubectl \"$@\" '' >&3; }\n";
     let folder = tempfile::tempdir().unwrap();
-    let lines: String = scripts.iter().map(|script| format!("{script}\n")).collect();
+    let lines: String = scripts
+        .iter()
+        .map(|script| format!("{}\n", text(script)))
+        .collect();
     assert!(
         lines.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')),
         "not safe on a terminal"
     );
-    assert_eq!(lines.lines().count(), scripts.len(), "one line each");
+    let broken = lines.matches(" \\\n").count();
+    assert_eq!(lines.lines().count(), scripts.len() + broken, "one line each");
     std::fs::write(folder.path().join("lines"), format!("{NOTE}{lines}")).unwrap();
     let run = Process::new(shell)
         .args(["-c", "exec 3> noted; . ./lines"])
@@ -325,6 +334,26 @@ fn what_would_mean_something_else_gives_no_command_but_a_note() {
     // More than a system takes at once.
     let names: Vec<String> = (0..4_000).map(|number| format!("{number:0200}")).collect();
     assert!(delete(Kind::Node, names).is_err());
+}
+
+#[test]
+fn a_line_breaks_between_words_where_they_are_short_enough() {
+    let script = |names: &[&str]| {
+        Command::kubectl("delete")
+            .objects(Kind::Pod, names)
+            .done()
+            .unwrap()
+    };
+    let both = script(&["a", "b"]).then(Then::And, script(&["c"]));
+    assert_eq!(
+        both.within(80).unwrap(),
+        ["kubectl delete pod/a pod/b && kubectl delete pod/c"]
+    );
+    assert_eq!(
+        both.within(30).unwrap(),
+        ["kubectl delete pod/a pod/b \\", "  && kubectl delete pod/c"]
+    );
+    assert_eq!(both.within(6), None);
 }
 
 #[test]

@@ -12,6 +12,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::de::DeserializeOwned;
+
 use super::coverage::{Coverage, advice, assumption, hole};
 use super::destination::FileIdentity;
 use super::examples;
@@ -54,6 +56,14 @@ pub enum LoadError {
     /// Objects that no API server would take or hand out.
     #[error("{0}")]
     Refused(Refused),
+    /// A file for this program says something else than it should.
+    #[error("`{file}` is not what is expected: {message}")]
+    Document {
+        /// The file.
+        file: String,
+        /// What is wrong, and in which line.
+        message: String,
+    },
     /// A manifest has more pods than can be judged.
     #[error("{0}")]
     TooManyPods(Problem),
@@ -137,7 +147,7 @@ impl LoadError {
             Self::TooMuchMemory { .. } => Some(
                 "no cluster packs so much into so few bytes; if you trust the files, unpack them yourself and read the result".to_owned(),
             ),
-            Self::Malformed(_) => None,
+            Self::Malformed(_) | Self::Document { .. } => None,
             Self::Refused(refused) => Some(refused.hint.to_owned()),
             Self::TooManyPods(_) => Some(
                 "ask about fewer of them, by a smaller number in the manifest; `--max` of `simulate allocation` says how many copies of a pod fit".to_owned(),
@@ -209,6 +219,18 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
 /// When it cannot be read to its end.
 pub fn text_of(name: &str) -> Result<String, LoadError> {
     Ok(files::text(&source(name)?, &ReadOptions::default())?)
+}
+
+/// What one file or example says, as a `T`.
+///
+/// # Errors
+/// When it cannot be read to its end, or is something else.
+pub fn document_of<T: DeserializeOwned>(name: &str) -> Result<T, LoadError> {
+    let text = text_of(name)?;
+    serde_saphyr::from_str(&text).map_err(|error| LoadError::Document {
+        file: name.to_owned(),
+        message: error.without_snippet().to_string(),
+    })
 }
 
 /// The files behind the arguments of `--from`, as far as they can be told apart from others; with each what to call it.

@@ -21,7 +21,7 @@ mod upgrade;
 mod workloads;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Refused, Request, files_read, load, text_of};
+pub use load::{LoadError, Refused, Request, document_of, files_read, load, text_of};
 pub use manifests::{Daemon, MOST_PODS, Manifests, Validate, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};
 pub use successor::{Successor, SuccessorError};

@@ -212,6 +212,7 @@ const TABLE: &[Row] = &[
             "scheduling",
             "simulation",
             "inspect",
+            "script",
             "sources",
             "conversion",
             "runner",

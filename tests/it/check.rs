@@ -362,7 +362,7 @@ fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
     warning: unknown: DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)
     warning: PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on
     warning: the feature gates of kube-scheduler and kube-controller-manager are not known; 1.36 does not start with one that it does not know
-    No findings in all namespaces for going to 1.36; not everything could be found out
+    No findings in all namespaces before a downgrade to 1.36; not everything could be found out
     ");
     dra_snapshot!(
         check(&["--to-version", "1.36", "--feature-gates", "GenericWorkload=false"], "downgrade-prepared-1.37"),
@@ -373,7 +373,7 @@ fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
     ----- stderr -----
     warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     warning: PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on
-    No findings in all namespaces for going to 1.36
+    No findings in all namespaces before a downgrade to 1.36
     "
     );
 }
@@ -391,7 +391,7 @@ fn a_driver_can_be_asked_about() {
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-    2 errors, 1 warning, 1 info in all namespaces for taking away `gpu.example.com` on node `gpu-node-2`
+    2 errors, 1 warning, 1 info in all namespaces before removing driver `gpu.example.com` on node `gpu-node-2`
     ");
     dra_snapshot!(check(&["--driver", "tpu.example.com"], "stale-reservations"), @r"
     exit_code: 4
@@ -400,7 +400,7 @@ fn a_driver_can_be_asked_about() {
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     warning: unknown: no slice, claim, class or taint rule names the driver `tpu.example.com`; did you mean `gpu.example.com` or `nic.example.com`?
-    No findings in all namespaces for taking away `tpu.example.com`; not everything could be found out
+    No findings in all namespaces before removing driver `tpu.example.com`; not everything could be found out
     ");
     dra_snapshot!(check(&["--driver", "gpu.example.com", "--only", "DRA061"], "unschedulable-pods"), @r"
     exit_code: 1
@@ -418,7 +418,7 @@ fn a_driver_can_be_asked_about() {
 
     ----- stderr -----
     warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-    9 warnings in all namespaces for taking away `gpu.example.com`
+    9 warnings in all namespaces before removing driver `gpu.example.com`
     ");
 }
 
@@ -432,7 +432,7 @@ fn a_gate_can_be_asked_about() {
 
     ----- stderr -----
     warning: tests/data/snapshots/consumable-capacity.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-    1 warning in all namespaces for going without DRAConsumableCapacity
+    1 warning in all namespaces before switching off DRAConsumableCapacity
     ");
     dra_snapshot!(check(&["--disable-gate", "DRAAdminAccess"], "admin-access"), @r"
     exit_code: 4
@@ -441,7 +441,7 @@ fn a_gate_can_be_asked_about() {
     ----- stderr -----
     warning: tests/data/snapshots/admin-access.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     warning: unknown: what switching off DRAAdminAccess breaks is not known
-    No findings in all namespaces for going without DRAAdminAccess; not everything could be found out
+    No findings in all namespaces before switching off DRAAdminAccess; not everything could be found out
     ");
 }
 

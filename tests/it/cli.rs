@@ -90,7 +90,7 @@ fn an_example_that_is_not_there_is_answered_with_those_that_are() {
 
 #[test]
 fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
-    dra_snapshot!(["completion", "-h"], @r"
+    dra_snapshot!(["completion", "-h"], @"
     exit_code: 0
     ----- stdout -----
     Print a completion script
@@ -115,6 +115,7 @@ fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
 
     Output:
           --color <WHEN>        When to use color [default: auto] [possible values: auto, always, never]
+          --ascii               Draw with characters of ASCII only
       -q, --quiet               Print nothing but the result and errors
       -v, --v <LEVEL>           How much to log on stderr; 6 shows the requests [default: 0]
           --timeout <DURATION>  End after this long, whatever is being read or computed: seconds, or as
@@ -344,7 +345,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(isolated(script, &["version", "--output", ""]).env("PATH", &path), @r"
+    dra_snapshot!(isolated(script, &["version", "--output", ""]).env("PATH", &path), @"
     exit_code: 0
     ----- stdout -----
     table	A table or text for people
@@ -352,6 +353,10 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     json	JSON, as described in docs/schema
     yaml	The same as YAML
     name	Names only, one per line
+    sarif	Of `check`: for code scanners
+    junit	Of `check`: for CI servers
+    github	Of `check`: annotations of a workflow of GitHub
+    markdown	Of `check`: for a comment or an issue
     :4
 
     ----- stderr -----

@@ -8,6 +8,7 @@
 
 mod architecture;
 mod check;
+mod check_formats;
 mod cli;
 mod commands;
 mod conformance;

@@ -358,6 +358,6 @@ fn the_message_reads_well() {
 
     ----- stderr -----
     warning: unknown: no slice, claim, class or taint rule names the driver `gpu.exmple.com`; did you mean `gpu.example.com`?
-    No findings in all namespaces for taking away `gpu.exmple.com`; not everything could be found out
+    No findings in all namespaces before removing driver `gpu.exmple.com`; not everything could be found out
     ");
 }

@@ -1,5 +1,7 @@
 //! `kubectl dra simulate eviction`: whom the taints of devices drive away, now or if there were more of them.
 
+mod parts;
+mod screen;
 mod view;
 
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::presence::Mention;
 use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
+use crate::output::{Detail, Report, Screen, View};
 use crate::scheduling::{AssumedGate, DevicePattern, TaintDevices};
 use crate::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
@@ -172,6 +175,18 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     ctx.print(report)?;
     ctx.printer().note("this is a simulation: nothing was changed");
     Ok(outcome)
+}
+
+impl Report for EvictionReport {
+    const KIND: &'static str = "EvictionReport";
+
+    fn screen(&self, screen: Screen) -> View {
+        screen::of(self, screen).into()
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        view::of(self, detail).into()
+    }
 }
 
 /// What the flags name.

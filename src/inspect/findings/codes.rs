@@ -64,6 +64,8 @@ pub struct Facts {
     pub topic: Topic,
     /// Kinds of object that it is found in: without them the answer is unknown.
     pub needs: &'static [Kind],
+    /// The page that explains it, as Markdown.
+    pub page: &'static str,
 }
 
 macro_rules! codes {
@@ -82,6 +84,7 @@ macro_rules! codes {
             severity: Severity::$severity,
             topic: Topic::$topic,
             needs: &[$(Kind::$kind),*],
+            page: include_str!(concat!("../../../docs/findings/", $code, ".md")),
         }),)*];
     };
 }

@@ -20,6 +20,7 @@ mod pools;
 mod requests;
 mod reservations;
 mod rules;
+mod suppression;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ use serde::Serialize;
 pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
 pub use downgrade::{Target, TargetError};
 pub use finding::{Certainty, Finding, Fix, Subject};
+pub use suppression::{StaleSuppression, Suppressed, Suppression, SuppressionList};
 
 use super::{Selection, Warnings};
 use crate::devices::Inventory;
@@ -86,6 +88,12 @@ pub struct CheckRequest {
 pub const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl CheckRequest {
+    /// Whether the whole cluster is asked about, so that what is not found is nowhere.
+    pub fn is_about_all(&self) -> bool {
+        let in_part = matches!(&self.question, Question::Driver { node: Some(_), .. });
+        self.selection.namespace.is_none() && self.selection.labels.is_empty() && !in_part
+    }
+
     /// Everything that is wrong now, in the whole cluster.
     pub fn now(now: Time) -> Self {
         Self {
@@ -121,6 +129,14 @@ pub struct FindingList {
     pub unknown: Vec<String>,
     /// For a downgrade by step, then the worst first, by code and object.
     pub items: Vec<Finding>,
+    /// What was looked for, and in how much.
+    pub checked: Checked,
+    /// Findings that are accepted; they count nowhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Suppressed>,
+    /// Suppressions that do nothing any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale_suppressions: Vec<StaleSuppression>,
     /// What else the reader should know.
     #[serde(skip)]
     pub warnings: Warnings,
@@ -145,6 +161,34 @@ pub struct Scope {
     /// Gates that are to be switched off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_gates: Vec<&'static str>,
+}
+
+/// What was looked for, and in how much.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checked {
+    /// The codes.
+    pub codes: BTreeSet<Code>,
+    /// The number of claims that were read.
+    pub claims: usize,
+    /// The number of pods that were read.
+    pub pods: usize,
+    /// The number of devices in all slices that were read.
+    pub devices: usize,
+    /// The number of nodes that were read.
+    pub nodes: usize,
+}
+
+impl Checked {
+    fn of(cluster: &Cluster, codes: &BTreeSet<Code>) -> Self {
+        Self {
+            codes: codes.clone(),
+            claims: cluster.count(Kind::ResourceClaim),
+            pods: cluster.count(Kind::Pod),
+            devices: cluster.slices().map(|slice| slice.spec.devices.len()).sum(),
+            nodes: cluster.count(Kind::Node),
+        }
+    }
 }
 
 /// Numbers of findings.
@@ -439,6 +483,9 @@ impl<'a> Look<'a> {
             counts: Counts::of(&items),
             unknown: self.found.unknown.iter().map(str::to_owned).collect(),
             items,
+            checked: Checked::of(self.cluster, &request.codes),
+            suppressed: Vec::new(),
+            stale_suppressions: Vec::new(),
             warnings: self.found.warnings,
         }
     }

@@ -1,11 +1,8 @@
 //! How people see the report: what happens when, then each pod, claim, budget and rule.
 
-use std::collections::BTreeMap;
-
-use jiff::SignedDuration;
-
+use super::parts::{STEPS, after, fitting_nodes, steps};
 use crate::model::{Str, Time};
-use crate::output::{Cell, Column, Detail, Layout, Report, Table, Tone, View, human_duration, list_or_none};
+use crate::output::{Cell, Column, Detail, Layout, Table, Tone};
 use crate::simulation::{
     BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, MissedPod, OwnerItem, PodItem, PodVerdict,
     Replacing, StatusItem, Tolerated, TolerationItem,
@@ -120,123 +117,55 @@ impl<'s> Said<'s> {
     ];
 }
 
-/// What happens at one instant.
-struct Step {
-    at: Time,
-    deleted: usize,
-    gone: usize,
-    released: usize,
-    /// How many pods are still to be deleted, as a number and as a bar.
-    left: String,
-}
-
-const STEPS: &[Column<Step, Time>] = &[
-    Column::inner("AFTER", |step, cell| cell.text(after(*cell.context, step.at))),
-    Column::inner("DELETED", |step, cell| cell.text(step.deleted)),
-    Column::inner("GONE", |step, cell| cell.text(step.gone)),
-    Column::inner("RELEASED", |step, cell| cell.text(step.released)),
-    Column::inner("LEFT", |step, cell| cell.text(&step.left)),
-];
-
-/// How many nodes a cell names.
-const NODES: usize = 3;
-
-/// Longest bar of the graph.
-const BAR: usize = 40;
-
-impl Report for EvictionReport {
-    const KIND: &'static str = "EvictionReport";
-
-    fn view(&self, detail: Detail) -> View {
-        let mut layout = Layout::new();
-        let start = &self.start;
-        let of = |verdict| self.pods.iter().filter(move |pod| pod.verdict == verdict);
-        layout.field("Start", start);
-        layout.section("Evicted", |section| {
-            section.table(Table::with(PODS, detail, start, of(PodVerdict::Evicted)));
-        });
-        layout.section("Timeline", |section| {
-            section.table(if detail == Detail::Wide {
-                Table::with(EVENTS, detail, start, &self.events)
-            } else {
-                Table::with(STEPS, detail, start, self.steps())
-            });
-        });
-        layout.section("Claims released", |section| {
-            section.table(Table::with(CLAIMS, detail, start, &self.claims));
-        });
-        if let Some(tolerations) = &self.tolerations {
-            layout.section("Tolerations", |section| {
-                section.table(Table::new(TOLERATIONS, detail, tolerations));
-            });
+/// The whole report.
+pub(super) fn of(report: &EvictionReport, detail: Detail) -> Layout {
+    let mut layout = Layout::new();
+    let start = &report.start;
+    let of_verdict = |verdict| report.pods.iter().filter(move |pod| pod.verdict == verdict);
+    layout.field("Start", start);
+    layout.section("Evicted", |section| {
+        section.table(Table::with(PODS, detail, start, of_verdict(PodVerdict::Evicted)));
+    });
+    layout.section("Timeline", |section| {
+        section.table(if detail == Detail::Wide {
+            Table::with(EVENTS, detail, start, &report.events)
         } else {
-            layout.section("Tolerating for good", |section| {
-                section.table(Table::new(TOLERATING, detail, of(PodVerdict::Tolerates)));
-            });
-        }
-        layout.section("Missed by the controller", |section| {
-            section.table(Table::new(MISSED, detail, &self.missed));
+            Table::with(STEPS, detail, start, steps(report))
         });
-        layout.section("Disruption budgets", |section| {
-            section.table(Table::with(BUDGETS, detail, start, &self.disruption_budgets));
+    });
+    layout.section("Claims released", |section| {
+        section.table(Table::with(CLAIMS, detail, start, &report.claims));
+    });
+    if let Some(tolerations) = &report.tolerations {
+        layout.section("Tolerations", |section| {
+            section.table(Table::new(TOLERATIONS, detail, tolerations));
         });
-        layout.section("Rules", |section| {
-            let said = self.rules.iter().flat_map(|rule| {
-                let all = rule.condition.iter().chain(&rule.timeline);
-                all.map(|status| Said {
-                    rule: &rule.name,
-                    status,
-                })
-            });
-            section.table(Table::with(Said::COLUMNS, detail, start, said));
+    } else {
+        layout.section("Tolerating for good", |section| {
+            section.table(Table::new(TOLERATING, detail, of_verdict(PodVerdict::Tolerates)));
         });
-        layout.into()
     }
-}
-
-impl EvictionReport {
-    /// One line for each instant, with a bar of the pods that are deleted then.
-    fn steps(&self) -> impl Iterator<Item = Step> {
-        let mut steps: BTreeMap<Time, Step> = BTreeMap::new();
-        let mut total = 0;
-        for event in &self.events {
-            let count: fn(&mut Step) -> &mut usize = match event.type_ {
-                "PodDeleted" => |step| &mut step.deleted,
-                "PodGone" => |step| &mut step.gone,
-                "ClaimReleased" => |step| &mut step.released,
-                _ => continue,
-            };
-            let step = steps.entry(event.at).or_insert(Step {
-                at: event.at,
-                deleted: 0,
-                gone: 0,
-                released: 0,
-                left: String::new(),
-            });
-            *count(step) += 1;
-            total += usize::from(event.type_ == "PodDeleted");
-        }
-        let mut left = total;
-        steps.into_values().map(move |step| {
-            left -= step.deleted;
-            // The graph falls as pods go.
-            let bar = "#".repeat((left * BAR.min(total)).div_ceil(total.max(1)));
-            let left = format!("{left} {bar}").trim_end().to_owned();
-            Step { left, ..step }
-        })
-    }
+    layout.section("Missed by the controller", |section| {
+        section.table(Table::new(MISSED, detail, &report.missed));
+    });
+    layout.section("Disruption budgets", |section| {
+        section.table(Table::with(BUDGETS, detail, start, &report.disruption_budgets));
+    });
+    layout.section("Rules", |section| {
+        let said = report.rules.iter().flat_map(|rule| {
+            let all = rule.condition.iter().chain(&rule.timeline);
+            all.map(|status| Said {
+                rule: &rule.name,
+                status,
+            })
+        });
+        section.table(Table::with(Said::COLUMNS, detail, start, said));
+    });
+    layout
 }
 
 fn pod<C>(pod: &PodItem, cell: &mut Cell<'_, C>) {
     cell.text(format_args!("{}/{}", pod.namespace, pod.name));
-}
-
-/// How long after the start: `0s`, `20s`, `60m`; a condition from before has no distance.
-fn after(start: Time, at: Time) -> String {
-    if at < start {
-        return "before".to_owned();
-    }
-    human_duration(SignedDuration::try_from(at.since(start)).unwrap_or(SignedDuration::MAX))
 }
 
 /// `replicaset/web (2 of 3)`: how many of the owner's pods go.
@@ -260,8 +189,7 @@ fn replacement(pod: &PodItem) -> String {
         .to_owned();
     };
     match replacement.fits {
-        Fit::Fits if replacement.nodes.len() > NODES => format!("fits on {} nodes", replacement.nodes.len()),
-        Fit::Fits => format!("fits on {}", list_or_none(&replacement.nodes)),
+        Fit::Fits => fitting_nodes(&replacement.nodes),
         Fit::DoesNotFit => "does not fit".to_owned(),
         Fit::Unknown => "unknown".to_owned(),
     }

@@ -1,26 +1,33 @@
 //! `kubectl dra check`: what is wrong, what keeps a driver from being taken away, what a downgrade breaks.
 
+mod export;
+mod page;
+mod screen;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use clap::ValueEnum;
+use anyhow::Context as _;
 use clap::builder::PossibleValue;
+use clap::{ValueEnum, ValueHint};
+use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::findings::{
-    self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, Target,
-    TargetError, Topic,
+    self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList,
+    Target, TargetError, Topic,
 };
 use crate::inspect::presence::{DRIVER_NEEDS, Mention};
 use crate::model::{Cluster, Gate, Kind, Version};
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View};
-use crate::sources::{GateSetting, Needs};
+use crate::output::{Column, Detail, Export, Report, Screen, SortBy, SortError, Table, Tone, View};
+use crate::sources::{GateSetting, Needs, document_of};
 
+use self::page::CodePage;
 use super::{Accepts, duration, objects, presence, threads};
 
-pub(super) const ACCEPTS: Accepts = Accepts::LIST;
+pub(super) const ACCEPTS: Accepts = Accepts::FINDINGS;
 
 /// Look for defects, for what keeps a driver in use, and for what a downgrade breaks
 ///
@@ -32,6 +39,14 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 /// Exit code 1 means that there are findings as bad as `--fail-on`, 4 that there are none but something could not be read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Print what a code such as `DRA001` means and what to do about it, without looking at anything
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["suppressions", "only", "skip", "driver", "node", "to_version", "disable_gate"])]
+    explain: Option<Code>,
+
+    /// Leave out the findings that this file accepts; each of them needs a reason and the last day on which it counts
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    suppressions: Option<String>,
+
     /// From which severity on findings make the exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
     fail_on: FailOn,
@@ -98,15 +113,6 @@ impl ValueEnum for FailOn {
     }
 }
 
-impl FailOn {
-    fn includes(self, severity: Severity) -> bool {
-        match self {
-            Self::At(least) => severity >= least,
-            Self::Never => false,
-        }
-    }
-}
-
 /// One `NAME=true`.
 fn gate(text: &str) -> Result<GateSetting, String> {
     let parts = text.split_once('=').and_then(|(name, value)| {
@@ -144,16 +150,44 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
     Column::wide("DOCS", ".docs", |finding, cell| cell.text(&finding.docs)),
 ];
 
-impl Report for FindingList {
+/// The findings, and what the command line makes of them.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Checked {
+    list: FindingList,
+    #[serde(skip)]
+    fail_on: FailOn,
+    #[serde(skip)]
+    verdict: String,
+    /// Nothing was read again to be sure.
+    #[serde(skip)]
+    from_file: bool,
+}
+
+impl Report for Checked {
     const KIND: &'static str = "FindingList";
 
+    fn screen(&self, screen: Screen) -> View {
+        screen::of(self, screen).into()
+    }
+
     fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.items).into()
+        Table::new(COLUMNS, detail, &self.list.items).into()
+    }
+
+    fn export(&self, format: Export) -> String {
+        match format {
+            Export::Sarif => export::sarif(self),
+            Export::Junit => export::junit(self),
+            Export::Github => export::github(self),
+            Export::Markdown => export::markdown(self),
+        }
     }
 
     fn names(&self) -> Vec<String> {
         let mut told = BTreeSet::new();
-        self.items
+        self.list
+            .items
             .iter()
             .map(|finding| &finding.object)
             .filter(|object| told.insert((object.kind, &object.namespace, &object.name)))
@@ -162,7 +196,7 @@ impl Report for FindingList {
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
-        by.sort(&mut self.items, COLUMNS)
+        by.sort(&mut self.list.items, COLUMNS)
     }
 }
 
@@ -175,7 +209,12 @@ fn tone(severity: Severity) -> Tone {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    if let Some(code) = args.explain {
+        ctx.print(CodePage::of(code))?;
+        return Ok(Outcome::Done);
+    }
     let (fail_on, idle) = (args.fail_on, args.idle);
+    let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
     let selection = objects::selection(ctx, objects::Default::All);
     let asked = Asked::of(args)?;
     let codes = asked.codes.clone();
@@ -219,6 +258,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         report = confirm(ctx, cluster, &request, report).await?;
     }
     report.unknown.extend(nothing);
+    if let Some(list) = &suppressions {
+        report.suppress(&list.items, ctx.begun(), request.is_about_all());
+        for stale in &report.stale_suppressions {
+            ctx.warn(stale.text());
+        }
+    }
     for unknown in &report.unknown {
         ctx.warn(format!("unknown: {unknown}"));
     }
@@ -235,9 +280,23 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Outcome::Unknown
     };
     let verdict = verdict(&report, &request);
-    ctx.print(report)?;
-    ctx.printer().note(&verdict);
+    // On a terminal it is the first line of the report.
+    let is_told = ctx.printer().has_screen();
+    ctx.print(Checked {
+        list: report,
+        fail_on,
+        verdict: verdict.clone(),
+        from_file: matches!(ctx.settings().source, SourceSetting::Files(_)),
+    })?;
+    if !is_told {
+        ctx.printer().note(&verdict);
+    }
     Ok(outcome)
+}
+
+/// What a file accepts.
+fn suppressions(file: &str) -> anyhow::Result<SuppressionList> {
+    document_of(file).context("`--suppressions` needs a list of suppressions")
 }
 
 /// What has to be read of `kinds`: claims, and who uses them, of all namespaces where devices are looked at, other objects only where the
@@ -297,6 +356,8 @@ struct Asked {
 impl Asked {
     fn of(args: Args) -> Result<Self, UsageError> {
         let Args {
+            explain: _,
+            suppressions: _,
             fail_on: _,
             idle: _,
             only,
@@ -400,21 +461,29 @@ fn verdict(report: &FindingList, request: &CheckRequest) -> String {
         Question::Now => String::new(),
         Question::Driver { driver, node } => {
             let node = node.as_ref().map(|node| format!(" on node `{node}`"));
-            format!(" for taking away `{driver}`{}", node.unwrap_or_default())
+            format!(" before removing driver `{driver}`{}", node.unwrap_or_default())
         }
         Question::Downgrade(target) => {
             let version = report
                 .scope
                 .to_version
                 .as_ref()
-                .map(|_| format!(" to {}", target.version()));
+                .map(|_| format!(" before a downgrade to {}", target.version()));
             let gates: Vec<_> = target.disabled().map(Gate::name).collect();
             let without = if gates.is_empty() {
                 String::new()
             } else {
-                format!(" without {}", gates.join(", "))
+                format!(
+                    " {} {}",
+                    if version.is_some() {
+                        "without"
+                    } else {
+                        "before switching off"
+                    },
+                    gates.join(", ")
+                )
             };
-            format!(" for going{}{without}", version.unwrap_or_default())
+            format!("{}{without}", version.unwrap_or_default())
         }
     };
     let unknown = if report.unknown.is_empty() {

@@ -1,0 +1,124 @@
+//! `--explain`: the page of a code, which is part of the program.
+
+use serde::Serialize;
+
+use crate::inspect::findings::{Code, Severity};
+use crate::output::{Detail, Layout, Report, Tone, View, span};
+
+/// What a code stands for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CodePage {
+    code: Code,
+    name: &'static str,
+    title: &'static str,
+    severity: Severity,
+    docs: String,
+    /// Markdown.
+    text: &'static str,
+}
+
+impl CodePage {
+    pub(super) fn of(code: Code) -> Self {
+        let facts = code.facts();
+        Self {
+            code,
+            name: facts.name,
+            title: facts.title,
+            severity: facts.severity,
+            docs: code.docs(),
+            text: facts.page,
+        }
+    }
+}
+
+impl Report for CodePage {
+    const KIND: &'static str = "CodePage";
+
+    fn view(&self, _: Detail) -> View {
+        let mut layout = Layout::new();
+        for paragraph in paragraphs(self.text) {
+            match paragraph {
+                Paragraph::Heading(text) => layout.line(2, [span(Tone::Strong, text)]),
+                Paragraph::Text { text, hanging } => layout.line(hanging, [span(Tone::Plain, text)]),
+                Paragraph::Verbatim(line) => layout.verbatim(line),
+                Paragraph::End => layout.line(0, []),
+            };
+        }
+        layout.line(0, []);
+        layout.verbatim(&format!("see {}", self.docs));
+        layout.into()
+    }
+}
+
+/// A part of a page.
+#[derive(Debug, PartialEq, Eq)]
+enum Paragraph<'p> {
+    Heading(&'p str),
+    /// Lines that belong together, as one; what goes on below it is so far in.
+    Text {
+        text: String,
+        hanging: usize,
+    },
+    /// A line of a table or of commands.
+    Verbatim(&'p str),
+    /// An empty line.
+    End,
+}
+
+/// The parts of a page. Its Markdown has headings, paragraphs, lists, tables and commands.
+fn paragraphs(page: &str) -> Vec<Paragraph<'_>> {
+    let mut parts = Vec::new();
+    for line in page.trim_end().lines() {
+        let is_item = line.starts_with("- ")
+            || line
+                .split_once(". ")
+                .is_some_and(|(number, _)| number.parse::<u8>().is_ok());
+        let part = if line.is_empty() {
+            Paragraph::End
+        } else if let Some(heading) = line.strip_prefix('#') {
+            Paragraph::Heading(heading.trim_start_matches('#').trim_start())
+        } else if line.starts_with('|') || line.starts_with("    ") || line.starts_with("```") {
+            Paragraph::Verbatim(line)
+        } else if let (Some(Paragraph::Text { text, .. }), false) = (parts.last_mut(), is_item) {
+            text.push(' ');
+            text.push_str(line.trim_start());
+            continue;
+        } else {
+            Paragraph::Text {
+                text: line.to_owned(),
+                hanging: if is_item { 2 } else { 0 },
+            }
+        };
+        parts.push(part);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_paragraph_are_one_and_what_is_aligned_stays() {
+        let page = "# A: b\n\none\ntwo\n\n- three\n  four\n- five\n\n    kubectl get pods\n| a | b |\n";
+        let text = |text: &str, hanging| Paragraph::Text {
+            text: text.to_owned(),
+            hanging,
+        };
+        assert_eq!(
+            paragraphs(page),
+            [
+                Paragraph::Heading("A: b"),
+                Paragraph::End,
+                text("one two", 0),
+                Paragraph::End,
+                text("- three four", 2),
+                text("- five", 2),
+                Paragraph::End,
+                Paragraph::Verbatim("    kubectl get pods"),
+                Paragraph::Verbatim("| a | b |"),
+            ]
+        );
+    }
+}

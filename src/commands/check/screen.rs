@@ -1,0 +1,168 @@
+//! What a terminal shows of the findings: the verdict, then a block for each code.
+
+use super::{Checked, tone};
+use crate::inspect::findings::{Certainty, Code, Finding, Fix};
+use crate::output::{Layout, Screen, Span, Tone, counted, span};
+use crate::script::Command;
+
+/// Findings of one code that are told one by one.
+const TOLD: usize = 5;
+
+/// How far what belongs to a finding is indented, and how far what belongs to that.
+const INDENT: &str = "    ";
+const HANGING: usize = 6;
+
+/// The report on `screen`.
+pub(super) fn of(report: &Checked, screen: Screen) -> Layout {
+    let mut layout = Layout::new();
+    let list = &report.list;
+    layout.line(2, [head(report, screen)]);
+    for block in list
+        .items
+        .chunk_by(|one, next| one.code == next.code && one.order == next.order)
+    {
+        layout.line(0, []);
+        show(&mut layout, screen, block);
+    }
+    if let Some(first) = list.items.first() {
+        layout.line(0, []);
+        layout.line(
+            2,
+            [span(
+                Tone::Plain,
+                format!("what a code means: {}", about(first.code, "--explain", &[])),
+            )],
+        );
+    }
+    if !list.suppressed.is_empty() {
+        let number = counted(list.suppressed.len(), "finding is", "findings are");
+        layout.line(2, [span(Tone::Plain, format!("{number} suppressed"))]);
+    }
+    layout
+}
+
+/// The verdict, or what was looked for where nothing was found.
+fn head(report: &Checked, screen: Screen) -> Span {
+    let list = &report.list;
+    let worst = list.items.iter().map(|finding| finding.severity).max();
+    let tone = match worst {
+        Some(severity) => tone(severity),
+        None if list.unknown.is_empty() => Tone::Good,
+        None => Tone::Notice,
+    };
+    let text = if worst.is_some() {
+        let possible = list
+            .items
+            .iter()
+            .any(|finding| finding.certainty == Certainty::Possible);
+        let sure = if possible && report.from_file {
+            " (from a file: not confirmed)"
+        } else {
+            ""
+        };
+        format!("{}{sure}", report.verdict)
+    } else {
+        let seen = &list.checked;
+        format!(
+            "{}: {} on {}, {}, {}, {}",
+            report.verdict,
+            counted(seen.codes.len(), "check", "checks"),
+            counted(seen.claims, "claim", "claims"),
+            counted(seen.pods, "pod", "pods"),
+            counted(seen.devices, "device", "devices"),
+            counted(seen.nodes, "node", "nodes"),
+        )
+    };
+    span(tone, format!("{} {text}", screen.sign(tone)))
+}
+
+/// Findings of one code. What all of them have in common is told once.
+fn show(layout: &mut Layout, screen: Screen, block: &[Finding]) {
+    let Some(first) = block.first() else { return };
+    let worst = block.iter().map(|finding| finding.severity).max();
+    let tone = tone(worst.unwrap_or(first.severity));
+    let code: Code = first.code;
+    let step = first
+        .order
+        .map(|step| format!(" (step {step})"))
+        .unwrap_or_default();
+    layout.line(
+        2,
+        [
+            span(tone, format!("{} {code} {}", screen.sign(tone), first.name)),
+            span(Tone::Strong, format!("  {}{step}", code.facts().title)),
+        ],
+    );
+    let told = &block[..block.len().min(TOLD)];
+    let is_shared = block.len() > 1 && block.iter().all(|finding| advice(finding) == advice(first));
+    for finding in told {
+        layout.line(
+            HANGING,
+            [
+                span(Tone::Plain, INDENT),
+                span(Tone::Strong, &finding.object),
+                span(Tone::Plain, format!(" {}", finding.message)),
+            ],
+        );
+        if !is_shared {
+            advise(layout, screen, finding);
+        }
+    }
+    if block.len() > told.len() {
+        let rest = counted(block.len() - told.len(), "more", "more");
+        layout.line(
+            HANGING,
+            [span(
+                Tone::Plain,
+                format!("{INDENT}{rest}: {} lists them", about(code, "--only", WIDE)),
+            )],
+        );
+    }
+    if is_shared {
+        advise(layout, screen, first);
+    }
+}
+
+/// How `-o wide` is asked for.
+const WIDE: &[&str] = &["-o", "wide"];
+
+/// `check` with a flag that takes a code.
+fn about(code: Code, flag: &'static str, more: &[&'static str]) -> String {
+    let command = Command::dra("check")
+        .option(flag, code.facts().code)
+        .args(more)
+        .done();
+    command.map(|script| script.to_string()).unwrap_or_default()
+}
+
+/// All that is said of what to do.
+fn advice(finding: &Finding) -> (Option<&Fix>, Option<&String>) {
+    (finding.fix.as_ref(), finding.fix_note.as_ref())
+}
+
+fn advise(layout: &mut Layout, screen: Screen, finding: &Finding) {
+    const FIX: &str = "fix   ";
+    const BELOW: &str = "      ";
+    let before = INDENT.len() + FIX.len();
+    match &finding.fix {
+        Some(Fix::Command(script)) => match script.within(screen.width().saturating_sub(before)) {
+            Some(lines) => {
+                for (number, line) in lines.iter().enumerate() {
+                    let label = if number == 0 { FIX } else { BELOW };
+                    layout.verbatim(&format!("{INDENT}{label}{line}"));
+                }
+            }
+            None => {
+                let text = format!("a long command: {} shows it", about(finding.code, "--only", WIDE));
+                layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
+            }
+        },
+        Some(Fix::Sentence(text)) => {
+            layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
+        }
+        None => {}
+    }
+    if let Some(note) = &finding.fix_note {
+        layout.line(before, [span(Tone::Plain, format!("{INDENT}{BELOW}{note}"))]);
+    }
+}

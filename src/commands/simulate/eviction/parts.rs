@@ -1,0 +1,81 @@
+//! What the table and the screen of an eviction have in common: when something happens, and where a replacement fits.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+
+use crate::model::{Str, Time};
+use crate::output::{Column, human_duration, list_or_none};
+use crate::simulation::EvictionReport;
+
+/// What happens at one instant.
+pub(super) struct Step {
+    at: Time,
+    deleted: usize,
+    gone: usize,
+    released: usize,
+    /// How many pods are still to be deleted, as a number and as a bar.
+    left: String,
+}
+
+pub(super) const STEPS: &[Column<Step, Time>] = &[
+    Column::inner("AFTER", |step, cell| cell.text(after(*cell.context, step.at))),
+    Column::inner("DELETED", |step, cell| cell.text(step.deleted)),
+    Column::inner("GONE", |step, cell| cell.text(step.gone)),
+    Column::inner("RELEASED", |step, cell| cell.text(step.released)),
+    Column::inner("LEFT", |step, cell| cell.text(&step.left)),
+];
+
+/// How many nodes a cell names.
+const NODES: usize = 3;
+
+/// Longest bar of the graph.
+const BAR: usize = 40;
+
+/// One line for each instant, with a bar of the pods that are still to be deleted then.
+pub(super) fn steps(report: &EvictionReport) -> impl Iterator<Item = Step> {
+    let mut steps: BTreeMap<Time, Step> = BTreeMap::new();
+    let mut total = 0;
+    for event in &report.events {
+        let count: fn(&mut Step) -> &mut usize = match event.type_ {
+            "PodDeleted" => |step| &mut step.deleted,
+            "PodGone" => |step| &mut step.gone,
+            "ClaimReleased" => |step| &mut step.released,
+            _ => continue,
+        };
+        let step = steps.entry(event.at).or_insert(Step {
+            at: event.at,
+            deleted: 0,
+            gone: 0,
+            released: 0,
+            left: String::new(),
+        });
+        *count(step) += 1;
+        total += usize::from(event.type_ == "PodDeleted");
+    }
+    let mut left = total;
+    steps.into_values().map(move |step| {
+        left -= step.deleted;
+        // The graph falls as pods go.
+        let bar = "#".repeat((left * BAR.min(total)).div_ceil(total.max(1)));
+        let left = format!("{left} {bar}").trim_end().to_owned();
+        Step { left, ..step }
+    })
+}
+
+/// How long after the start: `0s`, `20s`, `60m`; a condition from before has no distance.
+pub(super) fn after(start: Time, at: Time) -> String {
+    if at < start {
+        return "before".to_owned();
+    }
+    human_duration(SignedDuration::try_from(at.since(start)).unwrap_or(SignedDuration::MAX))
+}
+
+/// Where a replacement fits, in words.
+pub(super) fn fitting_nodes(nodes: &[Str]) -> String {
+    if nodes.len() > NODES {
+        format!("fits on {} nodes", nodes.len())
+    } else {
+        format!("fits on {}", list_or_none(nodes))
+    }
+}

@@ -1,0 +1,301 @@
+//! What a terminal shows of an eviction: how many pods end and what becomes of them, then each pod.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::parts::{STEPS, after, fitting_nodes, steps};
+use crate::model::{Str, Time};
+use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span};
+use crate::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, Replacing};
+
+/// Pods that are told one by one.
+const TOLD: usize = 20;
+
+/// Columns of the picture of how long a pod goes on.
+const BAR: usize = 10;
+
+/// What becomes of the work of a pod that has to go.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    /// Another pod takes its place, and fits.
+    Restarts,
+    /// Another pod takes its place, and waits.
+    Waits,
+    Unknown,
+    /// It had ended already.
+    Done,
+    /// No other pod takes its place.
+    Lost,
+}
+
+impl Fate {
+    fn of(pod: &PodItem) -> Self {
+        match &pod.replacement {
+            Some(replacement) => match replacement.fits {
+                Fit::Fits => Self::Restarts,
+                Fit::DoesNotFit => Self::Waits,
+                Fit::Unknown => Self::Unknown,
+            },
+            None => match pod.replacing {
+                Some(Replacing::AtOnce | Replacing::OnceGone | Replacing::Unknown) => Self::Unknown,
+                Some(Replacing::Ended) => Self::Done,
+                Some(Replacing::Never) | None => Self::Lost,
+            },
+        }
+    }
+}
+
+/// A pod that has to go, in what it shares with the others.
+struct Going<'r> {
+    pod: &'r PodItem,
+    screen: Screen,
+    start: Time,
+    /// When the last one is gone.
+    end: Time,
+    budgets: Vec<&'r BudgetItem>,
+}
+
+impl<'r> Going<'r> {
+    const COLUMNS: &'r [Column<Self>] = &[
+        Column::inner("POD", |going, cell| {
+            cell.text(format_args!("{}/{}", going.pod.namespace, going.pod.name));
+        }),
+        Column::inner("ENDS", |going, cell| {
+            if let Some(at) = going.pod.at {
+                cell.text(after(going.start, at));
+            }
+        }),
+        Column::inner("GONE", |going, cell| {
+            if let Some(at) = going.pod.gone_at.or(going.pod.at) {
+                cell.text(after(going.start, at));
+            }
+        }),
+        Column::inner("", |going, cell| {
+            let gone = going.pod.gone_at.or(going.pod.at).unwrap_or(going.start);
+            let seconds = |at: Time| {
+                at.unix_seconds()
+                    .saturating_sub(going.start.unix_seconds())
+                    .max(0) as u64
+            };
+            let bar = going.screen.bar(seconds(gone), seconds(going.end), BAR);
+            cell.text(bar);
+        }),
+        Column::inner("THEN", |going, cell| {
+            let fate = Fate::of(going.pod);
+            let tone = match fate {
+                Fate::Restarts | Fate::Done => Tone::Good,
+                Fate::Waits | Fate::Unknown => Tone::Notice,
+                Fate::Lost => Tone::Bad,
+            };
+            let budgets = going.budgets.iter();
+            let broken = budgets.map(|budget| format!("; breaks PDB {}", budget.name));
+            let broken: String = broken.collect();
+            cell.toned(tone, format_args!("{}{broken}", then(going.pod, fate)));
+        }),
+    ];
+}
+
+/// What follows for the pod.
+fn then(pod: &PodItem, fate: Fate) -> String {
+    let owner = pod.owner.as_ref().map(named).unwrap_or_default();
+    match fate {
+        Fate::Restarts => {
+            let nodes = pod
+                .replacement
+                .as_ref()
+                .map(|replacement| fitting_nodes(&replacement.nodes));
+            format!("{owner}: {}", nodes.unwrap_or_default())
+        }
+        Fate::Waits => format!("{owner}: waits, fits nowhere"),
+        Fate::Unknown => format!("{owner}: not known whether it fits"),
+        Fate::Done => "had ended already".to_owned(),
+        Fate::Lost if pod.owner.is_none() => "lost: no controller".to_owned(),
+        Fate::Lost => format!("lost: {owner} makes no other"),
+    }
+}
+
+fn named(owner: &OwnerItem) -> String {
+    format!("{}/{}", owner.kind.to_lowercase(), owner.name)
+}
+
+/// The report on `screen`.
+pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
+    let mut layout = Layout::new();
+    let of = |verdict| report.pods.iter().filter(move |pod| pod.verdict == verdict);
+    let evicted: Vec<&PodItem> = of(PodVerdict::Evicted).collect();
+    let tolerating = of(PodVerdict::Tolerates).count();
+    let gone = evicted.iter().filter_map(|pod| pod.gone_at.or(pod.at)).max();
+    let end = gone.unwrap_or(report.start);
+    layout.line(2, [head(report, &evicted, screen, end)]);
+    let reasons: BTreeSet<String> = evicted
+        .iter()
+        .flat_map(|pod| &pod.reasons)
+        .map(ToString::to_string)
+        .collect();
+    if !reasons.is_empty() {
+        let reasons: Vec<String> = reasons.into_iter().collect();
+        layout.line(2, [span(Tone::Plain, format!("because of {}", some(&reasons)))]);
+    }
+    let mut budgets: BTreeMap<(&Str, &Str), Vec<&BudgetItem>> = BTreeMap::new();
+    for budget in report.disruption_budgets.iter().filter(|budget| budget.violated) {
+        for pod in &budget.pods {
+            budgets.entry((&budget.namespace, pod)).or_default().push(budget);
+        }
+    }
+    if !evicted.is_empty() {
+        let going = evicted.iter().take(TOLD).map(|pod| Going {
+            pod,
+            screen,
+            start: report.start,
+            end,
+            budgets: budgets
+                .get(&(&pod.namespace, &pod.name))
+                .cloned()
+                .unwrap_or_default(),
+        });
+        layout
+            .line(0, [])
+            .table(Table::new(Going::COLUMNS, Detail::Normal, going));
+    }
+    if evicted.len() > TOLD {
+        let rest = counted(evicted.len() - TOLD, "more pod", "more pods");
+        layout.line(2, [span(Tone::Plain, format!("and {rest}: -o wide lists them"))]);
+        layout
+            .line(0, [])
+            .table(Table::with(STEPS, Detail::Normal, &report.start, steps(report)));
+    }
+    layout.line(0, []);
+    let mut say = |text: String| {
+        layout.line(2, [span(Tone::Plain, text)]);
+    };
+    if !report.claims.is_empty() {
+        let devices = report.claims.iter().map(|claim| claim.devices.len()).sum();
+        say(format!(
+            "{} {}",
+            counted(report.claims.len(), "claim releases", "claims release"),
+            counted(devices, "device", "devices")
+        ));
+    }
+    if tolerating > 0 {
+        let pods = counted(tolerating, "pod tolerates", "pods tolerate");
+        say(format!("{pods} the taints for good, and stays"));
+    }
+    for pod in &report.missed {
+        say(format!(
+            "the controller misses pod/{}/{}: {}",
+            pod.namespace, pod.name, pod.why
+        ));
+    }
+    for text in drain(&evicted, report) {
+        say(text);
+    }
+    if !evicted.is_empty() {
+        say("the conditions of rules, and every event: -o wide".to_owned());
+    }
+    layout
+}
+
+/// How many pods end, and what becomes of their work.
+fn head(report: &EvictionReport, evicted: &[&PodItem], screen: Screen, end: Time) -> crate::output::Span {
+    if evicted.is_empty() {
+        let tone = if report.gave_up { Tone::Notice } else { Tone::Good };
+        let text = if report.gave_up {
+            "the simulation gave up; no pod had ended until then"
+        } else {
+            "no pod ends"
+        };
+        return span(tone, format!("{} {text}", screen.sign(tone)));
+    }
+    let mut fates: BTreeMap<Fate, usize> = BTreeMap::new();
+    for pod in evicted {
+        *fates.entry(Fate::of(pod)).or_default() += 1;
+    }
+    let fates: Vec<String> = fates
+        .into_iter()
+        .map(|(fate, count)| match fate {
+            Fate::Restarts => format!("{count} can restart"),
+            Fate::Waits => format!("{count} would wait for devices"),
+            Fate::Unknown => format!("{count} may restart, which is not known"),
+            Fate::Done => format!("{count} had ended already"),
+            Fate::Lost => format!("{count} {} lost", if count == 1 { "is" } else { "are" }),
+        })
+        .collect();
+    let tone = Tone::Bad;
+    let within = after(report.start, end);
+    let pods = counted(evicted.len(), "pod ends", "pods end");
+    let more = if report.gave_up {
+        ", and more: the simulation gave up"
+    } else {
+        ""
+    };
+    span(
+        tone,
+        format!(
+            "{} {pods} within {within}: {}{more}",
+            screen.sign(tone),
+            fates.join(", ")
+        ),
+    )
+}
+
+/// How `kubectl drain` would go about the same pods.
+fn drain(evicted: &[&PodItem], report: &EvictionReport) -> Vec<String> {
+    let mut texts = Vec::new();
+    let broken: Vec<&BudgetItem> = report
+        .disruption_budgets
+        .iter()
+        .filter(|budget| budget.violated)
+        .collect();
+    if !broken.is_empty() {
+        let budgets: Vec<String> = broken
+            .iter()
+            .map(|budget| {
+                format!(
+                    "{}/{} allows {} and loses {}",
+                    budget.namespace,
+                    budget.name,
+                    budget.disruptions_allowed,
+                    budget.pods.len()
+                )
+            })
+            .collect();
+        texts.push(format!(
+            "Device taints ignore PodDisruptionBudgets: {}. `kubectl drain` would wait there.",
+            some(&budgets)
+        ));
+    }
+    let named = |pods: &mut dyn Iterator<Item = &&PodItem>| -> Vec<String> {
+        pods.map(|pod| format!("{}/{}", pod.namespace, pod.name))
+            .collect()
+    };
+    let bare = named(&mut evicted.iter().filter(|pod| pod.owner.is_none()));
+    if !bare.is_empty() {
+        texts.push(format!(
+            "`kubectl drain` would refuse pods without a controller, unless --force is given: {}",
+            some(&bare)
+        ));
+    }
+    let is_daemon = |pod: &&&PodItem| pod.owner.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
+    let daemons = named(&mut evicted.iter().filter(is_daemon));
+    if !daemons.is_empty() {
+        texts.push(format!(
+            "`kubectl drain --ignore-daemonsets` would leave pods of DaemonSets alone: {}",
+            some(&daemons)
+        ));
+    }
+    texts
+}
+
+/// The first of `names`, and how many there are besides.
+fn some(names: &[String]) -> String {
+    const NAMED: usize = 3;
+    let first = names
+        .iter()
+        .take(NAMED)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => first,
+        rest => format!("{first} and {rest} more"),
+    }
+}

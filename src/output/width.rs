@@ -1,0 +1,8 @@
+//! How wide a text is on a screen.
+
+use unicode_width::UnicodeWidthStr;
+
+/// The columns that `text` takes on a screen.
+pub(super) fn width_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
