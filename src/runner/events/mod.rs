@@ -127,10 +127,25 @@ impl Recorder {
     }
 }
 
+/// Names for events. No two are the same, also at one instant: the API server would refuse the second event.
+#[derive(Debug, Default)]
+struct Names {
+    last: i128,
+}
+
+impl Names {
+    /// A name for an event about an object called `about`, as client-go has them.
+    fn name(&mut self, about: &str, now: Time) -> String {
+        self.last = now.unix_nanoseconds().max(self.last + 1);
+        format!("{about}.{:x}", self.last)
+    }
+}
+
 async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     let mut correlator = Correlator::default();
+    let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
-        let name = format!("{}.{:x}", event.about.key.name, now.unix_nanoseconds());
+        let name = names.name(&event.about.key.name, now);
         let Some(telling) = correlator.tell(&event, &name, now) else {
             continue;
         };
@@ -184,4 +199,24 @@ fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
         "firstTimestamp": first, "lastTimestamp": last,
         "source": {"component": event.component},
         "reportingComponent": event.component, "reportingInstance": ""})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_events_at_one_instant_have_two_names() {
+        let mut names = Names::default();
+        let now: Time = "2026-11-23T10:00:00Z".parse().unwrap();
+        let first = names.name("p", now);
+        assert_eq!(first, format!("p.{:x}", now.unix_nanoseconds()));
+        let second = names.name("p", now);
+        assert_ne!(first, second);
+        let later = now.after(Duration::from_secs(1));
+        assert_eq!(
+            names.name("p", later),
+            format!("p.{:x}", later.unix_nanoseconds())
+        );
+    }
 }
