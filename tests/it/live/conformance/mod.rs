@@ -3,6 +3,8 @@
 //! The rows are those of `tests/data/claim-controller-cases.json` and `taint-controller-cases.json`, which the tests in memory read too.
 
 mod claims;
+mod history;
+mod taints;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,6 +16,9 @@ use crate::support::cluster::faulty::Faulty;
 use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::{Process, Run};
 use crate::support::wait::wait_for;
+
+/// All gates of the two controllers.
+const GATES: &str = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
 
 /// An API server, and nobody who works on it.
 fn nobody_works() -> Cluster {

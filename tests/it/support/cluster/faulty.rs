@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -39,8 +40,32 @@ pub(crate) enum Fault {
     Replaced(&'static str, &'static str),
     /// The server does as it was asked, but this is what is answered: an error of that code, or nothing for code 0.
     After(u16),
+    /// The real answer as it comes, but nothing of it while the gate is closed.
+    Held(Gate),
     /// The server does as it was asked, but its answer goes on only once this has returned, which is told the status.
     Late(Arc<dyn Fn(u16) + Send + Sync>),
+}
+
+/// Lets a watch through, or holds back what it says. It is open at first.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<AtomicBool>);
+
+impl Gate {
+    /// From now on, nothing that the API server says comes through.
+    pub(crate) fn close(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// All that was held back comes, and what follows.
+    pub(crate) fn open(&self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+
+    async fn passed(&self) {
+        while self.0.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 /// Says what happens to the request for a path with its query, which was asked for so often before. Before the path of a request that
@@ -159,9 +184,12 @@ impl Connections {
                         "message": "etcdserver: request timed out", "code": code});
                     answer(&mut stream, code, "", status.to_string().as_bytes())?;
                 }
-                Fault::Passing(limit) => return self.pass(path, &headers, &mut stream, Some(limit)),
+                Fault::Passing(limit) => {
+                    return self.pass(path, &headers, &mut stream, Some(limit), &Gate::default());
+                }
+                Fault::Held(gate) => return self.pass(path, &headers, &mut stream, None, &gate),
                 Fault::None if path.contains("watch=true") => {
-                    return self.pass(path, &headers, &mut stream, None);
+                    return self.pass(path, &headers, &mut stream, None, &Gate::default());
                 }
                 Fault::None => {
                     let (status, body) = forward()?;
@@ -218,6 +246,7 @@ impl Connections {
         headers: &[(String, String)],
         stream: &mut TcpStream,
         limit: Option<Duration>,
+        gate: &Gate,
     ) -> Option<()> {
         let mut request = Request::builder().uri(path);
         for (name, value) in headers {
@@ -236,6 +265,7 @@ impl Connections {
             let mut body = response.into_body();
             while let Some(Ok(frame)) = body.frame().await {
                 let Ok(piece) = frame.into_data() else { continue };
+                gate.passed().await;
                 stream
                     .write_all(format!("{:x}\r\n", piece.len()).as_bytes())
                     .ok()?;
