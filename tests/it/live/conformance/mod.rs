@@ -3,8 +3,12 @@
 //! The rows are those of `tests/data/claim-controller-cases.json` and `taint-controller-cases.json`, which the tests in memory read too.
 
 mod claims;
+mod events;
+mod evictions;
 mod history;
+mod scene;
 mod taints;
+mod unseen;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

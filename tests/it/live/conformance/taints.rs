@@ -252,6 +252,11 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Lets the first so many seconds of the case pass.
+    pub(super) fn pass(&mut self, second: i64) {
+        self.move_to(now() - seconds(second * SCALE));
+    }
+
     /// What was told of a pod, which may be in another namespace of the case.
     pub(super) fn told(&self, pod: &str) -> Vec<Value> {
         let (namespace, name) = pod.split_once('/').expect("a namespace");

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::User;
 use super::api::runtime;
+use crate::support::wait::wait_for;
 
 /// What happens to a request.
 #[derive(Clone)]
@@ -48,21 +49,39 @@ pub(crate) enum Fault {
 
 /// Lets a watch through, or holds back what it says. It is open at first.
 #[derive(Clone, Default)]
-pub(crate) struct Gate(Arc<AtomicBool>);
+pub(crate) struct Gate {
+    closed: Arc<AtomicBool>,
+    /// How many pieces came through.
+    passed: Arc<AtomicUsize>,
+}
 
 impl Gate {
     /// From now on, nothing that the API server says comes through.
     pub(crate) fn close(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.closed.store(true, Ordering::SeqCst);
     }
 
     /// All that was held back comes, and what follows.
     pub(crate) fn open(&self) {
-        self.0.store(false, Ordering::SeqCst);
+        self.closed.store(false, Ordering::SeqCst);
     }
 
-    async fn passed(&self) {
-        while self.0.load(Ordering::SeqCst) {
+    /// The same, and waits until something came, which has to be there.
+    pub(crate) fn open_and_pass(&self) {
+        let before = self.passed.load(Ordering::SeqCst);
+        self.open();
+        wait_for("something comes through", || {
+            (self.passed.load(Ordering::SeqCst) > before).then_some(())
+        });
+    }
+
+    /// Waits until it is open, for as long as that takes.
+    pub(crate) fn wait(&self) {
+        runtime().block_on(self.opened());
+    }
+
+    async fn opened(&self) {
+        while self.closed.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -265,12 +284,13 @@ impl Connections {
             let mut body = response.into_body();
             while let Some(Ok(frame)) = body.frame().await {
                 let Ok(piece) = frame.into_data() else { continue };
-                gate.passed().await;
+                gate.opened().await;
                 stream
                     .write_all(format!("{:x}\r\n", piece.len()).as_bytes())
                     .ok()?;
                 stream.write_all(&piece).ok()?;
                 stream.write_all(b"\r\n").ok()?;
+                gate.passed.fetch_add(1, Ordering::SeqCst);
             }
             stream.write_all(b"0\r\n\r\n").ok()
         };
