@@ -105,6 +105,7 @@ impl<'a> Scene<'a> {
                 let phase = phase.into_iter().find(|(word, _)| has(word));
                 let mut status = phase.map_or(json!({}), |(_, phase)| json!({"phase": phase}));
                 if has("extended") {
+                    pod = pod.requesting("example.com/gpu", 1);
                     status["extendedResourceClaimStatus"] = json!({"resourceClaimName": "x",
                         "requestMappings": [{"containerName": "main", "resourceName": "example.com/gpu", "requestName": "gpu"}]});
                 }
