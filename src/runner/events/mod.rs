@@ -20,6 +20,9 @@ const WAITING: usize = 1000;
 const TRIES: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(10);
 
+/// What the claim controller calls itself in events, which is not its name.
+const CLAIMS: &str = "resource_claim";
+
 /// Something to be told of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -32,6 +35,15 @@ pub(super) struct Event {
     type_: &'static str,
     reason: &'static str,
     message: String,
+}
+
+impl Event {
+    fn controller(&self) -> ControllerName {
+        match self.component {
+            CLAIMS => ControllerName::ResourceClaim,
+            _ => ControllerName::DeviceTaintEviction,
+        }
+    }
 }
 
 /// Takes events and tells them in the background.
@@ -59,7 +71,7 @@ impl Recorder {
     /// A claim could not be made.
     pub(super) fn warn(&self, warning: &Warning, now: Time) {
         let event = Event {
-            component: "resource_claim",
+            component: CLAIMS,
             version: self.writer.api_version(warning.about.kind),
             about: warning.about.clone(),
             type_: "Warning",
@@ -145,6 +157,13 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     let mut correlator = Correlator::default();
     let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
+        tracing::debug!(
+            controller = event.controller().as_str(),
+            object = %format_args!("{}/{}", event.about.kind.name(), event.about.key),
+            reason = event.reason,
+            "{}",
+            event.message
+        );
         let name = names.name(&event.about.key.name, now);
         let Some(telling) = correlator.tell(&event, &name, now) else {
             continue;

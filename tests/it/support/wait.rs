@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// How long a condition may take before the test fails. Far more than anything takes on an idle machine:
 /// a busy one shall not decide a test.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(40);

@@ -3,6 +3,7 @@
 //! The rows are those of `tests/data/claim-controller-cases.json` and `taint-controller-cases.json`, which the tests in memory read too.
 
 mod claims;
+mod commits;
 mod events;
 mod evictions;
 mod history;
@@ -50,6 +51,11 @@ struct Working {
 impl Working {
     /// Starts them with these gates of `kube-controller-manager`, by way of a proxy if there is one.
     fn start(user: &User, by: Option<&Faulty>, gates: &str, more: &[&str]) -> Self {
+        Self::start_when(user, by, gates, more, "-controller for ")
+    }
+
+    /// The same, once the log says `told`.
+    fn start_when(user: &User, by: Option<&Faulty>, gates: &str, more: &[&str], told: &str) -> Self {
         let args = [
             "run",
             "--take-over",
@@ -67,7 +73,7 @@ impl Working {
         let process = invocation.start();
         let address = wait_for("it listens and works", || {
             let stderr = process.stderr();
-            if !stderr.contains("-controller for ") {
+            if !stderr.contains(told) {
                 return None;
             }
             let after = stderr.split("metrics and probes are at ").nth(1)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::User;
 use super::api::runtime;
@@ -95,6 +95,7 @@ type Script = dyn Fn(&str, usize) -> Fault + Send + Sync;
 pub(crate) struct Faulty {
     address: String,
     log: Arc<Mutex<Vec<String>>>,
+    sent: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
 }
 
 impl Faulty {
@@ -110,6 +111,15 @@ impl Faulty {
     pub(crate) fn asked(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// What was sent with requests whose method and path begin so.
+    pub(crate) fn sent(&self, start: &str) -> Vec<Value> {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let bodies = sent.iter().filter(|(path, _)| path.starts_with(start));
+        bodies
+            .map(|(_, body)| serde_json::from_slice(body).expect("JSON"))
+            .collect()
+    }
 }
 
 impl User {
@@ -120,11 +130,13 @@ impl User {
         let faulty = Faulty {
             address,
             log: Arc::default(),
+            sent: Arc::default(),
         };
         let connections = Connections {
             client: self.client(),
             script: Arc::new(script),
             log: Arc::clone(&faulty.log),
+            sent: Arc::clone(&faulty.sent),
         };
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -141,6 +153,7 @@ struct Connections {
     client: kube::Client,
     script: Arc<Script>,
     log: Arc<Mutex<Vec<String>>>,
+    sent: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
 }
 
 impl Connections {
@@ -180,6 +193,10 @@ impl Connections {
             } else {
                 format!("{method} {path}")
             };
+            if !body.is_empty() {
+                let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+                sent.push((asked.clone(), body.clone()));
+            }
             let forward = || self.forward(method, path, &headers, &body);
             match (self.script)(&asked, self.count(&asked)) {
                 Fault::Silence => {
