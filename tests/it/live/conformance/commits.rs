@@ -1,5 +1,8 @@
 //! What commits to the two controllers ask for, where no case of their tests does.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -30,9 +33,19 @@ fn it_ends_when_it_is_told_to() {
     cluster.create(&namespace("leases"));
     cluster.create_all(&[gpu_class(), template("t", claim_spec([gpu()]))]);
     let start = || {
-        let args = ["run", "--take-over", "--assume-builtin-disabled", "--feature-gates", GATES, "--lease", "leases/run"];
+        let args = [
+            "run",
+            "--take-over",
+            "--assume-builtin-disabled",
+            "--feature-gates",
+            GATES,
+            "--lease",
+            "leases/run",
+        ];
         let process = user.kubectl_dra(args).start();
-        wait_for("it works", || process.stderr().contains("-controller for ").then_some(()));
+        wait_for("it works", || {
+            process.stderr().contains("-controller for ").then_some(())
+        });
         process
     };
     let process = start();
@@ -66,7 +79,10 @@ fn a_claim_has_what_its_template_says() {
     scene.create_all(&["template".to_owned(), "pod entry".to_owned()]);
     let by = user.faulty(|path, _| {
         if path.contains("/resourceclaimtemplates") && !path.contains("watch=true") {
-            Fault::Replaced(r#"{"devices":{"#, r#"{"ofTomorrow":{"some":["thing"]},"devices":{"#)
+            Fault::Replaced(
+                r#"{"devices":{"#,
+                r#"{"ofTomorrow":{"some":["thing"]},"devices":{"#,
+            )
         } else {
             Fault::None
         }
@@ -76,7 +92,12 @@ fn a_claim_has_what_its_template_says() {
     working.end();
     let sent = by.sent("POST /apis/resource.k8s.io/v1/namespaces/spec/resourceclaims");
     assert_eq!(sent.len(), 1);
-    assert_eq!(sent[0]["spec"]["ofTomorrow"], json!({"some": ["thing"]}), "{:#}", sent[0]);
+    assert_eq!(
+        sent[0]["spec"]["ofTomorrow"],
+        json!({"some": ["thing"]}),
+        "{:#}",
+        sent[0]
+    );
 }
 
 /// Nobody is allocated to, an allocation without consumers stays, and what a pod does not need is not made.
@@ -85,17 +106,29 @@ fn what_is_left_alone() {
     let cluster = nobody_works();
     let user = worker(&cluster);
     let mut unallocated = Scene::new(&cluster, "unallocated");
-    unallocated.create_all(&["pod entry node status=c".to_owned(), "template".to_owned(), "claim c for=pod made".to_owned()]);
+    unallocated.create_all(&[
+        "pod entry node status=c".to_owned(),
+        "template".to_owned(),
+        "claim c for=pod made".to_owned(),
+    ]);
     let mut emptied = Scene::new(&cluster, "emptied");
-    emptied.create_all(&["pod name=o".to_owned(), "claim c allocated reserved=o protected".to_owned()]);
+    emptied.create_all(&[
+        "pod name=o".to_owned(),
+        "claim c allocated reserved=o protected".to_owned(),
+    ]);
     let mut unneeded = Scene::new(&cluster, "unneeded");
     unneeded.create_all(&["pod entry second".to_owned(), "template".to_owned()]);
-    cluster.patch_status("pod/unneeded/p", &json!({"status": {"resourceClaimStatuses": [{"name": "acme"}]}}));
+    cluster.patch_status(
+        "pod/unneeded/p",
+        &json!({"status": {"resourceClaimStatuses": [{"name": "acme"}]}}),
+    );
 
     let working = Working::start(&user, None, GATES, &CLAIMING);
     wait_for("the other entry has its claim", || {
         let claims = cluster.list("claim/unneeded");
-        let entry = |claim: &Value| claim["metadata"]["annotations"]["resource.kubernetes.io/pod-claim-name"] == "second";
+        let entry = |claim: &Value| {
+            claim["metadata"]["annotations"]["resource.kubernetes.io/pod-claim-name"] == "second"
+        };
         (claims.len() == 1 && entry(&claims[0])).then_some(())
     });
     cluster.patch_status("claim/emptied/c", &json!({"status": {"reservedFor": null}}));
@@ -150,12 +183,22 @@ fn what_the_log_says() {
             .collect();
         let says = |message: &str, controller: &str, object: &str| {
             log.iter().any(|line| {
-                text(line, "/message").contains(message) && line["controller"] == controller && line["object"] == object
+                text(line, "/message").contains(message)
+                    && line["controller"] == controller
+                    && line["object"] == object
             })
         };
         let missing = "resourceclaimtemplate.resource.k8s.io \"t\" not found";
-        assert_eq!(says(missing, "resourceclaim-controller", "Pod/waiting/p"), is_told, "{log:#?}");
-        let marking = says("Marking for deletion", "device-taint-eviction-controller", "Pod/evicted/p");
+        assert_eq!(
+            says(missing, "resourceclaim-controller", "Pod/waiting/p"),
+            is_told,
+            "{log:#?}"
+        );
+        let marking = says(
+            "Marking for deletion",
+            "device-taint-eviction-controller",
+            "Pod/evicted/p",
+        );
         assert_eq!(marking, is_told, "{log:#?}");
         for line in log.iter().filter(|line| !line["object"].is_null()) {
             let controller = text(line, "/controller");
@@ -170,9 +213,6 @@ fn what_the_log_says() {
 /// Watches end for so long that only a new list shows which pods are gone.
 #[test]
 fn what_went_while_nobody_looked_on_is_noticed() {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     let cluster = nobody_works();
     let user = worker(&cluster);
     let mut scene = Scene::new(&cluster, "gone");
@@ -206,7 +246,9 @@ fn what_went_while_nobody_looked_on_is_noticed() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     scene.remove("pod entry");
     is_away.store(false, Ordering::SeqCst);
-    wait_for("its reservation goes", || (scene.claims() == ["claim c for=pod"]).then_some(()));
+    wait_for("its reservation goes", || {
+        (scene.claims() == ["claim c for=pod"]).then_some(())
+    });
     assert!(!expired.load(Ordering::SeqCst));
     working.end();
 }
@@ -238,7 +280,9 @@ fn pods_without_claims_are_not_remembered() {
     serve_a_marker(&cluster, "marker", false);
     let entry = json!({"resource": "pods", "name": "consumer", "uid": consumer["metadata"]["uid"]});
     cluster.patch_status("claim/plain/c", &json!({"status": {"reservedFor": [entry]}}));
-    wait_for("its reservation goes", || (scene.claims() == ["claim c"]).then_some(()));
+    wait_for("its reservation goes", || {
+        (scene.claims() == ["claim c"]).then_some(())
+    });
     working.end();
     let mut gets = asked_in(&cluster, "plain");
     gets.retain(|request| request.starts_with("get "));
@@ -263,7 +307,10 @@ fn every_pod_has_a_claim_of_its_own() {
             let made = wait_for_claim(&cluster, &format!("pod/default/{name}"));
             let claim = cluster.get(&format!("claim/default/{made}"));
             assert_eq!(claim["metadata"]["ownerReferences"][0]["name"], name.as_str());
-            assert_eq!(claim["metadata"]["annotations"]["resource.kubernetes.io/pod-claim-name"], entry);
+            assert_eq!(
+                claim["metadata"]["annotations"]["resource.kubernetes.io/pod-claim-name"],
+                entry
+            );
             assert!(made.starts_with(&format!("n{number}-a-b-c-")), "{made}");
             names.insert(made);
         }
@@ -282,17 +329,26 @@ fn nothing_is_lost_between_list_and_watch() {
     cluster.create_all(&[gpu_class(), template("t", claim_spec([gpu()]))]);
     let mut made = 0;
     for _ in 0..STARTS {
-        let working = std::thread::scope(|scope| {
-            let starting = scope.spawn(|| Working::start(&user, None, GATES, &CLAIMING));
-            while !starting.is_finished() {
-                cluster.create(&pod(&format!("p{made}")).template_claim("gpu", "t"));
-                made += 1;
-            }
-            starting.join().expect("it starts")
+        let is_starting = AtomicBool::new(true);
+        let (working, count) = std::thread::scope(|scope| {
+            let making = scope.spawn(|| {
+                let mut count = 0;
+                while is_starting.load(Ordering::SeqCst) {
+                    cluster.create(&pod(&format!("p{}", made + count)).template_claim("gpu", "t"));
+                    count += 1;
+                }
+                count
+            });
+            let working = Working::start(&user, None, GATES, &CLAIMING);
+            is_starting.store(false, Ordering::SeqCst);
+            (working, making.join().expect("it makes pods"))
         });
+        made += count;
         wait_for("every pod has its claim", || {
             let pods = cluster.list("pod");
-            let mut names = pods.iter().map(|pod| text(pod, "/status/resourceClaimStatuses/0/resourceClaimName"));
+            let mut names = pods
+                .iter()
+                .map(|pod| text(pod, "/status/resourceClaimStatuses/0/resourceClaimName"));
             names.all(|name| !name.is_empty()).then_some(())
         });
         working.end();
@@ -313,7 +369,12 @@ fn an_older_api_server_is_spoken_to_in_its_versions() {
     let gates = "GenericWorkload=false,DRAWorkloadResourceClaims=false,DRADeviceTaintRules=true";
     cluster.create_all(&[gpu_class(), template("t", claim_spec([gpu()]))]);
     let working = Working::start(&user, None, gates, &[]);
-    let created = cluster.create(&pod("p").template_claim("gpu", "t").on_node("worker").with(json!({"spec": {"terminationGracePeriodSeconds": 0}})));
+    let created = cluster.create(
+        &pod("p")
+            .template_claim("gpu", "t")
+            .on_node("worker")
+            .with(json!({"spec": {"terminationGracePeriodSeconds": 0}})),
+    );
     let made = wait_for_claim(&cluster, "pod/default/p");
     let uid = &created["metadata"]["uid"];
     cluster.patch_status(
@@ -322,26 +383,39 @@ fn an_older_api_server_is_spoken_to_in_its_versions() {
             {"driver": "d.example.com", "pool": "worker", "device": "instance", "request": "gpu"}]}},
             "reservedFor": [{"resource": "pods", "name": "p", "uid": uid}]}}),
     );
-    let mut rule = taint_rule("evict", json!({"driver": "d.example.com"}), taint("example.com/broken", "", "NoExecute"));
+    let mut rule = taint_rule(
+        "evict",
+        json!({"driver": "d.example.com"}),
+        taint("example.com/broken", "", "NoExecute"),
+    );
     rule["apiVersion"] = json!("resource.k8s.io/v1beta2");
     let path = "/apis/resource.k8s.io/v1beta2/devicetaintrules";
     let answer = cluster.request(&http::Method::POST, path, &rule);
     assert!(answer.is_success(), "{answer:?}");
     cluster.wait_gone("pod/default/p");
     wait_for("the rule has its condition", || {
-        let rule = cluster.request(&http::Method::GET, &format!("{path}/evict"), &Value::Null).body;
+        let rule = cluster
+            .request(&http::Method::GET, &format!("{path}/evict"), &Value::Null)
+            .body;
         let condition = &rule["status"]["conditions"][0];
         (condition["reason"] == "Completed").then_some(())
     });
     working.end();
     drop(cluster);
 
-    let cluster = Cluster::start(&options.runtime_config("resource.k8s.io/v1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1beta1=false"));
+    let cluster = Cluster::start(&options.runtime_config(
+        "resource.k8s.io/v1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1beta1=false",
+    ));
     let user = worker(&cluster);
     let run = user
         .kubectl_dra(["run", "--take-over", "--assume-builtin-disabled", "--no-lease"])
         .run()
         .exits(3);
     assert!(run.stderr.contains("resource.k8s.io"), "{}", run.stderr);
-    assert!(cluster.requests_of("worker").iter().all(|request| !super::super::take_over::is_write(request)));
+    assert!(
+        cluster
+            .requests_of("worker")
+            .iter()
+            .all(|request| !super::super::take_over::is_write(request))
+    );
 }

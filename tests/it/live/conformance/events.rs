@@ -59,7 +59,10 @@ fn counted<'a>(claims: impl Iterator<Item = &'a String>) -> Vec<String> {
         let line = format!("{GAUGE}allocated=\"{allocated}\",admin_access=\"{admin}\",source=\"{source}\"}}");
         *counts.entry(line).or_default() += 1;
     }
-    counts.into_iter().map(|(line, count)| format!("{line} {count}")).collect()
+    counts
+        .into_iter()
+        .map(|(line, count)| format!("{line} {count}"))
+        .collect()
 }
 
 fn wait_for_gauge(working: &Working, claims: &BTreeMap<String, String>, name: &str) {
@@ -86,7 +89,11 @@ fn event_handlers() {
     let mut seen = 0;
     // Generated claims that somebody else made would end the claim controller, and are counted without it too.
     for (run, are_made) in [false, true].into_iter().enumerate() {
-        let controllers: &[&str] = if are_made { &["--controllers", "device-taint-eviction"] } else { &CLAIMING };
+        let controllers: &[&str] = if are_made {
+            &["--controllers", "device-taint-eviction"]
+        } else {
+            &CLAIMING
+        };
         let working = Working::start(&user, None, GATES, controllers);
         assert_eq!(working.metric(GAUGE), [""; 0], "nothing is there");
         for (number, row) in rows.iter().enumerate() {
@@ -97,7 +104,8 @@ fn event_handlers() {
             };
             let mut claims = initial.iter().chain(&events);
             let is_made = claims.clone().any(|words| words.ends_with(" made"));
-            let is_counted = claims.any(|words| words.contains("claim ")) && text(row, "/queued/0") != "group n/g";
+            let is_counted =
+                claims.any(|words| words.contains("claim ")) && text(row, "/queued/0") != "group n/g";
             if is_made == are_made && is_counted && initial.iter().chain(&events).all(of_claims) {
                 seen += 1;
                 count_claims(&cluster, &working, row, &format!("e{run}-{number}"));
@@ -113,7 +121,9 @@ fn count_claims(cluster: &Cluster, working: &Working, row: &Value, namespace: &s
     let name = text(row, "/name");
     let mut scene = Scene::new(cluster, namespace);
     let mut claims: BTreeMap<String, String> = BTreeMap::new();
-    let initial = words_of(&row["initial"]).into_iter().map(|words| format!("+{words}"));
+    let initial = words_of(&row["initial"])
+        .into_iter()
+        .map(|words| format!("+{words}"));
     for event in initial.chain(words_of(&row["events"])) {
         apply(&mut scene, &event);
         let (sign, words) = event.split_at(1);
@@ -213,7 +223,10 @@ fn what_comes_is_looked_at() {
     serve_a_marker(&cluster, "marker-told", true);
     let written = asked_in(&cluster, "told");
     for nobody in ["/pods/p-3", "/pods/p-4"] {
-        assert!(written.iter().all(|request| !request.contains(nobody)), "{written:#?}");
+        assert!(
+            written.iter().all(|request| !request.contains(nobody)),
+            "{written:#?}"
+        );
     }
     assert_eq!(told_of.claims(), ["new for=group"]);
     extended(&cluster, &working);
@@ -242,12 +255,18 @@ fn extended(cluster: &Cluster, working: &Working) {
         written.retain(|request| !request.starts_with("get "));
         assert_eq!(written, [""; 0], "{}", scene.namespace);
     }
-    for (scene, phase) in scenes.iter_mut().zip(["", "Succeeded", "Failed", "", "Succeeded"]) {
+    for (scene, phase) in scenes
+        .iter_mut()
+        .zip(["", "Succeeded", "Failed", "", "Succeeded"])
+    {
         match scene.namespace.as_str() {
             "running" => {}
             "removed" => scene.remove("pod extended running"),
             namespace => {
-                cluster.patch_status(&format!("pod/{namespace}/p"), &json!({"status": {"phase": phase}}));
+                cluster.patch_status(
+                    &format!("pod/{namespace}/p"),
+                    &json!({"status": {"phase": phase}}),
+                );
             }
         }
     }

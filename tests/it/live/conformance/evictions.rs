@@ -20,19 +20,14 @@ const DELETIONS: &str = "device_taint_eviction_controller_pod_deletions_total";
 const DURATIONS: &str = "device_taint_eviction_controller_pod_deletion_duration_seconds";
 
 /// Every order of three things.
-const ORDERS: [[usize; 3]; 6] = [
-    [0, 1, 2],
-    [0, 2, 1],
-    [1, 0, 2],
-    [1, 2, 0],
-    [2, 0, 1],
-    [2, 1, 0],
-];
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 /// The value of a metric without labels.
 fn value(working: &Working, name: &str) -> f64 {
     let lines = working.metric(&format!("{name} "));
-    let value = lines.first().and_then(|line| line.rsplit(' ').next()?.parse().ok());
+    let value = lines
+        .first()
+        .and_then(|line| line.rsplit(' ').next()?.parse().ok());
     value.unwrap_or(0.0)
 }
 
@@ -78,7 +73,10 @@ fn eviction() {
     let working = Working::start(&user, Some(&by), super::GATES, &EVICTING);
     wait_for_deletions(&working, evicted);
     let durations = working.metric(DURATIONS);
-    assert!(durations.iter().any(|line| line.contains("_count 1")), "{durations:?}");
+    assert!(
+        durations.iter().any(|line| line.contains("_count 1")),
+        "{durations:?}"
+    );
 
     // All comes later, and is seen in any order.
     for (number, order) in ORDERS.iter().enumerate() {
@@ -150,18 +148,27 @@ fn every_consumer_of_a_claim_goes() {
         scene.put(object);
     }
     let uid = |name: &str| {
-        let pod = pod(name).in_namespace("many").on_node("worker").named_claim("gpu", "c");
+        let pod = pod(name)
+            .in_namespace("many")
+            .on_node("worker")
+            .named_claim("gpu", "c");
         text(&cluster.create(&pod), "/metadata/uid").to_owned()
     };
     uid("replaced");
     let live = uid("live");
-    let entries: Vec<Value> = [("gone", "00000000-0000-0000-0000-00000000000b"), ("replaced", "00000000-0000-0000-0000-00000000000c")]
-        .into_iter()
-        .chain([("live", live.as_str())])
-        .map(|(name, uid)| json!({"resource": "pods", "name": name, "uid": uid}))
-        .collect();
+    let entries: Vec<Value> = [
+        ("gone", "00000000-0000-0000-0000-00000000000b"),
+        ("replaced", "00000000-0000-0000-0000-00000000000c"),
+    ]
+    .into_iter()
+    .chain([("live", live.as_str())])
+    .map(|(name, uid)| json!({"resource": "pods", "name": name, "uid": uid}))
+    .collect();
     cluster.update_status("claim/many/c", |claim| {
-        let known = claim["status"]["reservedFor"].as_array().cloned().unwrap_or_default();
+        let known = claim["status"]["reservedFor"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         claim["status"]["reservedFor"] = json!([entries.clone(), known].concat());
     });
     let working = Working::start(&user, None, super::GATES, &EVICTING);
@@ -170,7 +177,11 @@ fn every_consumer_of_a_claim_goes() {
     evict_a_marker(&cluster, &data, "marker");
     working.end();
     // On a node that nobody looks after the pod itself stays for its grace period.
-    let leaving = |name: &str| cluster.find(&format!("pod/many/{name}")).is_none_or(|pod| pod["metadata"]["deletionTimestamp"].is_string());
+    let leaving = |name: &str| {
+        cluster
+            .find(&format!("pod/many/{name}"))
+            .is_none_or(|pod| pod["metadata"]["deletionTimestamp"].is_string())
+    };
     assert!(leaving("p") && leaving("live") && !leaving("replaced"));
 }
 
@@ -218,7 +229,12 @@ fn device_taint_rule() {
             let told = conditions.of(&rule);
             if told == expected { Ok(()) } else { Err(told) }
         });
-        assert_eq!(told, Ok(()), "{rule} instead of {expected:?}\n{}", working.process.stderr());
+        assert_eq!(
+            told,
+            Ok(()),
+            "{rule} instead of {expected:?}\n{}",
+            working.process.stderr()
+        );
     };
     // A rule without effect counts whom it would evict.
     for (scene, _) in &scenes {
@@ -341,7 +357,9 @@ fn what_comes_between_the_requests_of_an_eviction() {
     let stays = "the first one went";
     wait_for(stays, || {
         let asked = asked(&cluster);
-        let deleted = scenes["replaced"].asked("n/p", &asked).contains(&"delete".to_owned());
+        let deleted = scenes["replaced"]
+            .asked("n/p", &asked)
+            .contains(&"delete".to_owned());
         let asked_about = !scenes["gone"].asked("n/p", &asked).is_empty();
         (deleted && asked_about).then_some(())
     });
@@ -354,12 +372,18 @@ fn what_comes_between_the_requests_of_an_eviction() {
     assert_eq!(scenes["gone"].counts("n/p"), (0, 0));
     // The proxy answers the first one, so the API server sees the second.
     assert_eq!(scenes["failing"].asked("n/p", &asked), EVICTION, "{stderr}");
-    let tries = by.asked().into_iter().filter(|path| path == "/api/v1/namespaces/failing/pods/p");
+    let tries = by
+        .asked()
+        .into_iter()
+        .filter(|path| path == "/api/v1/namespaces/failing/pods/p");
     assert_eq!(tries.count(), 2);
     assert_eq!(scenes["failing"].counts("n/p"), (1, 0));
     // A pod of the same name is another one.
     let survivor = cluster.get("pod/replaced/p");
-    assert!(survivor["metadata"]["deletionTimestamp"].is_null(), "{survivor:#}");
+    assert!(
+        survivor["metadata"]["deletionTimestamp"].is_null(),
+        "{survivor:#}"
+    );
     assert_eq!(scenes["replaced"].counts("n/p"), (1, 0));
 }
 
@@ -427,15 +451,18 @@ fn many_evictions_at_once_are_done_by_few() {
     scene.put("simple");
     let pods: Vec<Value> = (1..PODS)
         .map(|number| {
-            let pod = pod(&format!("p{number}")).in_namespace("many").on_node("worker").named_claim("gpu", "c");
+            let pod = pod(&format!("p{number}"))
+                .in_namespace("many")
+                .on_node("worker")
+                .named_claim("gpu", "c");
             cluster.create(&pod.with(json!({"spec": {"terminationGracePeriodSeconds": 0}})))
         })
         .collect();
     cluster.update_status("claim/many/c", |claim| {
         let entries = claim["status"]["reservedFor"].as_array_mut().expect("the first");
-        entries.extend(pods.iter().map(|pod| {
-            json!({"resource": "pods", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]})
-        }));
+        entries.extend(pods.iter().map(
+            |pod| json!({"resource": "pods", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}),
+        ));
     });
     // By how many deletions are under way, and how many there were.
     let (most, under_way, all) = <(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
@@ -460,7 +487,9 @@ fn many_evictions_at_once_are_done_by_few() {
     });
     let working = Working::start(&user, Some(&by), super::GATES, &EVICTING);
     scene.put("tainted");
-    wait_for("all are gone", || cluster.list("pod/many").is_empty().then_some(()));
+    wait_for("all are gone", || {
+        cluster.list("pod/many").is_empty().then_some(())
+    });
     wait_for_deletions(&working, u32::try_from(PODS).expect("few"));
     working.end();
     let most = most.load(Ordering::SeqCst);
@@ -487,6 +516,10 @@ fn without_their_gate_rules_do_nothing() {
     assert_eq!(scene.asked("n/p", &asked(&cluster)), [""; 0]);
     assert_eq!(conditions.of(&scene.named("evict")), [""; 0]);
     let about_rules = |request: &String| request.contains("/devicetaintrules");
-    let requests: Vec<String> = cluster.requests_of("worker").into_iter().filter(about_rules).collect();
+    let requests: Vec<String> = cluster
+        .requests_of("worker")
+        .into_iter()
+        .filter(about_rules)
+        .collect();
     assert_eq!(requests, [""; 0]);
 }

@@ -172,7 +172,7 @@ impl<'a> Scene<'a> {
         if status != json!({}) {
             self.user.patch_status(&reference, &json!({"status": status}));
         }
-        if kind != "claim" && words.split_whitespace().any(|word| word == "deleting") {
+        if words.split_whitespace().any(|word| word == "deleting") {
             self.user.delete(&reference);
         }
         reference
@@ -186,8 +186,10 @@ impl<'a> Scene<'a> {
             text(&object, "/metadata/namespace"),
             text(&object, "/metadata/name")
         );
-        self.user
-            .patch(&reference, &json!({"metadata": {"labels": {"example.com/changed": "yes"}}}));
+        self.user.patch(
+            &reference,
+            &json!({"metadata": {"labels": {"example.com/changed": "yes"}}}),
+        );
         if kind == "claim" {
             for field in ["allocation", "reservedFor"] {
                 if status[field].is_null() {
@@ -203,7 +205,10 @@ impl<'a> Scene<'a> {
     /// Removes what the words say.
     pub(super) fn remove(&mut self, words: &str) {
         let (kind, object, _) = self.read(words);
-        let (namespace, name) = (text(&object, "/metadata/namespace"), text(&object, "/metadata/name"));
+        let (namespace, name) = (
+            text(&object, "/metadata/namespace"),
+            text(&object, "/metadata/name"),
+        );
         self.user.delete_now(&format!("{kind}/{namespace}/{name}"));
     }
 

@@ -13,7 +13,9 @@ const CREATES: &str = "dynamic_resource_allocation_resourceclaim_creates_total";
 /// What was asked about claims in a namespace: verb and code.
 fn about_claims(cluster: &Cluster, namespace: &str) -> Vec<String> {
     let path = format!("/namespaces/{namespace}/resourceclaims");
-    let asked = asked(cluster).into_iter().filter(|request| request.contains(&path));
+    let asked = asked(cluster)
+        .into_iter()
+        .filter(|request| request.contains(&path));
     asked
         .map(|request| {
             let words: Vec<&str> = request.split(' ').collect();
@@ -31,7 +33,10 @@ fn wait_for_complaint(cluster: &Cluster, namespace: &str) {
 
 /// The watches of claims and of pods say nothing for a while, and some requests are refused.
 #[test]
-#[expect(clippy::too_many_lines, reason = "one program at work, and each namespace for itself")]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one program at work, and each namespace for itself"
+)]
 fn what_no_watch_has_shown() {
     let cluster = nobody_works();
     let user = worker(&cluster);
@@ -40,12 +45,19 @@ fn what_no_watch_has_shown() {
         let (claims, pods) = (claims.clone(), pods.clone());
         move |path, before| {
             let is_watch = path.contains("watch=true");
-            let fails = |namespace: &str, request: &str| path.starts_with(request) && path.contains(&format!("/namespaces/{namespace}/"));
+            let fails = |namespace: &str, request: &str| {
+                path.starts_with(request) && path.contains(&format!("/namespaces/{namespace}/"))
+            };
             if is_watch && path.contains("/v1/resourceclaims?") {
                 Fault::Held(claims.clone())
             } else if is_watch && path.contains("/v1/pods?") {
                 Fault::Held(pods.clone())
-            } else if before < 2 && fails("failing", "/apis/resource.k8s.io/v1/namespaces/failing/resourceclaims/c") {
+            } else if before < 2
+                && fails(
+                    "failing",
+                    "/apis/resource.k8s.io/v1/namespaces/failing/resourceclaims/c",
+                )
+            {
                 Fault::Refusal(500, "", "etcdserver: request timed out".to_owned())
             } else if before == 0 && fails("late", "PATCH ") && path.contains("/status") {
                 Fault::Refusal(500, "", "etcdserver: request timed out".to_owned())
@@ -65,7 +77,9 @@ fn what_no_watch_has_shown() {
     failing.create_all(&["pod entry status=c".to_owned(), "template".to_owned()]);
     let working = Working::start(&user, Some(&by), GATES, &CLAIMING);
     claims.close();
-    wait_for("its claim is made", || (failing.statuses() == ["pod acme=new"]).then_some(()));
+    wait_for("its claim is made", || {
+        (failing.statuses() == ["pod acme=new"]).then_some(())
+    });
     let asked_for: Vec<String> = by
         .asked()
         .into_iter()
@@ -89,14 +103,20 @@ fn what_no_watch_has_shown() {
     for object in ["pod/made/p", "podgroup/made/g"] {
         wait_for_claim(&cluster, object);
         for number in ["1", "2"] {
-            cluster.patch(object, &serde_json::json!({"metadata": {"labels": {"example.com/seen": number}}}));
+            cluster.patch(
+                object,
+                &serde_json::json!({"metadata": {"labels": {"example.com/seen": number}}}),
+            );
         }
     }
     serve_a_marker(&cluster, "marker-made", true);
     assert_eq!(about_claims(&cluster, "made"), ["create 201", "create 201"]);
 
     // What others made is asked for, and not made again.
-    for (namespace, object, kind) in [("server", "pod", "pod/server/p"), ("server-g", "group", "podgroup/server-g/g")] {
+    for (namespace, object, kind) in [
+        ("server", "pod", "pod/server/p"),
+        ("server-g", "group", "podgroup/server-g/g"),
+    ] {
         let mut server = Scene::new(&cluster, namespace);
         server.create(&format!("{object} entry"));
         wait_for_complaint(&cluster, namespace);
@@ -106,7 +126,9 @@ fn what_no_watch_has_shown() {
             &serde_json::json!({"status": {"resourceClaimStatuses": [{"name": "acme", "resourceClaimName": "c"}]}}),
         );
         wait_for("the claim is asked for", || {
-            about_claims(&cluster, namespace).contains(&"get 200".to_owned()).then_some(())
+            about_claims(&cluster, namespace)
+                .contains(&"get 200".to_owned())
+                .then_some(())
         });
         server.create("template");
         serve_a_marker(&cluster, &format!("marker-{namespace}"), true);
@@ -124,17 +146,40 @@ fn what_no_watch_has_shown() {
         (late.statuses() == ["group acme=new", "pod acme=new"]).then_some(())
     });
     assert_eq!(about_claims(&cluster, "late"), ["create 201", "create 201"]);
-    let tries = by.asked().into_iter().filter(|path| path.starts_with("PATCH ") && path.contains("/namespaces/late/"));
+    let tries = by
+        .asked()
+        .into_iter()
+        .filter(|path| path.starts_with("PATCH ") && path.contains("/namespaces/late/"));
     assert_eq!(tries.count(), 4);
 
     // The API server refuses at first.
     let creates = |labels: &str| {
-        let counted = working.metric(CREATES).into_iter().find(|line| line.contains(labels));
-        counted.map_or(0, |line| line.rsplit(' ').next().and_then(|count| count.parse::<u32>().ok()).unwrap_or(0))
+        let counted = working
+            .metric(CREATES)
+            .into_iter()
+            .find(|line| line.contains(labels));
+        counted.map_or(0, |line| {
+            line.rsplit(' ')
+                .next()
+                .and_then(|count| count.parse::<u32>().ok())
+                .unwrap_or(0)
+        })
     };
     for (namespace, object, template, labels, kind) in [
-        ("conflict-pod", "pod", "template", "admin_access=\"false\",owner_api_group=\"\",owner_api_kind=\"Pod\"", "Pod"),
-        ("conflict-admin", "pod", "template admin", "admin_access=\"true\",owner_api_group=\"\",owner_api_kind=\"Pod\"", "Pod"),
+        (
+            "conflict-pod",
+            "pod",
+            "template",
+            "admin_access=\"false\",owner_api_group=\"\",owner_api_kind=\"Pod\"",
+            "Pod",
+        ),
+        (
+            "conflict-admin",
+            "pod",
+            "template admin",
+            "admin_access=\"true\",owner_api_group=\"\",owner_api_kind=\"Pod\"",
+            "Pod",
+        ),
         (
             "conflict-group",
             "group",
@@ -151,7 +196,11 @@ fn what_no_watch_has_shown() {
         wait_for("it has its claim", || {
             (conflict.statuses() == [format!("{object} acme=new")]).then_some(())
         });
-        assert_eq!((of("success"), of("failure")), (before.0 + 1, before.1 + 1), "{namespace}");
+        assert_eq!(
+            (of("success"), of("failure")),
+            (before.0 + 1, before.1 + 1),
+            "{namespace}"
+        );
         assert_eq!(conflict.claims().len(), 1);
         wait_for("the refusal is told", || {
             let told = told(&cluster, namespace, "FailedResourceClaimCreation");
@@ -165,10 +214,16 @@ fn what_no_watch_has_shown() {
     claims.open();
     pods.close();
     let mut unseen = Scene::new(&cluster, "unseen");
-    unseen.create_all(&["pod entry".to_owned(), "claim c for=pod allocated reserved=pod".to_owned()]);
+    unseen.create_all(&[
+        "pod entry".to_owned(),
+        "claim c for=pod allocated reserved=pod".to_owned(),
+    ]);
     wait_for("the pod is asked for", || {
         let asked = asked(&cluster);
-        asked.iter().any(|request| request == "get /api/v1/namespaces/unseen/pods/p 200").then_some(())
+        asked
+            .iter()
+            .any(|request| request == "get /api/v1/namespaces/unseen/pods/p 200")
+            .then_some(())
     });
     working.wait_for_metric("workqueue_depth", &["workqueue_depth{name=\"resource_claim\"} 0"]);
     working.end();
@@ -204,13 +259,19 @@ fn what_is_refused_comes_again_and_what_is_final_does_not() {
     refused.create_all(&["pod entry".to_owned(), "template".to_owned()]);
     // Its entry means the claim of its group, of which these gates know nothing.
     let mut last = Scene::new(&cluster, "final");
-    last.create_all(&["pod entry member".to_owned(), "group entry".to_owned(), "template".to_owned()]);
+    last.create_all(&[
+        "pod entry member".to_owned(),
+        "group entry".to_owned(),
+        "template".to_owned(),
+    ]);
     // And one that waits for its template for ever.
     let mut retried = Scene::new(&cluster, "retried");
     retried.create("pod entry");
     let gates = "GenericWorkload=true,DRAWorkloadResourceClaims=false";
     let working = Working::start(&user, Some(&by), gates, &CLAIMING);
-    wait_for("it has its claim", || (refused.statuses() == ["pod acme=new"]).then_some(()));
+    wait_for("it has its claim", || {
+        (refused.statuses() == ["pod acme=new"]).then_some(())
+    });
     let tries = tries.lock().expect("no panic").clone();
     assert_eq!(tries.len(), REFUSALS + 1);
     for (number, pair) in tries.windows(2).enumerate() {
@@ -222,7 +283,9 @@ fn what_is_refused_comes_again_and_what_is_final_does_not() {
         let counts = events.iter().map(|event| event["count"].as_u64().unwrap_or(1));
         counts.sum::<u64>()
     };
-    wait_for("the other is tried again and again", || (count("retried") >= 5).then_some(()));
+    wait_for("the other is tried again and again", || {
+        (count("retried") >= 5).then_some(())
+    });
     let stderr = working.end().stderr;
     let told = told(&cluster, "final", "FailedResourceClaimCreation");
     assert_eq!(told.len(), 1, "{told:?}\n{stderr}");
@@ -232,14 +295,22 @@ fn what_is_refused_comes_again_and_what_is_final_does_not() {
 
     // With the other gate off too, nothing can be said of the member at all.
     let mut quiet = Scene::new(&cluster, "quiet");
-    quiet.create_all(&["pod entry member".to_owned(), "group entry".to_owned(), "template".to_owned()]);
+    quiet.create_all(&[
+        "pod entry member".to_owned(),
+        "group entry".to_owned(),
+        "template".to_owned(),
+    ]);
     let before = count("retried");
     let gates = "GenericWorkload=false,DRAWorkloadResourceClaims=false";
     let working = Working::start(&user, None, gates, &CLAIMING);
-    wait_for("the other is tried again and again", || (count("retried") >= before + 5).then_some(()));
+    wait_for("the other is tried again and again", || {
+        (count("retried") >= before + 5).then_some(())
+    });
     working.end();
     assert_eq!(count("quiet"), 0);
-    let mut about = asked(&cluster).into_iter().filter(|request| request.contains("/namespaces/quiet/"));
+    let mut about = asked(&cluster)
+        .into_iter()
+        .filter(|request| request.contains("/namespaces/quiet/"));
     assert_eq!(about.next(), None);
     assert_eq!(quiet.claims(), [""; 0]);
 }
