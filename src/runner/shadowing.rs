@@ -263,17 +263,17 @@ mod tests {
     #[test]
     fn what_the_user_switches_off_is_not_looked_at() {
         let said = |gates: &[Gate], evidence: GateEvidence| {
-            let mut said = Environment::default();
-            said.gates = gates
-                .iter()
-                .map(|gate| {
-                    let state = GateState {
-                        enabled: false,
-                        evidence: evidence.clone(),
-                    };
-                    (Component::ControllerManager, *gate, state)
-                })
-                .collect();
+            let off = |gate: &Gate| {
+                let state = GateState {
+                    enabled: false,
+                    evidence: evidence.clone(),
+                };
+                (Component::ControllerManager, *gate, state)
+            };
+            let said = Environment {
+                gates: gates.iter().map(off).collect(),
+                ..Environment::default()
+            };
             NEEDS.len() - needed(&said).len()
         };
         let groups = [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims];

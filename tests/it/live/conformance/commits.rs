@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::scene::{Scene, serve_a_marker, wait_for_claim};
 use super::taints::{Data, Scene as Taints};
-use super::{GATES, Working, asked, nobody_works, text, told, worker};
+use super::{GATES, Working, asked_in, nobody_works, text, told, worker};
 use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::objects::{
     Manifest, claim_spec, gpu, gpu_class, namespace, pod, taint, taint_rule, template,
@@ -17,13 +17,6 @@ use crate::support::cluster::{Cluster, Component, Options};
 use crate::support::wait::wait_for;
 
 const CLAIMING: [&str; 2] = ["--controllers", "resourceclaim"];
-
-/// What was asked about the objects of a namespace, but for events.
-fn asked_in(cluster: &Cluster, namespace: &str) -> Vec<String> {
-    let path = format!("/namespaces/{namespace}/");
-    let is_of = |request: &String| request.contains(&path) && !request.contains("/events");
-    asked(cluster).into_iter().filter(is_of).collect()
-}
 
 /// It is told to end: nothing comes after that, and the lease is given up. It ends as well where no API server answers any more.
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::scene::{Scene, clear, serve_a_marker, wait_for_claim};
-use super::{GATES, Working, asked, nobody_works, text, told, worker};
+use super::{GATES, Working, asked_in, nobody_works, text, told, worker};
 use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::objects::{Manifest, pod};
 use crate::support::cluster::{Cluster, User};
@@ -72,13 +72,6 @@ fn wait_for_gauge(working: &Working, claims: &BTreeMap<String, String>, name: &s
         if said == expected { Ok(()) } else { Err(said) }
     });
     assert_eq!(said, Ok(()), "{name} instead of {expected:?}");
-}
-
-/// What was asked about the objects of a namespace that is no event.
-fn asked_in(cluster: &Cluster, namespace: &str) -> Vec<String> {
-    let path = format!("/namespaces/{namespace}/");
-    let is_of = |request: &String| request.contains(&path) && !request.contains("/events");
-    asked(cluster).into_iter().filter(is_of).collect()
 }
 
 #[test]

@@ -128,6 +128,13 @@ fn asked(cluster: &Cluster) -> Vec<String> {
     asked
 }
 
+/// What was asked about the objects of a namespace, but for events.
+fn asked_in(cluster: &Cluster, namespace: &str) -> Vec<String> {
+    let path = format!("/namespaces/{namespace}/");
+    let is_of = |request: &String| request.contains(&path) && !request.contains("/events");
+    asked(cluster).into_iter().filter(is_of).collect()
+}
+
 /// Events of a reason in a namespace, as their messages.
 fn told(cluster: &Cluster, namespace: &str, reason: &str) -> Vec<String> {
     let events = cluster.list(&format!("event/{namespace}"));

@@ -48,18 +48,14 @@ fn what_no_watch_has_shown() {
             let fails = |namespace: &str, request: &str| {
                 path.starts_with(request) && path.contains(&format!("/namespaces/{namespace}/"))
             };
+            let claim = "/apis/resource.k8s.io/v1/namespaces/failing/resourceclaims/c";
+            let times_out = before < 2 && fails("failing", claim)
+                || before == 0 && fails("late", "PATCH ") && path.contains("/status");
             if is_watch && path.contains("/v1/resourceclaims?") {
                 Fault::Held(claims.clone())
             } else if is_watch && path.contains("/v1/pods?") {
                 Fault::Held(pods.clone())
-            } else if before < 2
-                && fails(
-                    "failing",
-                    "/apis/resource.k8s.io/v1/namespaces/failing/resourceclaims/c",
-                )
-            {
-                Fault::Refusal(500, "", "etcdserver: request timed out".to_owned())
-            } else if before == 0 && fails("late", "PATCH ") && path.contains("/status") {
+            } else if times_out {
                 Fault::Refusal(500, "", "etcdserver: request timed out".to_owned())
             } else if before == 0
                 && ["conflict-pod", "conflict-admin", "conflict-group"]

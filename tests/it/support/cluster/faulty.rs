@@ -91,11 +91,14 @@ impl Gate {
 /// is no `GET` stands its method: `PATCH /apis/…`.
 type Script = dyn Fn(&str, usize) -> Fault + Send + Sync;
 
+/// Bodies of requests, each with its method and path.
+type Sent = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
 /// The proxy. It serves until the test process ends.
 pub(crate) struct Faulty {
     address: String,
     log: Arc<Mutex<Vec<String>>>,
-    sent: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    sent: Sent,
 }
 
 impl Faulty {
@@ -153,7 +156,7 @@ struct Connections {
     client: kube::Client,
     script: Arc<Script>,
     log: Arc<Mutex<Vec<String>>>,
-    sent: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    sent: Sent,
 }
 
 impl Connections {
