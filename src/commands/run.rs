@@ -15,6 +15,7 @@ use anyhow::Context as _;
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
+use crate::model::Environment;
 use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
 use crate::runner::{self, Operation, Probes, Watching};
 use crate::sources::Needs;
@@ -176,7 +177,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         None => None,
     };
     // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
-    let needs = runner::NEEDS
+    let mut said = Environment::default();
+    // What is wrong with it is told where it is put over what the cluster says.
+    let _ = ctx.settings().versions.apply(&mut said);
+    let needs = runner::needed(&said)
         .into_iter()
         .fold(Needs::none(), Needs::require)
         .with_gates();

@@ -459,6 +459,11 @@ impl TaintEviction {
             _ => RuleCounts::default(),
         };
         counts.evicted = self.evicted_by_rule.get(uid).copied().unwrap_or(0);
+        if counts.pods == 0 && self.is_evicting(uid) {
+            // The watch may show that a pod is gone before it is known that this was its eviction.
+            self.queue.push(subject_of(rule), now.after(STATUS_PERIOD), now);
+            return None;
+        }
         let mut condition = rule_condition(rule, counts, Time::from_unix_seconds(now.unix_seconds()));
         let held = self.is_held(uid).map(|(all, limit)| {
             format!("Eviction is held: the rule would take away {all} pods, and the limit is {limit}.")
@@ -479,6 +484,15 @@ impl TaintEviction {
             uid: uid.clone(),
             condition,
             held,
+        })
+    }
+
+    /// Whether an eviction because of this rule is under way.
+    fn is_evicting(&self, uid: &Str) -> bool {
+        let mut under_way = self.jobs.values().filter_map(|(_, eviction)| eviction.as_ref());
+        under_way.any(|eviction| {
+            let mut rules = eviction.reasons.iter().filter_map(Origin::rule);
+            rules.any(|rule| rule.metadata.uid == *uid)
         })
     }
 

@@ -482,3 +482,22 @@ pub struct ClaimTemplateSpec {
     #[serde(deserialize_with = "or_default")]
     pub spec: ClaimSpec,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_that_does_not_say_so_is_none_for_admin_access() {
+        let takes = |field: &str| {
+            let json = format!(
+                "{{\"request\": \"r\", \"driver\": \"d\", \"pool\": \"p\", \"device\": \"x\"{field}}}"
+            );
+            serde_json::from_str::<AllocatedDevice>(&json).unwrap().takes()
+        };
+        assert!(takes(""));
+        assert!(takes(", \"adminAccess\": null"));
+        assert!(takes(", \"adminAccess\": false"));
+        assert!(!takes(", \"adminAccess\": true"));
+    }
+}

@@ -26,8 +26,11 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 6 and more the requests; nothing, as with
-/// `-q`, shows errors alone.
+/// What tells the cluster of events says so to the log too, which takes more than other lines of its level.
+const EVENTS: &str = "::runner::events";
+
+/// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 3 and more the events that the cluster is
+/// told of, as kube-controller-manager has them, 6 and more the requests; nothing, as with `-q`, shows errors alone.
 pub(super) fn begin(stream: Arc<Stream>, format: LogFormat, verbosity: Option<u8>) {
     let level = match verbosity {
         None => LevelFilter::ERROR,
@@ -40,6 +43,7 @@ pub(super) fn begin(stream: Arc<Stream>, format: LogFormat, verbosity: Option<u8
         stream,
         format,
         level,
+        events: verbosity.is_some_and(|verbosity| verbosity >= 3),
     });
 }
 
@@ -48,13 +52,18 @@ struct Log {
     stream: Arc<Stream>,
     format: LogFormat,
     level: LevelFilter,
+    /// Whether events are logged that the cluster is told of.
+    events: bool,
 }
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let target = metadata.target();
         let ours = target.strip_prefix(env!("CARGO_CRATE_NAME"));
-        *metadata.level() <= self.level && ours.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        *metadata.level() <= self.level
+            && ours.is_some_and(|rest| {
+                (rest.is_empty() || rest.starts_with("::")) && (self.events || rest != EVENTS)
+            })
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -182,6 +191,7 @@ mod tests {
             stream: Arc::new(stream),
             format,
             level,
+            events: false,
         };
         tracing::subscriber::with_default(log, act);
         let bytes = kept.0.lock().unwrap().clone();

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::events::Recorder;
 use super::limiter::Limiter;
 use super::probes::Operation;
@@ -74,9 +76,11 @@ impl Carrier {
             Work::Look(lookups) => self.ask(lookups).await,
             Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
+                let begun = Instant::now();
                 let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
                 if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
-                    self.operation.metrics.evicted(now.since(eviction.at));
+                    let late = now.since(eviction.at) + begun.elapsed();
+                    self.operation.metrics.evicted(late);
                 }
                 evicted.map(|evicted| match evicted {
                     Evicted::Deleted | Evicted::WasLeaving => Outcome::Done,

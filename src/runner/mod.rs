@@ -27,6 +27,6 @@ pub use news::News;
 pub use preflight::{Proof, Rival, may_replace};
 pub use probes::{Operation, Probes};
 pub use rights::{rights, supplement_rights};
-pub use shadowing::{Ending, Happening, NEEDS, Watching, shadow};
+pub use shadowing::{Ending, Happening, Watching, needed, shadow};
 pub use supplementing::{Supplementing, supplement};
 pub use taking_over::{Done, Failure, Report, Trouble, Working, check_gates, default_workers, take_over};

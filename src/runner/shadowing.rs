@@ -15,19 +15,35 @@ use crate::controllers::{
     Answer, ControllerName, Counts, Deviations, Engine, Evidence, Found, JobId, Lookup, Outcome,
     ResourceClaims, Shadow, Subject, TaintEviction, Work,
 };
-use crate::model::{Kind, Time};
+use crate::model::{Component, Environment, Evidence as GateEvidence, Gate, Kind, Time};
 use crate::sources::live::{Error, Live, Persistence};
 use crate::sources::{Loaded, Needs};
 
-/// Kinds of object that the controllers look at.
-pub const NEEDS: [Kind; 6] = [
-    Kind::Pod,
-    Kind::PodGroup,
-    Kind::ResourceClaim,
-    Kind::ResourceClaimTemplate,
-    Kind::ResourceSlice,
-    Kind::DeviceTaintRule,
+/// Kinds of object that the controllers look at, and the gates of kube-controller-manager without all of which they do not.
+const NEEDS: [(Kind, &[Gate]); 6] = [
+    (Kind::Pod, &[]),
+    (
+        Kind::PodGroup,
+        &[Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims],
+    ),
+    (Kind::ResourceClaim, &[]),
+    (Kind::ResourceClaimTemplate, &[]),
+    (Kind::ResourceSlice, &[]),
+    (Kind::DeviceTaintRule, &[Gate::DRADeviceTaintRules]),
 ];
+
+/// Kinds of object that the controllers look at, without those that `said` switches off: what the user says of gates, put over nothing.
+/// What only seems to be off is looked at, as it may not be.
+pub fn needed(said: &Environment) -> Vec<Kind> {
+    let is_off = |gate: &Gate| {
+        let state = said.gate(Component::ControllerManager, *gate);
+        state.evidence == GateEvidence::Flag && !state.enabled
+    };
+    let needed = NEEDS
+        .into_iter()
+        .filter(|(_, gates)| gates.is_empty() || !gates.iter().all(is_off));
+    needed.map(|(kind, _)| kind).collect()
+}
 
 /// Changes that come within this time are looked at together.
 const BATCH: Duration = Duration::from_millis(20);
@@ -237,4 +253,35 @@ async fn ask(live: &Live, lookups: Vec<Lookup>) -> Vec<(Lookup, Answer)> {
         Err(error) => vec![Answer::Failed(error.to_string()); lookups.len()],
     };
     lookups.into_iter().zip(answers).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::GateState;
+
+    #[test]
+    fn what_the_user_switches_off_is_not_looked_at() {
+        let said = |gates: &[Gate], evidence: GateEvidence| {
+            let off = |gate: &Gate| {
+                let state = GateState {
+                    enabled: false,
+                    evidence: evidence.clone(),
+                };
+                (Component::ControllerManager, *gate, state)
+            };
+            let said = Environment {
+                gates: gates.iter().map(off).collect(),
+                ..Environment::default()
+            };
+            NEEDS.len() - needed(&said).len()
+        };
+        let groups = [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims];
+        assert_eq!(said(&[Gate::DRADeviceTaintRules], GateEvidence::Flag), 1);
+        assert_eq!(said(&groups, GateEvidence::Flag), 1);
+        // Members of PodGroups are still told from other pods.
+        assert_eq!(said(&groups[1..], GateEvidence::Flag), 0);
+        assert_eq!(said(&[], GateEvidence::Flag), 0);
+        assert_eq!(said(&groups, GateEvidence::Assumed), 0);
+    }
 }

@@ -4,14 +4,10 @@
 //! behaviour to. The last column names tests of ours, or says why there is none.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TABLE: &str = include_str!("../data/controller-conformance.tsv");
-
-/// What is not shown yet where the row asks for it.
-const NOT_SHOWN: [&str; 2] = ["live: not shown yet", "memory: not shown yet"];
 
 /// What no API server can be brought to, and why.
 const NO_SERVER: &str = "live: not applicable ";
@@ -182,15 +178,12 @@ fn has_test(path: &str) -> bool {
 
 #[test]
 fn every_row_is_shown_or_says_why_not() {
-    let mut open: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Row {
         name, level, ours, ..
     } in rows()
     {
         for shown in &ours {
-            if NOT_SHOWN.contains(shown) {
-                open.entry(*shown).or_default().push(name);
-            } else if let Some(why) = shown.strip_prefix("n/a: ") {
+            if let Some(why) = shown.strip_prefix("n/a: ") {
                 assert!(why.starts_with("because "), "{name}: {shown}");
             } else if let Some(why) = shown.strip_prefix(NO_SERVER) {
                 assert!(why.starts_with("because "), "{name}: {shown}");
@@ -199,28 +192,8 @@ fn every_row_is_shown_or_says_why_not() {
             }
         }
         // Whoever asks for a live test has one, or does not claim it.
-        let is_live = |shown: &&str| {
-            shown.starts_with("it::live::") || shown.starts_with(NO_SERVER) || **shown == *NOT_SHOWN[0]
-        };
+        let is_live = |shown: &&str| shown.starts_with("it::live::") || shown.starts_with(NO_SERVER);
         let needs_live = level.contains("live") && !ours[0].starts_with("n/a: ");
         assert_eq!(needs_live, ours.iter().any(is_live), "{name}: {level}");
     }
-    // Past what the harness hides, so that nobody takes for shown what is not.
-    for (what, names) in &open {
-        let _ = writeln!(
-            std::io::stderr(),
-            "{what}: {}\n  {}",
-            names.len(),
-            names.join("\n  ")
-        );
-    }
-    let counts: Vec<(&str, usize)> = open.iter().map(|(what, names)| (*what, names.len())).collect();
-    // Fewer are better: then the number goes down here.
-    assert_eq!(
-        counts,
-        [("live: not shown yet", LIVE), ("memory: not shown yet", MEMORY)]
-    );
 }
-
-const LIVE: usize = 133;
-const MEMORY: usize = 1;

@@ -3,6 +3,7 @@
 //! As there, nobody shows the controller the conditions that it writes, and pods are gone as soon as they are evicted.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -358,4 +359,30 @@ fn only_evicting_rules_are_walked() {
         let scene = Scene::start(&data, &["claim", rule], PodGroups::Ignored);
         assert_eq!(scene.controller.rules.matching(&device).len(), walked, "{rule}");
     }
+}
+
+/// The watch may show that a pod is gone before the answer to its deletion has come.
+#[test]
+fn a_rule_is_not_told_that_nothing_happened_while_a_pod_goes() {
+    let data = Data::read();
+    let mut scene = Scene::start(&data, &["claim", "pod", "evict"], PodGroups::Ignored);
+    let mut evicting = None;
+    for id in [JobId(1), JobId(2)] {
+        match scene.controller.next(id, &scene.cluster, scene.now) {
+            Some((_, Work::Evict { .. })) => evicting = Some(id),
+            Some((_, Work::SetCondition { condition, .. })) => {
+                assert_eq!(condition.reason, "PodsPendingEviction");
+                scene.controller.done(id, Outcome::Done, scene.now);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    scene.apply(data.change("-pod"));
+    let rule = Arc::clone(scene.cluster.rule("evict").unwrap());
+    scene.controller.look_again(&super::subject_of(&rule));
+    let told = scene.controller.next(JobId(3), &scene.cluster, scene.now);
+    assert!(told.is_none(), "{told:?}");
+    scene.controller.done(evicting.unwrap(), Outcome::Done, scene.now);
+    let completed = "10 condition evict Completed 1 pod evicted since starting the controller.";
+    assert_eq!(scene.handle(), [completed]);
 }

@@ -20,6 +20,9 @@ const WAITING: usize = 1000;
 const TRIES: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(10);
 
+/// What the claim controller calls itself in events, which is not its name.
+const CLAIMS: &str = "resource_claim";
+
 /// Something to be told of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -32,6 +35,15 @@ pub(super) struct Event {
     type_: &'static str,
     reason: &'static str,
     message: String,
+}
+
+impl Event {
+    fn controller(&self) -> ControllerName {
+        match self.component {
+            CLAIMS => ControllerName::ResourceClaim,
+            _ => ControllerName::DeviceTaintEviction,
+        }
+    }
 }
 
 /// Takes events and tells them in the background.
@@ -59,7 +71,7 @@ impl Recorder {
     /// A claim could not be made.
     pub(super) fn warn(&self, warning: &Warning, now: Time) {
         let event = Event {
-            component: "resource_claim",
+            component: CLAIMS,
             version: self.writer.api_version(warning.about.kind),
             about: warning.about.clone(),
             type_: "Warning",
@@ -127,10 +139,32 @@ impl Recorder {
     }
 }
 
+/// Names for events. No two are the same, also at one instant: the API server would refuse the second event.
+#[derive(Debug, Default)]
+struct Names {
+    last: i128,
+}
+
+impl Names {
+    /// A name for an event about an object called `about`, as client-go has them.
+    fn name(&mut self, about: &str, now: Time) -> String {
+        self.last = now.unix_nanoseconds().max(self.last + 1);
+        format!("{about}.{:x}", self.last)
+    }
+}
+
 async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     let mut correlator = Correlator::default();
+    let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
-        let name = format!("{}.{:x}", event.about.key.name, now.unix_nanoseconds());
+        tracing::debug!(
+            controller = event.controller().as_str(),
+            object = %format_args!("{}/{}", event.about.kind.name(), event.about.key),
+            reason = event.reason,
+            "{}",
+            event.message
+        );
+        let name = names.name(&event.about.key.name, now);
         let Some(telling) = correlator.tell(&event, &name, now) else {
             continue;
         };
@@ -184,4 +218,24 @@ fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
         "firstTimestamp": first, "lastTimestamp": last,
         "source": {"component": event.component},
         "reportingComponent": event.component, "reportingInstance": ""})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_events_at_one_instant_have_two_names() {
+        let mut names = Names::default();
+        let now: Time = "2026-11-23T10:00:00Z".parse().unwrap();
+        let first = names.name("p", now);
+        assert_eq!(first, format!("p.{:x}", now.unix_nanoseconds()));
+        let second = names.name("p", now);
+        assert_ne!(first, second);
+        let later = now.after(Duration::from_secs(1));
+        assert_eq!(
+            names.name("p", later),
+            format!("p.{:x}", later.unix_nanoseconds())
+        );
+    }
 }

@@ -3,6 +3,13 @@
 //! The rows are those of `tests/data/claim-controller-cases.json` and `taint-controller-cases.json`, which the tests in memory read too.
 
 mod claims;
+mod commits;
+mod events;
+mod evictions;
+mod history;
+mod scene;
+mod taints;
+mod unseen;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,6 +21,9 @@ use crate::support::cluster::faulty::Faulty;
 use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::{Process, Run};
 use crate::support::wait::wait_for;
+
+/// All gates of the two controllers.
+const GATES: &str = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
 
 /// An API server, and nobody who works on it.
 fn nobody_works() -> Cluster {
@@ -41,6 +51,11 @@ struct Working {
 impl Working {
     /// Starts them with these gates of `kube-controller-manager`, by way of a proxy if there is one.
     fn start(user: &User, by: Option<&Faulty>, gates: &str, more: &[&str]) -> Self {
+        Self::start_when(user, by, gates, more, "-controller for ")
+    }
+
+    /// The same, once the log says `told`.
+    fn start_when(user: &User, by: Option<&Faulty>, gates: &str, more: &[&str], told: &str) -> Self {
         let args = [
             "run",
             "--take-over",
@@ -58,7 +73,7 @@ impl Working {
         let process = invocation.start();
         let address = wait_for("it listens and works", || {
             let stderr = process.stderr();
-            if !stderr.contains("-controller for ") {
+            if !stderr.contains(told) {
                 return None;
             }
             let after = stderr.split("metrics and probes are at ").nth(1)?;
@@ -111,6 +126,13 @@ fn asked(cluster: &Cluster) -> Vec<String> {
             && !request.contains("/namespaces/kube-system/")
     });
     asked
+}
+
+/// What was asked about the objects of a namespace, but for events.
+fn asked_in(cluster: &Cluster, namespace: &str) -> Vec<String> {
+    let path = format!("/namespaces/{namespace}/");
+    let is_of = |request: &String| request.contains(&path) && !request.contains("/events");
+    asked(cluster).into_iter().filter(is_of).collect()
 }
 
 /// Events of a reason in a namespace, as their messages.

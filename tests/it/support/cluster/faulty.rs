@@ -3,16 +3,18 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::User;
 use super::api::runtime;
+use crate::support::wait::wait_for;
 
 /// What happens to a request.
 #[derive(Clone)]
@@ -39,18 +41,64 @@ pub(crate) enum Fault {
     Replaced(&'static str, &'static str),
     /// The server does as it was asked, but this is what is answered: an error of that code, or nothing for code 0.
     After(u16),
+    /// The real answer as it comes, but nothing of it while the gate is closed.
+    Held(Gate),
     /// The server does as it was asked, but its answer goes on only once this has returned, which is told the status.
     Late(Arc<dyn Fn(u16) + Send + Sync>),
+}
+
+/// Lets a watch through, or holds back what it says. It is open at first.
+#[derive(Clone, Default)]
+pub(crate) struct Gate {
+    closed: Arc<AtomicBool>,
+    /// How many pieces came through.
+    passed: Arc<AtomicUsize>,
+}
+
+impl Gate {
+    /// From now on, nothing that the API server says comes through.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    /// All that was held back comes, and what follows.
+    pub(crate) fn open(&self) {
+        self.closed.store(false, Ordering::SeqCst);
+    }
+
+    /// The same, and waits until something came, which has to be there.
+    pub(crate) fn open_and_pass(&self) {
+        let before = self.passed.load(Ordering::SeqCst);
+        self.open();
+        wait_for("something comes through", || {
+            (self.passed.load(Ordering::SeqCst) > before).then_some(())
+        });
+    }
+
+    /// Waits until it is open, for as long as that takes.
+    pub(crate) fn wait(&self) {
+        runtime().block_on(self.opened());
+    }
+
+    async fn opened(&self) {
+        while self.closed.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 /// Says what happens to the request for a path with its query, which was asked for so often before. Before the path of a request that
 /// is no `GET` stands its method: `PATCH /apis/…`.
 type Script = dyn Fn(&str, usize) -> Fault + Send + Sync;
 
+/// Bodies of requests, each with its method and path.
+type Sent = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
 /// The proxy. It serves until the test process ends.
 pub(crate) struct Faulty {
     address: String,
     log: Arc<Mutex<Vec<String>>>,
+    sent: Sent,
 }
 
 impl Faulty {
@@ -66,6 +114,15 @@ impl Faulty {
     pub(crate) fn asked(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// What was sent with requests whose method and path begin so.
+    pub(crate) fn sent(&self, start: &str) -> Vec<Value> {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let bodies = sent.iter().filter(|(path, _)| path.starts_with(start));
+        bodies
+            .map(|(_, body)| serde_json::from_slice(body).expect("JSON"))
+            .collect()
+    }
 }
 
 impl User {
@@ -76,11 +133,13 @@ impl User {
         let faulty = Faulty {
             address,
             log: Arc::default(),
+            sent: Arc::default(),
         };
         let connections = Connections {
             client: self.client(),
             script: Arc::new(script),
             log: Arc::clone(&faulty.log),
+            sent: Arc::clone(&faulty.sent),
         };
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -97,6 +156,7 @@ struct Connections {
     client: kube::Client,
     script: Arc<Script>,
     log: Arc<Mutex<Vec<String>>>,
+    sent: Sent,
 }
 
 impl Connections {
@@ -136,6 +196,10 @@ impl Connections {
             } else {
                 format!("{method} {path}")
             };
+            if !body.is_empty() {
+                let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+                sent.push((asked.clone(), body.clone()));
+            }
             let forward = || self.forward(method, path, &headers, &body);
             match (self.script)(&asked, self.count(&asked)) {
                 Fault::Silence => {
@@ -159,9 +223,12 @@ impl Connections {
                         "message": "etcdserver: request timed out", "code": code});
                     answer(&mut stream, code, "", status.to_string().as_bytes())?;
                 }
-                Fault::Passing(limit) => return self.pass(path, &headers, &mut stream, Some(limit)),
+                Fault::Passing(limit) => {
+                    return self.pass(path, &headers, &mut stream, Some(limit), &Gate::default());
+                }
+                Fault::Held(gate) => return self.pass(path, &headers, &mut stream, None, &gate),
                 Fault::None if path.contains("watch=true") => {
-                    return self.pass(path, &headers, &mut stream, None);
+                    return self.pass(path, &headers, &mut stream, None, &Gate::default());
                 }
                 Fault::None => {
                     let (status, body) = forward()?;
@@ -218,6 +285,7 @@ impl Connections {
         headers: &[(String, String)],
         stream: &mut TcpStream,
         limit: Option<Duration>,
+        gate: &Gate,
     ) -> Option<()> {
         let mut request = Request::builder().uri(path);
         for (name, value) in headers {
@@ -236,11 +304,13 @@ impl Connections {
             let mut body = response.into_body();
             while let Some(Ok(frame)) = body.frame().await {
                 let Ok(piece) = frame.into_data() else { continue };
+                gate.opened().await;
                 stream
                     .write_all(format!("{:x}\r\n", piece.len()).as_bytes())
                     .ok()?;
                 stream.write_all(&piece).ok()?;
                 stream.write_all(b"\r\n").ok()?;
+                gate.passed.fetch_add(1, Ordering::SeqCst);
             }
             stream.write_all(b"0\r\n\r\n").ok()
         };

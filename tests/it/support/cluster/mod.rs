@@ -33,7 +33,7 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-pub(crate) use api::{reference, runtime};
+pub(crate) use api::{path_of, reference, runtime};
 pub(crate) use options::{Component, Options};
 pub(crate) use restore::Recorded;
 pub(crate) use user::User;
