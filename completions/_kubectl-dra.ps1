@@ -272,6 +272,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;devices' {
+            [CompletionResult]::new('--driver', '--driver', [CompletionResultType]::ParameterName, 'Only devices of this driver')
             [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Only devices of this class')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only devices that this CEL expression selects, as in a request of a claim')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only devices that this node reaches')

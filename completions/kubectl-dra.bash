@@ -2930,12 +2930,16 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__devices)
-            opts="-n -A -o -w -q -v -s -h --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-n -A -o -w -q -v -s -h --driver --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --driver)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --class)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

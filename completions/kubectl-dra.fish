@@ -266,6 +266,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -s q -
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand reserved" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l driver -d 'Only devices of this driver' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l class -d 'Only devices of this class' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l selector -d 'Only devices that this CEL expression selects, as in a request of a claim' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l node -d 'Only devices that this node reaches' -r

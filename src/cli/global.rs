@@ -19,7 +19,7 @@ use super::values;
 
 const OUTPUT: &str = "Output";
 const SELECTION: &str = "What to look at";
-const CONNECTION: &str = "Cluster connection";
+pub(super) const CONNECTION: &str = "Cluster connection";
 const VERSIONS: &str = "Kubernetes version and feature gates";
 
 /// All global flags.

@@ -7,6 +7,7 @@ mod argv;
 mod complete;
 mod global;
 mod values;
+mod words;
 
 use std::ffi::{OsStr, OsString};
 
@@ -73,9 +74,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
     let mut command = command_line();
     command.build();
     let args = argv::normalize(std::iter::once(program).chain(args), &command);
-    let mut matches = match command.try_get_matches_from_mut(args) {
+    let mut matches = match command.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
-        Err(error) => return shown(error),
+        Err(error) => return shown(error, |error| words::meant(error, &args, &command)),
     };
     let Cli {
         global,
@@ -103,14 +104,14 @@ pub(crate) fn command_line() -> clap::Command {
 }
 
 /// Help that was asked for, or that says what can follow, is an answer and goes to stdout, as with kubectl.
-fn shown(error: clap::Error) -> anyhow::Result<Invocation> {
+fn shown(error: clap::Error, meant: impl FnOnce(clap::Error) -> anyhow::Error) -> anyhow::Result<Invocation> {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Ok(Invocation::Show(error.render().to_string()))
         }
-        _ => Err(error.into()),
+        _ => Err(meant(error)),
     }
 }
 

@@ -33,6 +33,10 @@ pub(crate) struct Args {
     #[arg(value_name = "DEVICE")]
     names: Vec<String>,
 
+    /// Only devices of this driver
+    #[arg(long, value_name = "DRIVER")]
+    driver: Option<String>,
+
     /// Only devices of this class
     #[arg(long, value_name = "CLASS")]
     class: Option<String>,
@@ -233,6 +237,7 @@ impl fmt::Display for Counter<'_> {
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         names,
+        driver,
         class,
         selector,
         free,
@@ -241,6 +246,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     } = args;
     let filter = DeviceFilter {
         names,
+        driver: driver.map(Into::into),
         pool: None,
         class: class.map(Into::into),
         free,
@@ -261,7 +267,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .map(|class| Mention::scoped(Kind::DeviceClass, class));
     let node = filter.node.clone().map(|node| Mention::scoped(Kind::Node, node));
     let namespace = filter.namespace.clone().map(Mention::Namespace);
-    let chosen: Vec<Mention> = class.into_iter().chain(node).chain(namespace).collect();
+    let driver = filter.driver.clone().map(Mention::Driver);
+    let chosen: Vec<Mention> = driver
+        .into_iter()
+        .chain(class)
+        .chain(node)
+        .chain(namespace)
+        .collect();
     presence::hint(ctx, &loaded.cluster, &chosen).await?;
     let selector: Option<Str> = selector.map(Into::into);
     if let Some(expression) = &selector {

@@ -144,7 +144,30 @@ fn namespaced(ctx: &Ctx, kind: Kind, word: &str, name: &str) -> Result<Key, Usag
         .hint(format!("write `NAME`, `{word}/NAME` or `{word}/NAMESPACE/NAME`")))
 }
 
-/// Whether `part` is one of the ways to write the kind: `claim`, `resourceclaims`, `resourceclaims.resource.k8s.io`.
+/// `KIND NAME` as `KIND/NAME`, as kubectl takes both.
+pub(super) fn joined(words: &[String]) -> Vec<String> {
+    let is_kind =
+        |word: &str| is_called(Kind::Pod, "pod", word) || is_called(Kind::ResourceClaim, "claim", word);
+    match words {
+        [kind, names @ ..]
+            if is_kind(kind) && !names.is_empty() && names.iter().all(|name| !name.contains('/')) =>
+        {
+            names.iter().map(|name| format!("{kind}/{name}")).collect()
+        }
+        words => words.to_vec(),
+    }
+}
+
+/// What kubectl's short name of a kind stands for.
+fn short_name(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Pod => Some("po"),
+        Kind::Node => Some("no"),
+        _ => None,
+    }
+}
+
+/// Whether `part` is one of the ways to write the kind: `claim`, `resourceclaims`, `resourceclaims.resource.k8s.io`, `po` for a pod.
 pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
     let part = part.to_ascii_lowercase();
     let plain = part
@@ -153,7 +176,12 @@ pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
         .unwrap_or(&part);
     let singular = kind.name().to_ascii_lowercase();
     let several = |ending| plain.strip_suffix(ending) == Some(word);
-    plain == word || several("s") || several("es") || plain == singular || plain == kind.plural()
+    plain == word
+        || several("s")
+        || several("es")
+        || plain == singular
+        || plain == kind.plural()
+        || short_name(kind) == Some(plain)
 }
 
 /// The namespace of names that say none.

@@ -28,6 +28,8 @@ pub struct DeviceList {
 pub struct DeviceFilter {
     /// These: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`; empty means all.
     pub names: Vec<String>,
+    /// Of this driver.
+    pub driver: Option<Str>,
     /// Of this pool.
     pub pool: Option<PoolId>,
     /// Of this class.
@@ -194,7 +196,9 @@ impl<'a> Listing<'a> {
 
     fn is_named(&self, id: &DeviceId) -> bool {
         let is_of = |pool: &PoolId| (&pool.driver, &pool.pool) == (&id.driver, &id.pool);
-        if !self.filter.pool.as_ref().is_none_or(is_of) {
+        let is_driver = |driver: &Str| *driver == id.driver;
+        if !self.filter.pool.as_ref().is_none_or(is_of) || !self.filter.driver.as_ref().is_none_or(is_driver)
+        {
             return false;
         }
         self.filter.names.is_empty() || self.filter.names.iter().any(|name| names_device(name, id))

@@ -164,6 +164,7 @@ const TABLE: &[Row] = &[
             "prometheus_client",
             "rustix",
             "tokio",
+            "tracing",
         ],
     ),
     shell(
@@ -223,8 +224,8 @@ const TABLE: &[Row] = &[
         &["anyhow", "clap", "clap_complete", "tracing"],
     ),
     shell(
-        "cli",
-        &["model", "sources", "output", "context", "commands"],
+        &["model", "sources", "output", "error", "context", "commands"],
+        &["anyhow", "clap", "strsim"],
         &["anyhow", "clap"],
     ),
     // In tests and under the fuzzer only.

@@ -26,3 +26,4 @@ mod rehearsal;
 mod scheduling;
 mod simulate;
 mod support;
+mod words;

@@ -91,7 +91,12 @@ fn parse(object: &[String]) -> Result<(What, String), UsageError> {
     let (kind, name) = match object {
         [kind, name] => (kind.as_str(), name.as_str()),
         [one] => one.split_once('/').ok_or_else(|| {
-            UsageError::new(format!("which {one} is to be described is not said")).hint(HINT)
+            match What::find(one) {
+                Some(what) => UsageError::new(format!("a {} has to be named", what.word()))
+                    .hint(format!("write `{} NAME`", what.word())),
+                None => UsageError::new(format!("what `{one}` is has to be said"))
+                    .hint(format!("write `pod {one}`, `claim {one}`, or another of `device`, `node`, `class` and `pool` before it")),
+            }
         })?,
         _ => return Err(UsageError::new("one object is described at a time").hint(HINT)),
     };

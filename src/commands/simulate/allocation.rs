@@ -103,6 +103,7 @@ fn unjudged(ctx: &Ctx, targets: &[String], why: &str) -> anyhow::Result<Allocati
 }
 
 fn named(ctx: &Ctx, targets: &[String]) -> Result<Vec<Named>, UsageError> {
+    let targets = objects::joined(targets);
     targets.iter().map(|target| Named::of(ctx, target)).collect()
 }
 

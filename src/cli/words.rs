@@ -1,0 +1,319 @@
+//! Words that people type and that are no part of the command line: kubectl's verbs and kinds, and flags with another name. Each gets the
+//! command that does it.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
+
+use super::global;
+use crate::error::UsageError;
+
+/// What is typed for a command, and what does it.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &["get", "list", "ls", "show"],
+        "kubectl dra claims, devices, taints or reserved lists what there is",
+    ),
+    (
+        &["claim", "resourceclaim", "resourceclaims", "rclaim", "rc"],
+        "kubectl dra claims lists claims; kubectl dra describe claim NAME tells about one",
+    ),
+    (
+        &[
+            "device",
+            "slice",
+            "slices",
+            "resourceslice",
+            "resourceslices",
+            "gpu",
+            "gpus",
+            "nic",
+            "nics",
+            "pool",
+            "pools",
+        ],
+        "kubectl dra devices lists devices; kubectl dra describe device NAME or pool NAME tells about one",
+    ),
+    (
+        &["class", "classes", "deviceclass", "deviceclasses"],
+        "kubectl dra devices --class CLASS lists the devices of a class; kubectl dra describe class NAME tells about it",
+    ),
+    (
+        &["po", "pod", "pods"],
+        "kubectl dra describe pod NAME tells what a pod has; kubectl dra explain pod/NAME why it waits",
+    ),
+    (
+        &["no", "node", "nodes"],
+        "kubectl dra devices --node NODE lists the devices of a node; kubectl dra describe node NODE tells about it",
+    ),
+    (
+        &[
+            "podgroup",
+            "podgroups",
+            "reservation",
+            "reservations",
+            "consumers",
+        ],
+        "kubectl dra reserved lists whom claims are reserved for",
+    ),
+    (
+        &["top", "usage", "use", "capacity", "summary", "overview"],
+        "kubectl dra status tells how much is in use",
+    ),
+    (
+        &["free", "available"],
+        "kubectl dra devices --free lists what can be allocated",
+    ),
+    (
+        &["drain", "cordon", "evict", "eviction"],
+        "kubectl dra simulate eviction --node NODE tells what the taint of a node's devices does; nothing is changed",
+    ),
+    (
+        &["why", "debug", "diagnose", "stuck", "waiting"],
+        "kubectl dra explain pod/NAME tells why a pod waits",
+    ),
+    (
+        &["pending"],
+        "kubectl dra claims -A --state pending lists claims without devices; kubectl dra explain pod/NAME tells why",
+    ),
+    (
+        &["fit", "allocate", "allocation", "schedule", "dry-run", "dryrun"],
+        "kubectl dra simulate allocation pod/NAME tells where something fits; nothing is changed",
+    ),
+    (
+        &[
+            "taint",
+            "tainted",
+            "rule",
+            "rules",
+            "devicetaintrule",
+            "devicetaintrules",
+        ],
+        "kubectl dra taints lists taints; kubectl dra simulate eviction --taint TAINT tells what another one would do",
+    ),
+    (
+        &[
+            "doctor",
+            "lint",
+            "validate",
+            "verify",
+            "audit",
+            "test",
+            "health",
+            "healthy",
+            "unhealthy",
+        ],
+        "kubectl dra check looks for what is wrong",
+    ),
+    (
+        &["downgrade", "upgrade", "rollback"],
+        "kubectl dra check --to-version VERSION tells what a downgrade breaks, kubectl dra convert plan --to-version VERSION the steps",
+    ),
+    (
+        &["migrate", "transform", "fix", "repair"],
+        "kubectl dra convert plan tells which reservations can be converted; kubectl dra check names what to repair",
+    ),
+    (
+        &["backup", "dump", "export", "save", "capture", "must-gather"],
+        "kubectl dra snapshot --out FILE writes the state of the cluster into a file",
+    ),
+    (
+        &["watch"],
+        "kubectl dra claims -w and devices -w go on and print what changes",
+    ),
+    (
+        &["event", "events", "logs", "log"],
+        "kubectl dra describe shows the events of an object; kubectl logs shows those of a driver's pod",
+    ),
+    (
+        &[
+            "delete", "remove", "release", "free-up", "apply", "create", "edit", "patch",
+        ],
+        "this program changes claims by kubectl dra convert alone; kubectl delete, apply, edit and patch do the rest",
+    ),
+    (
+        &["controller", "controllers", "operator", "shadow"],
+        "kubectl dra run compares the controllers with the rules, or does their work",
+    ),
+    (
+        &["selector", "expr", "expression", "match", "query"],
+        "kubectl dra cel EXPRESSION tries a selector",
+    ),
+    (
+        &["driver", "drivers"],
+        "kubectl dra status lists drivers; kubectl dra check --driver DRIVER tells what keeps one in use",
+    ),
+    (
+        &["options", "flags"],
+        "the help of each command lists the flags that all have: kubectl dra status --help",
+    ),
+    (
+        &["config", "login", "init", "install"],
+        "there is nothing to set up: kubectl dra uses kubectl's configuration",
+    ),
+];
+
+/// Flags that are typed for others: with the commands for which it is so, or none for all.
+const FLAGS: &[(&[&str], &[&str], &str)] = &[
+    (&["--status", "--phase", "--states"], &["claims"], "--state"),
+    (
+        &["--to", "--version", "--target", "--target-version"],
+        &["check", "plan", "verify", "convert"],
+        "--to-version",
+    ),
+    (&["--gate", "--without-gate"], &["check"], "--disable-gate"),
+    (&["--severity", "--level"], &["check"], "--fail-on"),
+    (&["--ns", "--namespaces", "--name-space"], &[], "--namespace"),
+    (&["--all", "--all-namespace"], &[], "--all-namespaces"),
+    (&["--file", "--output-file"], &["snapshot"], "--out"),
+    (&["--file", "--input", "--snapshot"], &[], "--from"),
+    (&["--format"], &[], "--output"),
+    (&["--label", "--labels"], &[], "--selector"),
+    (&["--follow"], &[], "--watch"),
+    (&["--sort"], &[], "--sort-by"),
+    (&["--no-color", "--no-colour", "--colour"], &[], "--color"),
+    (&["--verbose"], &[], "--v"),
+    (&["--nodes", "--node-name", "--on"], &[], "--node"),
+    (&["--drivers"], &[], "--driver"),
+    (&["--dry-run-only", "--dryrun"], &[], "--dry-run"),
+    (&["--short"], &["version"], "--client"),
+    (&["--once", "--duration", "--until"], &["run"], "--for"),
+];
+
+/// How alike two flags must be for one to be meant by the other, of 1 for the same.
+const ALIKE: f64 = 0.85;
+
+/// The error of the parser, or one that says what was probably meant. `args` are those that `root` could not read.
+pub(super) fn meant(error: clap::Error, args: &[OsString], root: &Command) -> anyhow::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let (path, command) = called(args, root);
+    let hint = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            text(ContextKind::InvalidSubcommand).map(|word| of_command(&word, &path, command))
+        }
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
+            .filter(|word| word.starts_with('-'))
+            .map(|flag| of_flag(&flag, &path, command)),
+        _ => None,
+    };
+    hint.map_or_else(|| error.into(), Into::into)
+}
+
+/// The command that `args` call, and its name.
+fn called<'c>(args: &[OsString], root: &'c Command) -> (String, &'c Command) {
+    let mut path = "kubectl dra".to_owned();
+    let mut command = root;
+    for arg in args.iter().skip(1) {
+        match command.find_subcommand(arg) {
+            Some(subcommand) => command = subcommand,
+            None => break,
+        }
+        path.push(' ');
+        path.push_str(command.get_name());
+    }
+    (path, command)
+}
+
+fn of_command(word: &str, path: &str, command: &Command) -> UsageError {
+    let error = UsageError::new(format!("`{path}` has no command `{word}`"));
+    let lower = word.to_lowercase();
+    let known = COMMANDS.iter().find(|(words, _)| words.contains(&lower.as_str()));
+    let names = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let alike = alike(&lower, names.map(Command::get_name));
+    match (alike, known) {
+        // A typing error of a command is nearer than another word.
+        (Some((name, likeness)), _) if likeness > 0.9 && known.is_none() => {
+            error.hint(format!("{path} {name}"))
+        }
+        (_, Some((_, hint))) => error.hint(*hint),
+        (Some((name, _)), None) => error.hint(format!("{path} {name}")),
+        (None, None) => error.hint(format!("{path} --help lists the commands")),
+    }
+}
+
+fn of_flag(flag: &str, path: &str, command: &Command) -> UsageError {
+    let error = UsageError::new(format!("`{path}` has no flag `{flag}`"));
+    let help = format!("{path} --help lists the flags");
+    let flags: Vec<String> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set() && !is_about_connection(arg))
+        .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
+        .collect();
+    let has = |name: &str| flags.iter().any(|flag| flag == name);
+    let known = FLAGS.iter().find(|(words, commands, instead)| {
+        words.contains(&flag)
+            && (commands.is_empty() || commands.contains(&command.get_name()))
+            && has(instead)
+    });
+    if let Some((.., instead)) = known {
+        return error.hint(format!("`{instead}` is meant, perhaps; {help}"));
+    }
+    let mut begun = flags
+        .iter()
+        .filter(|known| known.starts_with(flag) && flag.len() > 3);
+    let begun = begun.next().filter(|_| begun.next().is_none());
+    let found = begun.map(String::as_str).or_else(|| {
+        let names = flags.iter().map(|known| known.trim_start_matches('-'));
+        let (name, _) = alike(flag.trim_start_matches('-'), names)?;
+        flags
+            .iter()
+            .map(String::as_str)
+            .find(|known| known.ends_with(name) && known.len() == name.len() + 2)
+    });
+    match found {
+        Some(found) => error.hint(format!("`{found}` is meant, perhaps; {help}")),
+        None => error.hint(help),
+    }
+}
+
+/// Whether a flag only says which cluster to ask, and how. Nobody who mistypes a flag of a command means one of those.
+fn is_about_connection(arg: &Arg) -> bool {
+    arg.get_help_heading() == Some(global::CONNECTION)
+}
+
+/// The one of `names` that is most like `word`, and how alike they are, if they are alike at all.
+fn alike<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<(&'n str, f64)> {
+    names
+        .map(|name| (name, strsim::jaro_winkler(word, name)))
+        .filter(|(_, likeness)| *likeness >= ALIKE)
+        .max_by(|(_, one), (_, other)| one.total_cmp(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::command_line;
+    use super::*;
+
+    #[test]
+    fn each_word_stands_once_and_is_no_command_itself() {
+        let root = command_line();
+        let mut words = BTreeSet::new();
+        for word in COMMANDS.iter().flat_map(|(words, _)| *words) {
+            assert!(words.insert(*word), "{word} twice");
+            assert!(root.find_subcommand(word).is_none(), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_a_hint_names_exists() {
+        let mut root = command_line();
+        root.build();
+        for (_, hint) in COMMANDS {
+            for rest in hint.split("kubectl dra ").skip(1) {
+                let words: Vec<&str> = rest.split([' ', ',', ';', ':']).collect();
+                let command = root.find_subcommand(words[0]).unwrap_or_else(|| panic!("{hint}"));
+                let command = command.find_subcommand(words[1]).unwrap_or(command);
+                for flag in words.iter().filter_map(|word| word.strip_prefix("--")) {
+                    let mut longs = command.get_arguments().filter_map(Arg::get_long);
+                    assert!(longs.any(|long| long == flag), "{hint}: --{flag}");
+                }
+            }
+        }
+    }
+}
