@@ -224,9 +224,9 @@ const TABLE: &[Row] = &[
         &["anyhow", "clap", "clap_complete", "tracing"],
     ),
     shell(
+        "cli",
         &["model", "sources", "output", "error", "context", "commands"],
         &["anyhow", "clap", "strsim"],
-        &["anyhow", "clap"],
     ),
     // In tests and under the fuzzer only.
     shell(
