@@ -78,7 +78,7 @@ fn objects() -> Objects {
             &rule(&format!("rule-{index}"), &selector, effect),
         );
     }
-    objects.as_listed()
+    objects.in_order_of_lists()
 }
 
 fn main() {

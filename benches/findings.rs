@@ -158,5 +158,5 @@ fn objects(state: State) -> Objects {
             &json!({"metadata": {"namespace": namespace, "name": pod, "uid": pod}, "spec": spec, "status": {"phase": phase}}),
         );
     }
-    objects.as_listed()
+    objects.in_order_of_lists()
 }

@@ -22,7 +22,7 @@ impl Objects {
     }
 
     /// The same in the order in which servers list them: by kind, namespace and name.
-    pub(crate) fn as_listed(mut self) -> Self {
+    pub(crate) fn in_order_of_lists(mut self) -> Self {
         let key = |(kind, json): &(Kind, String)| {
             let object = Object::from_json(*kind, json.as_bytes()).expect("an object");
             (*kind as usize, object.metadata().key())
