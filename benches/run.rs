@@ -3,6 +3,7 @@
 //!
 //!     make bench-run                      # of the release build
 //!     cargo bench --bench run -- 200      # so many pods
+//!     cargo bench --bench run -- evicted  # only what has that in its name
 //!
 //! The work is there before a controller starts, so the time is that from the start of the process to the last write, and processor time
 //! and memory are those of the whole process. With evictions it is the time from the rule to the deletion of the last pod, and the
@@ -72,6 +73,10 @@ fn main() {
         .skip(1)
         .find_map(|arg| arg.parse().ok())
         .unwrap_or(2_000);
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|arg| !arg.starts_with('-') && arg.parse::<usize>().is_err());
+    let is_wanted = |what: &str| wanted.as_ref().is_none_or(|wanted| what.contains(wanted));
     let cluster = Cluster::start(
         &Options::default()
             .without(Component::Scheduler)
@@ -81,23 +86,84 @@ fn main() {
     cluster.create(&template("one", claim_spec([gpu()])).in_namespace("work"));
     println!("| What | Limit | kube-controller-manager | `kubectl dra run` | Wall | CPU | Memory |");
     println!("|---|---|---|---|---:|---:|---:|");
+    let what = format!("{count} pods with a template");
     for limits in [Limits::Some, Limits::None] {
-        compare(&format!("{count} pods with a template"), limits, |who| {
-            templates(&cluster, count, who, limits)
+        if is_wanted(&what) {
+            compare(&what, limits, |who| templates(&cluster, count, who, limits));
+        }
+    }
+    let what = format!("{} pods evicted by one rule", count / 2);
+    if is_wanted(&what) {
+        compare(&what, Limits::Some, |who| evictions(&cluster, count / 2, who));
+    }
+    let cached = count * CACHED_PER_POD;
+    let what = format!("{count} pods with a template, beside {cached} pods with claims");
+    let hand_over = format!("first write of a new leader, beside {cached} pods with claims");
+    if is_wanted(&what) || is_wanted(&hand_over) {
+        fill(&cluster, cached);
+    }
+    if is_wanted(&what) {
+        compare(&what, Limits::Some, |who| {
+            templates(&cluster, count, who, Limits::Some)
         });
     }
-    compare(
-        &format!("{} pods evicted by one rule", count / 2),
-        Limits::Some,
-        |who| evictions(&cluster, count / 2, who),
-    );
-    let cached = count * CACHED_PER_POD;
-    fill(&cluster, cached);
-    compare(
-        &format!("{count} pods with a template, beside {cached} pods with claims"),
-        Limits::Some,
-        |who| templates(&cluster, count, who, Limits::Some),
-    );
+    if is_wanted(&hand_over) {
+        println!(
+            "\n{hand_over}: {:.3} s after it has the lease",
+            first_write(&cluster)
+        );
+    }
+}
+
+/// How long after it has the lease of one that died a standby writes first. Pods wait for their claims meanwhile.
+fn first_write(cluster: &Cluster) -> f64 {
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/work/leases?watch=true&resourceVersion=0";
+    let pods = "/api/v1/namespaces/work/pods?watch=true&resourceVersion=0";
+    let holder = |lease: &Value| {
+        lease["spec"]["holderIdentity"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let first = Worker::with(cluster, Who::Ours, Limits::Some, "--lease=work/run");
+    let seen = |lease: &Value| !holder(lease).is_empty();
+    let (_, held) = runtime().block_on(first_that(cluster, lease, seen));
+    let second = Worker::with(cluster, Who::Ours, Limits::Some, "--lease=work/run");
+    // Until it has read everything, and looks on.
+    std::thread::sleep(Duration::from_secs(20));
+    drop(first);
+    write_all(cluster, 100, |number| {
+        let pod = pod(&format!("pod-{number}")).template_claim("gpu", "one");
+        vec![(
+            "/api/v1/namespaces/work/pods".to_owned(),
+            pod.in_namespace("work"),
+        )]
+    });
+    let (from, until) = runtime().block_on(async {
+        let other = |lease: &Value| seen(lease) && holder(lease) != holder(&held);
+        let written = |pod: &Value| pod["status"]["resourceClaimStatuses"].is_array();
+        let has_it = first_that(cluster, lease, other);
+        let has_written = first_that(cluster, pods, written);
+        let ((from, _), (until, _)) = futures::future::join(has_it, has_written).await;
+        (from, until)
+    });
+    drop(second);
+    clear(cluster);
+    until.saturating_duration_since(from).as_secs_f64()
+}
+
+/// The first object of a watch that is as wanted, and when it came.
+async fn first_that(cluster: &Cluster, path: &str, is_it: impl Fn(&Value) -> bool) -> (Instant, Value) {
+    let request = Request::get(path).body(Vec::new()).expect("a request");
+    let stream = cluster.client().request_stream(request).await.expect("a watch");
+    let mut lines = stream.lines();
+    loop {
+        let line = lines.next().await.expect("the watch goes on").expect("a line");
+        let mut event: Value = serde_json::from_str(&line).expect("JSON");
+        if is_it(&event["object"]) {
+            return (Instant::now(), event["object"].take());
+        }
+    }
 }
 
 fn compare(what: &str, limits: Limits, mut turn: impl FnMut(Who) -> Taken) {
@@ -208,6 +274,11 @@ struct Worker(Child);
 
 impl Worker {
     fn start(cluster: &Cluster, who: Who, limits: Limits) -> Self {
+        Self::with(cluster, who, limits, "--no-lease")
+    }
+
+    /// With a flag of ours about the lease.
+    fn with(cluster: &Cluster, who: Who, limits: Limits, lease: &str) -> Self {
         let mut command = match who {
             Who::Upstream => {
                 let mut command = Command::new(go::build("controlplane"));
@@ -227,7 +298,7 @@ impl Worker {
                     .unwrap_or_else(|_| env!("CARGO_BIN_EXE_kubectl-dra").to_owned());
                 let mut command = Command::new(program);
                 command
-                    .args(["run", "--take-over", "--assume-builtin-disabled", "--no-lease"])
+                    .args(["run", "--take-over", "--assume-builtin-disabled", lease])
                     .env("KUBECONFIG", cluster.kubeconfig());
                 command
             }

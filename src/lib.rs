@@ -64,7 +64,7 @@ mod shell {
     use tokio::runtime::{Builder, Handle};
 
     use crate::cli::{self, Invocation};
-    use crate::commands::{Command, Job, STACK};
+    use crate::commands::{Command, Job, STACK, Threads};
     use crate::context::{Ctx, Environment, Settings, SourceSetting};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
     use crate::output::{Options, Printer};
@@ -181,9 +181,9 @@ mod shell {
     }
 
     fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
-        let job = match command.job() {
+        let (threads, job) = match command.job() {
             Job::Here(job) => return job(ctx),
-            Job::Waiting(job) => job,
+            Job::Waiting(threads, job) => (threads, job),
         };
         let working = Arc::clone(ctx);
         let limit = ctx.settings().timeout;
@@ -196,7 +196,20 @@ mod shell {
         };
         let is_over = Cell::new(false);
         let result = on_runtime(
-            move || Handle::current().block_on(job(&working)),
+            move || match threads {
+                Threads::Many => Handle::current().block_on(job(&working)),
+                Threads::One => {
+                    let runtime = Builder::new_current_thread()
+                        .enable_all()
+                        .thread_stack_size(STACK)
+                        .build()
+                        .context("cannot start the runtime")?;
+                    let result = runtime.block_on(job(&working));
+                    // As with the other runtime.
+                    std::mem::forget(runtime);
+                    result
+                }
+            },
             limit,
             |cut| match cut {
                 Cut::Interrupted if ctx.interrupt() => Then::GoOn,

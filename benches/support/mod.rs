@@ -21,6 +21,16 @@ impl Objects {
         self.0.push((kind, object.to_string()));
     }
 
+    /// The same in the order in which servers list them: by kind, namespace and name.
+    pub(crate) fn in_order_of_lists(mut self) -> Self {
+        let key = |(kind, json): &(Kind, String)| {
+            let object = Object::from_json(*kind, json.as_bytes()).expect("an object");
+            (*kind as usize, object.metadata().key())
+        };
+        self.0.sort_by_cached_key(key);
+        self
+    }
+
     /// The cluster of these objects.
     pub(crate) fn load(&self, environment: Environment) -> Cluster {
         let mut builder = ClusterBuilder::default();

@@ -77,7 +77,10 @@ macro_rules! commands {
         Job::Here(Box::new(move |ctx| $module::run(ctx, $args)))
     };
     (@job waiting, $module:ident, $args:ident) => {
-        Job::Waiting(Box::new(move |ctx| Box::pin($module::run(ctx, $args))))
+        Job::Waiting(Threads::Many, Box::new(move |ctx| Box::pin($module::run(ctx, $args))))
+    };
+    (@job going_on, $module:ident, $args:ident) => {
+        Job::Waiting(Threads::One, Box::new(move |ctx| Box::pin($module::run(ctx, $args))))
     };
 }
 
@@ -93,7 +96,7 @@ commands! {
     Explain => explain, waiting;
     Simulate => simulate, waiting;
     Cel => cel, waiting;
-    Run => run, waiting;
+    Run => run, going_on;
     Snapshot => snapshot, waiting;
     Version => version, waiting;
     Completion => completion, here;
@@ -136,7 +139,16 @@ pub(crate) enum Job {
     /// Needs neither cluster nor files: runs without the cost of a runtime.
     Here(Box<dyn FnOnce(&Ctx) -> Result>),
     /// Waits for others, so it runs on a runtime and ends at Ctrl-C.
-    Waiting(Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>),
+    Waiting(Threads, Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>),
+}
+
+/// Who moves what a command waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Threads {
+    /// As many threads as there are processors: for long answers, which are decrypted and decoded.
+    Many,
+    /// The command's own: for many short answers, of which each would wake another thread, which costs as much as the answer.
+    One,
 }
 
 /// The future of a command. It stays on one thread, so it need not be `Send`.

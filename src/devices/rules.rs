@@ -1,7 +1,9 @@
 //! DeviceTaintRules, to be asked which of them are about a device.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::model::{
     Cluster, Component, DeviceId, Environment, Gate, PoolId, Str, TaintRule, TaintSelector, Version,
@@ -68,7 +70,8 @@ type Selected = (Option<Str>, Option<Str>, Option<Str>);
 /// there are.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    by_selector: BTreeMap<Selected, Vec<Arc<TaintRule>>>,
+    /// Only looked up in, never walked.
+    by_selector: HashMap<Selected, Vec<Arc<TaintRule>>, RandomState>,
     /// Which of the parts a selector can have are set, for every shape that occurs.
     shapes: Vec<[bool; 3]>,
 }

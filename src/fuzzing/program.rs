@@ -81,7 +81,7 @@ fn end_of(args: impl Iterator<Item = OsString>, printer: impl FnOnce(Options) ->
             let ctx = Ctx::with(*settings, printer, cli::command_line);
             let result = match command.job() {
                 Job::Here(job) => job(&ctx),
-                Job::Waiting(job) => tokio::runtime::Builder::new_current_thread()
+                Job::Waiting(_, job) => tokio::runtime::Builder::new_current_thread()
                     .enable_all()
                     .build()
                     .expect("a runtime")

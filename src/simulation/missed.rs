@@ -1,10 +1,12 @@
 //! Pods on tainted devices that are not evicted.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::devices::{RuleSupport, Taints};
 use crate::eviction::{Release, claim_eviction, consumers, evicting_claims};
-use crate::model::{Claim, Cluster, Component, Environment, Gate, Key, Pod, Str, Time};
+use crate::model::{Claim, Cluster, Component, Environment, Gate, Pod, Str, Time};
 use crate::reservation::{PodGroups, claim_names, is_reserved_for, resolves_to};
 
 /// A pod that keeps running on a device with a taint that it does not tolerate.
@@ -38,17 +40,13 @@ pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<Miss
             let mut counting = counting.iter();
             counting.all(|counting| claim_eviction(claim, counting, now).is_some())
         };
-        let reached: Vec<Key> = if release.evicts && is_counted() {
-            if release.stops_at_missing_pod {
-                consumers(cluster, claim, release)
-                    .iter()
-                    .map(|pod| pod.key())
-                    .collect()
-            } else {
-                cluster.pods_of_claim(&claim.key()).map(|pod| pod.key()).collect()
-            }
-        } else {
-            Vec::new()
+        let is_evicting = release.evicts && is_counted();
+        let reached =
+            (is_evicting && release.stops_at_missing_pod).then(|| consumers(cluster, claim, release));
+        // Of the pods that name the claim, in releases that look at all of them.
+        let is_reached = |pod: &Arc<Pod>| {
+            let reached = reached.as_ref();
+            is_evicting && reached.is_none_or(|reached| reached.iter().any(|other| Arc::ptr_eq(other, pod)))
         };
         for pod in cluster.pods_of_claim(&claim.key()) {
             let runs = pod.node().is_some() && !pod.is_terminal() && !pod.metadata.is_deleting();
@@ -58,7 +56,7 @@ pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<Miss
             }
             let counts = evicting_claims(cluster, pod, release)
                 .any(|found| found.metadata.name == claim.metadata.name);
-            if counts && reached.contains(&pod.key()) {
+            if counts && is_reached(pod) {
                 continue;
             }
             found.push(MissedPod {

@@ -1,10 +1,12 @@
 //! Why a pod has to go, for readers.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::devices::Origin;
 use crate::eviction::Eviction;
-use crate::model::{DeviceId, Str};
+use crate::model::{DeviceId, Str, TaintRule};
 
 /// A taint that makes a pod go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -20,7 +22,35 @@ pub struct ReasonItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceItem>,
     /// The taint: `key=value:effect`.
-    pub taint: String,
+    pub taint: Str,
+}
+
+/// Makes reasons of taints. The one of a rule is made once for all pods that follow one another.
+#[derive(Default)]
+pub(super) struct Reasons {
+    last: Option<(Arc<TaintRule>, ReasonItem)>,
+}
+
+impl Reasons {
+    /// The taint as a reason.
+    pub(super) fn of(&mut self, origin: &Origin) -> ReasonItem {
+        let Origin::Rule(rule) = origin else {
+            return ReasonItem::of(origin);
+        };
+        match &self.last {
+            Some((last, item)) if Arc::ptr_eq(last, rule) => item.clone(),
+            _ => {
+                let item = ReasonItem::of(origin);
+                self.last = Some((Arc::clone(rule), item.clone()));
+                item
+            }
+        }
+    }
+
+    /// All taints of an eviction.
+    pub(super) fn all(&mut self, eviction: &Eviction) -> Vec<ReasonItem> {
+        eviction.reasons.iter().map(|origin| self.of(origin)).collect()
+    }
 }
 
 /// A device.
@@ -51,7 +81,8 @@ impl From<DeviceId> for DeviceItem {
 impl ReasonItem {
     /// The taint as a reason.
     pub fn of(origin: &Origin) -> Self {
-        let taint = origin.taint().map(ToString::to_string).unwrap_or_default();
+        let taint = origin.taint().map(ToString::to_string);
+        let taint = taint.unwrap_or_default().into();
         match origin {
             Origin::Rule(rule) => Self {
                 rule: Some(rule.metadata.name.clone()),

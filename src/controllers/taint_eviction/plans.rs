@@ -44,9 +44,10 @@ impl Plans {
             stays,
         };
         // The new one first, so that what both have is not taken away to be put there again.
-        self.count(&pod.key.namespace, &plan, 1);
-        if let Some(before) = self.by_pod.insert(pod.clone(), plan) {
-            self.count(&pod.key.namespace, &before, -1);
+        count(&mut self.of_rule, &pod.key.namespace, &plan, 1);
+        let namespace = pod.key.namespace.clone();
+        if let Some(before) = self.by_pod.insert(pod, plan) {
+            count(&mut self.of_rule, &namespace, &before, -1);
         }
     }
 
@@ -54,44 +55,20 @@ impl Plans {
     pub(super) fn remove(&mut self, pod: &PodRef) -> bool {
         let before = self.by_pod.remove(pod);
         if let Some(before) = &before {
-            self.count(&pod.key.namespace, before, -1);
+            count(&mut self.of_rule, &pod.key.namespace, before, -1);
         }
         before.is_some()
     }
 
     /// The pod is being deleted, whoever began it.
     pub(super) fn leaves(&mut self, pod: &PodRef) {
-        if let Some(plan) = self.by_pod.get(pod).filter(|plan| plan.stays) {
-            let (eviction, counts) = (plan.eviction.clone(), plan.counts);
-            self.insert(pod.clone(), eviction, counts, false);
-        }
-    }
-
-    fn count(&mut self, namespace: &Str, plan: &Plan, change: isize) {
-        for rule in plan.eviction.reasons.iter().filter_map(Origin::rule) {
-            let uid = &rule.metadata.uid;
-            if !self.of_rule.contains_key(uid) {
-                self.of_rule.insert(uid.clone(), OfRule::default());
-            }
-            let Some(of_rule) = self.of_rule.get_mut(uid) else {
-                continue;
-            };
-            if plan.counts {
-                of_rule.counted = of_rule.counted.saturating_add_signed(change);
-            }
-            if plan.stays {
-                match of_rule.staying.get_mut(namespace) {
-                    Some(pods) => *pods = pods.saturating_add_signed(change),
-                    None => _ = of_rule.staying.insert(namespace.clone(), usize::from(change > 0)),
-                }
-                if of_rule.staying.get(namespace) == Some(&0) {
-                    of_rule.staying.remove(namespace);
-                }
-            }
-            if of_rule.counted == 0 && of_rule.staying.is_empty() {
-                self.of_rule.remove(uid);
-            }
-        }
+        let Some(plan) = self.by_pod.get_mut(pod).filter(|plan| plan.stays) else {
+            return;
+        };
+        // It counts on where it has not had its turn.
+        let counts = std::mem::replace(&mut plan.counts, false);
+        count(&mut self.of_rule, &pod.key.namespace, plan, -1);
+        (plan.counts, plan.stays) = (counts, false);
     }
 
     pub(super) fn get(&self, pod: &PodRef) -> Option<&Eviction> {
@@ -112,5 +89,32 @@ impl Plans {
         self.of_rule.get(uid).map_or((0, 0), |of_rule| {
             (of_rule.staying.values().sum(), of_rule.staying.len())
         })
+    }
+}
+
+fn count(of_rules: &mut BTreeMap<Str, OfRule>, namespace: &Str, plan: &Plan, change: isize) {
+    for rule in plan.eviction.reasons.iter().filter_map(Origin::rule) {
+        let uid = &rule.metadata.uid;
+        if !of_rules.contains_key(uid) {
+            of_rules.insert(uid.clone(), OfRule::default());
+        }
+        let Some(of_rule) = of_rules.get_mut(uid) else {
+            continue;
+        };
+        if plan.counts {
+            of_rule.counted = of_rule.counted.saturating_add_signed(change);
+        }
+        if plan.stays {
+            match of_rule.staying.get_mut(namespace) {
+                Some(pods) => *pods = pods.saturating_add_signed(change),
+                None => _ = of_rule.staying.insert(namespace.clone(), usize::from(change > 0)),
+            }
+            if of_rule.staying.get(namespace) == Some(&0) {
+                of_rule.staying.remove(namespace);
+            }
+        }
+        if of_rule.counted == 0 && of_rule.staying.is_empty() {
+            of_rules.remove(uid);
+        }
     }
 }

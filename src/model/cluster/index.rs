@@ -10,6 +10,7 @@ use crate::model::{
 };
 
 /// One entry of one index.
+#[derive(PartialEq, Eq)]
 pub(super) enum Entry {
     PodOfClaim(Key, Str),
     PodOfGroup(Key, Str),

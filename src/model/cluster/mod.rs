@@ -509,11 +509,21 @@ impl Cluster {
             }
             Change::Delete(kind, key) => (self.objects[kind as usize].remove(&key), None),
         };
+        let (mut gone, mut added) = (Vec::new(), Vec::new());
         if let Some(before) = &before {
-            before.entries(|entry| self.indexes.remove(entry));
+            before.entries(|entry| gone.push(entry));
         }
-        if let Some(after) = after {
-            after.entries(|entry| self.indexes.add(entry));
+        if let Some(after) = &after {
+            after.entries(|entry| added.push(entry));
+        }
+        // Most changes are of statuses that no index has, and an entry that stays would be looked for twice.
+        if gone != added {
+            for entry in gone {
+                self.indexes.remove(entry);
+            }
+            for entry in added {
+                self.indexes.add(entry);
+            }
         }
         before
     }

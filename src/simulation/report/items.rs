@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::controllers::PodRef;
 use crate::model::{Condition, Str, Time};
 use crate::scheduling::AssumedGate;
-use crate::simulation::reason::{DeviceItem, ReasonItem};
+use crate::simulation::reason::{DeviceItem, ReasonItem, Reasons};
 use crate::simulation::timeline::{Happening, What};
 use crate::simulation::world::{Placement, Replacement};
 use crate::simulation::{MissedPod, Replacing};
@@ -290,7 +290,7 @@ impl StatusItem {
 }
 
 impl EventItem {
-    pub(super) fn of(happening: &Happening) -> Self {
+    pub(super) fn of(happening: &Happening, reasons: &mut Reasons) -> Self {
         let mut item = Self {
             at: happening.at,
             type_: happening.what.name(),
@@ -307,7 +307,7 @@ impl EventItem {
                 eviction,
                 grace_seconds,
             } => {
-                item.reasons = eviction.reasons.iter().map(ReasonItem::of).collect();
+                item.reasons = reasons.all(eviction);
                 item.message = format!("grace period {grace_seconds}s");
             }
             What::ClaimReleased { devices } => {

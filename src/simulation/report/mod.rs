@@ -16,7 +16,7 @@ use super::World;
 use super::budgets::losses;
 use super::missed::missed;
 use super::owners::Replacing;
-use super::reason::{DeviceItem, ReasonItem};
+use super::reason::{DeviceItem, ReasonItem, Reasons};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
@@ -37,9 +37,11 @@ pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
     // What hides a pod can go away later.
     let going: HashSet<&Str, RandomState> = evicted.iter().map(|evicted| &evicted.pod.uid).collect();
     missed.retain(|pod| !going.contains(&pod.uid));
+    let mut reasons = Reasons::default();
+    let events = world.happenings().iter();
     let mut report = EvictionReport {
         start,
-        events: world.happenings().iter().map(EventItem::of).collect(),
+        events: events.map(|event| EventItem::of(event, &mut reasons)).collect(),
         pods: pods(&world, &before, &evicted, &tolerating),
         tolerations: with_tolerations.then_some(tolerations),
         missed,
@@ -112,6 +114,7 @@ fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
 fn tolerations(world: &World<'_>) -> Vec<TolerationItem> {
     let cluster = world.cluster();
     let taints = Taints::of(cluster).where_rules_are(world.release.rules);
+    let mut reasons = Reasons::default();
     let mut found = Vec::new();
     for claim in cluster.claims() {
         let mut of_claim = Vec::new();
@@ -129,7 +132,7 @@ fn tolerations(world: &World<'_>) -> Vec<TolerationItem> {
                         (Tolerated::Until, due(added, tolerance))
                     }
                 };
-                of_claim.push((result.id(), ReasonItem::of(&tainted.origin), tolerated, until));
+                of_claim.push((result.id(), reasons.of(&tainted.origin), tolerated, until));
             }
         }
         if of_claim.is_empty() {
@@ -222,6 +225,7 @@ fn pods(
         .iter()
         .map(|(reference, replacement)| (&replacement.original, (reference, replacement)))
         .collect();
+    let mut reasons = Reasons::default();
     let mut items = Vec::new();
     let mut leaving: HashSet<Key, RandomState> = HashSet::default();
     for evicted in evicted {
@@ -236,7 +240,7 @@ fn pods(
             at: Some(evicted.at),
             gone_at: evicted.gone_at,
             grace_period_seconds: Some(evicted.grace_seconds),
-            reasons: evicted.eviction.reasons.iter().map(ReasonItem::of).collect(),
+            reasons: reasons.all(evicted.eviction),
             replacing: Some(Replacing::of(pod)),
             replacement: replacements
                 .get(&evicted.pod)

@@ -124,6 +124,8 @@ pub struct Watch {
     inbox: mpsc::Receiver<Result<Watched, Error>>,
     /// Changes that were received and not handed out yet.
     held: Vec<Change>,
+    /// When what is held was begun with.
+    since: Instant,
     /// What was received after them, and is no change.
     after: Option<Result<Watched, Error>>,
     kinds: BTreeSet<Kind>,
@@ -151,11 +153,15 @@ impl Watch {
                 },
             };
             match told? {
-                Watched::Changes(changes) => self.held = changes,
+                Watched::Changes(changes) => {
+                    self.held = changes;
+                    self.since = Instant::now();
+                }
                 other => return Ok(other),
             }
         }
-        tokio::time::sleep(settle).await;
+        // Who asks again and again in between must not wait for ever.
+        tokio::time::sleep_until(self.since + settle).await;
         while self.held.len() < WAITING && self.after.is_none() {
             match self.inbox.try_recv() {
                 Ok(Ok(Watched::Changes(more))) => self.held.extend(more),
@@ -231,6 +237,7 @@ impl Live {
         Ok(Watch {
             inbox,
             held: Vec::new(),
+            since: Instant::now(),
             after: None,
             kinds,
             tasks,
@@ -551,18 +558,24 @@ impl Watcher {
                 }
             }
             _ => {
-                self.note_version(object);
                 let decoded = self
                     .decoder
                     .decode(self.kind, self.kind.group(), self.version, object);
                 match decoded {
                     Ok(object) => {
                         let metadata = object.metadata();
+                        if !metadata.resource_version.is_empty() {
+                            metadata
+                                .resource_version
+                                .as_str()
+                                .clone_into(&mut self.resource_version);
+                        }
                         self.known
                             .insert(metadata.key(), metadata.resource_version.clone());
                         taken.changes.push(Change::Put(object));
                     }
                     Err(error) => {
+                        self.note_version(object);
                         // It is there, and was not known before; a new list must not take it for gone, nor for known.
                         taken.unreadable.push(self.unreadable(object, error.to_string()));
                     }
@@ -676,6 +689,7 @@ mod tests {
         let mut watch = Watch {
             inbox,
             held: Vec::new(),
+            since: Instant::now(),
             after: None,
             kinds: BTreeSet::new(),
             tasks: Vec::new(),
@@ -704,6 +718,7 @@ mod tests {
         let mut watch = Watch {
             inbox,
             held: Vec::new(),
+            since: Instant::now(),
             after: None,
             kinds: BTreeSet::new(),
             tasks: Vec::new(),
