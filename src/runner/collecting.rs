@@ -312,7 +312,7 @@ mod tests {
             claims.add(of(name));
         }
         assert_eq!(next(&mut claims, now).as_deref(), Some("a"));
-        let mut fails = |claims: &mut Claims, why: &str, is_its_own| {
+        let fails = |claims: &mut Claims, why: &str, is_its_own| {
             claims.failed(of("a"), why.to_owned(), is_its_own, now)
         };
         assert_eq!(fails(&mut claims, "no", true).as_deref(), Some("no"));
