@@ -71,8 +71,7 @@ impl<K> Default for Queue<K> {
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
-    /// How many items are to be worked on at `now`, or once more when the work on them is done. Mirrors client-go
-    /// `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1.
+    /// How many items are to be worked on at `now`, or once more when the work on them is done.
     pub fn depth(&mut self, now: Time) -> usize {
         self.add_due(now);
         self.dirty.len()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::clock::reached;
-use super::report::Done;
+use super::done::Done;
 use crate::controllers::{ControllerName, Counts, Shadow, Wish};
 use crate::model::Time;
 

@@ -6,6 +6,7 @@
 mod carrying;
 mod clock;
 mod collecting;
+mod done;
 mod events;
 mod glance;
 mod ground;
@@ -26,13 +27,14 @@ mod shadowing;
 mod supplementing;
 mod taking_over;
 
+pub use done::Done;
 pub use glance::Glance;
 pub use ground::Recheck;
 pub use lease::{Holder, Standing, holder};
 pub use news::News;
 pub use preflight::{Proof, Rival, may_replace};
 pub use probes::{Operation, Probes};
-pub use report::{Done, Failure, Report, Trouble, check_gates};
+pub use report::{Failure, Report, Trouble, check_gates};
 pub use rights::{rights, supplement_rights};
 pub use shadowing::{Ending, Happening, NEEDS, Watching, shadow};
 pub use supplementing::{Supplementing, supplement};

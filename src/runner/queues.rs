@@ -11,14 +11,12 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use super::probes::Operation;
-use crate::controllers::{ControllerName, Engine, QueueEvent, Subject};
-use crate::model::Time;
+use crate::controllers::{ControllerName, QueueEvent, Subject};
 
 type OfQueue = [(&'static str, &'static str); 1];
 
-/// What client-go's workqueues count. Mirrors component-base `metrics/prometheus/workqueue/metrics.go`, v0.37.1, and client-go
-/// `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1.
+/// What client-go's workqueues count. Mirrors client-go `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1, under the names of
+/// component-base `metrics/prometheus/workqueue/metrics.go`.
 #[derive(Debug)]
 pub(super) struct Queues {
     depth: Family<OfQueue, Gauge>,
@@ -95,7 +93,7 @@ impl Queues {
     }
 
     /// What has happened in a controller's queue until `now`, which is so long.
-    fn note(
+    pub(super) fn note(
         &self,
         controller: ControllerName,
         depth: usize,
@@ -144,32 +142,6 @@ impl Queues {
             let (sum, longest) = ages.fold((0., 0_f64), |(sum, longest), age| (sum + age, longest.max(age)));
             self.unfinished.get_or_create(&name).set(sum);
             self.longest.get_or_create(&name).set(longest);
-        }
-    }
-}
-
-impl Operation {
-    /// Measures the queues of `engine` from here on, if somebody can ask.
-    pub(super) fn begin_queues(&self, engine: &mut Engine) {
-        if self.is_measured {
-            for controller in ControllerName::ALL {
-                if let Some(queue) = engine.queue(controller) {
-                    queue.begin_log();
-                }
-            }
-        }
-    }
-
-    /// Notes what has happened in the queues. Call it before jobs are handed out, and after.
-    pub(super) fn measure_queues(&self, engine: &mut Engine, now: Time) {
-        if self.is_measured {
-            let at = Instant::now();
-            for controller in ControllerName::ALL {
-                if let Some(queue) = engine.queue(controller) {
-                    let depth = queue.depth(now);
-                    self.metrics.queues.note(controller, depth, queue.take_log(), at);
-                }
-            }
         }
     }
 }

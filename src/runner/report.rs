@@ -38,15 +38,6 @@ pub struct Trouble {
     pub why: String,
 }
 
-/// What was done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Done {
-    /// Jobs that were carried out.
-    pub carried: u64,
-    /// Jobs that were refused, each time.
-    pub refused: u64,
-}
-
 /// Why nothing, or nothing more, is written.
 #[derive(Debug, Error)]
 pub enum Failure {
@@ -117,12 +108,5 @@ pub fn check_gates(environment: &Environment) -> Result<(), Failure> {
     match on.filter(|_| !served) {
         Some(gate) => Err(Failure::NoGroups { gate }),
         None => Ok(()),
-    }
-}
-
-impl std::fmt::Display for Done {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { carried, refused } = self;
-        write!(f, "{carried} jobs carried out, {refused} refused")
     }
 }

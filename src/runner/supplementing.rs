@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
 use super::clock::{Clock, Comparison, reached};
+use super::done::Done;
 use super::events::Recorder;
 use super::glance::{Glance, Glances};
 use super::ground::{Ground, Recheck, Shift};
@@ -17,7 +18,7 @@ use super::limiter::Limiter;
 use super::news::News;
 use super::office::Office;
 use super::probes::Operation;
-use super::report::{Done, Failure, Report, Trouble};
+use super::report::{Failure, Report, Trouble};
 use super::rules::rules;
 use super::taking_over::finish;
 use crate::controllers::{

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::carrying::{Carried, Carrier};
 use super::clock::{Clock, Comparison, reached};
 use super::collecting::{Collector, Left};
+use super::done::Done;
 use super::events::Recorder;
 use super::glance::{Glance, Glances};
 use super::ground::{Ground, Recheck, Shift};
@@ -19,7 +20,7 @@ use super::news::News;
 use super::office::Office;
 use super::own::Own;
 use super::probes::Operation;
-use super::report::{Done, Failure, Report, Trouble};
+use super::report::{Failure, Report, Trouble};
 use super::rules::rules;
 use crate::controllers::{
     ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, TaintEviction, Work,
@@ -337,7 +338,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
     fn glance(&mut self, desks: &BTreeMap<ControllerName, Desk>, now: Time) {
         let busy = desks.iter().map(|(name, desk)| {
             let queue = self.engine.queue(*name);
-            let due = queue.map(|queue| queue.depth(now)).unwrap_or(0);
+            let due = queue.map_or(0, |queue| queue.depth(now));
             (*name, due, desk.out)
         });
         let glance = Glance {

@@ -334,7 +334,11 @@ fn on_a_terminal_it_shows_how_it_stands() {
         let run = run().env("TERM", "xterm");
         let run = if no_color { run.env("NO_COLOR", "1") } else { run };
         let process = run.start_on_screen(60, Screen::Stderr);
-        for shown in ["1 wanted, 0 overdue", "1 wanted, 1 overdue", "overdue     "] {
+        for shown in [
+            " wanted, 0 overdue, 0 done",
+            " overdue, 0 done, 1 finding",
+            "  overdue  ",
+        ] {
             wait_for(shown, || process.stderr().contains(shown).then_some(()));
         }
         process.signal(Signal::INT);
