@@ -193,9 +193,10 @@ impl Claims {
         if let Some(claim) = self.fresh.pop_front() {
             return Some(claim);
         }
-        self.failed
-            .pop_front_if(|(due, _)| *due <= now)
-            .map(|(_, claim)| claim)
+        if self.next_due()? > now {
+            return None;
+        }
+        self.failed.pop_front().map(|(_, claim)| claim)
     }
 
     /// When the first of those that failed is tried again.
