@@ -1269,6 +1269,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         'kubectl-dra;run' {
             [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'End after this time; without it, go on until Ctrl-C')
             [CompletionResult]::new('--overdue', '--overdue', [CompletionResultType]::ParameterName, 'From when on something undone is overdue [default: 30s]')
+            [CompletionResult]::new('--recheck', '--recheck', [CompletionResultType]::ParameterName, 'How often to find out whether versions, served kinds and gates are still those that the rules were made for; if not, end, so that the next start goes by what is true then; 0s for never [default: 1m]')
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error')
             [CompletionResult]::new('--controllers', '--controllers', [CompletionResultType]::ParameterName, 'Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]')

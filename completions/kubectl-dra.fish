@@ -1209,6 +1209,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -l disable-
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand cel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l for -d 'End after this time; without it, go on until Ctrl-C' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l overdue -d 'From when on something undone is overdue [default: 30s]' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l recheck -d 'How often to find out whether versions, served kinds and gates are still those that the rules were made for; if not, end, so that the next start goes by what is true then; 0s for never [default: 1m]' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l until -d 'With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l out -d 'With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand run" -l controllers -d 'Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]' -r

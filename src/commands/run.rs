@@ -4,6 +4,7 @@ mod rehearsal;
 mod supplement;
 mod take_over;
 mod telling;
+mod view;
 mod writing;
 
 use std::net::SocketAddr;
@@ -17,10 +18,11 @@ use crate::error::Outcome;
 use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
 use crate::model::Environment;
 use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
-use crate::runner::{self, Operation, Probes, Watching};
+use crate::runner::{self, Failure, Operation, Probes, Recheck, Watching};
 use crate::sources::Needs;
 
 use self::telling::Telling;
+use self::view::Viewing;
 use super::{Accepts, duration};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
@@ -46,6 +48,11 @@ pub(crate) struct Args {
     /// From when on something undone is overdue [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
+
+    /// How often to find out whether versions, served kinds and gates are still those that the rules were made for; if not, end, so that
+    /// the next start goes by what is true then; 0s for never [default: 1m]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    recheck: Option<Duration>,
 
     #[command(flatten)]
     rehearsal: rehearsal::Args,
@@ -79,6 +86,9 @@ fn listening(text: &str) -> Result<SocketAddr, String> {
 
 /// `--overdue` unless it is given.
 const OVERDUE: Duration = Duration::from_secs(30);
+
+/// `--recheck` unless it is given.
+const RECHECK: Duration = Duration::from_secs(60);
 
 const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("FINDING", ".finding", |item, cell| {
@@ -140,12 +150,14 @@ struct Run<'a> {
     overdue: Option<Duration>,
     format: LogFormat,
     operation: Arc<Operation>,
+    recheck: Option<Recheck>,
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         for_,
         overdue,
+        recheck,
         rehearsal,
         take_over,
         supplement,
@@ -157,6 +169,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         let live_flag = for_
             .map(|_| "--for")
             .or(overdue.map(|_| "--overdue"))
+            .or(recheck.map(|_| "--recheck"))
             .or(take_over.take_over.then_some("--take-over"))
             .or((!supplement.supplement.is_empty()).then_some("--supplement"))
             .or(metrics_address.map(|_| "--metrics-address"));
@@ -164,7 +177,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     rehearsal.refuse_live()?;
     ctx.printer().begin_log(log_format);
-    let operation = Arc::new(Operation::default());
+    let operation = Arc::new(match metrics_address {
+        Some(_) => Operation::measured(),
+        None => Operation::default(),
+    });
+    let every = recheck.unwrap_or(RECHECK);
+    let recheck = (!every.is_zero()).then(|| Recheck {
+        every,
+        versions: ctx.settings().versions.clone(),
+    });
     let probes = match metrics_address {
         Some(address) => {
             let probes = Probes::listen(address, Arc::clone(&operation))
@@ -193,6 +214,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             overdue,
             format: log_format,
             operation,
+            recheck,
         };
         return if is_supplement {
             supplement::run(ctx, supplement, run).await
@@ -202,6 +224,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
+    let live = ctx.live().await?;
+    let viewing = Viewing::begin(ctx, live.name());
     let watching = Watching {
         overdue: overdue.unwrap_or(OVERDUE),
         for_,
@@ -209,16 +233,19 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         as_released: ctx.settings().versions.kubernetes.is_some(),
         wall: ctx.wall(),
         operation,
+        recheck,
+        is_viewed: viewing.is_seen(),
     };
-    let live = ctx.live().await?;
     let telling = Telling {
         ctx,
         format: log_format,
         cluster: live.name(),
+        viewing: &viewing,
     };
     let tell = |happening| telling.happening(happening);
     let ending = runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
     drop(probes);
+    viewing.clear();
     let report = shadow_report(&ending.found, ending.counts, ending.time);
     let outcome = if report.items.is_empty() {
         Outcome::Done
@@ -226,5 +253,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Outcome::Findings
     };
     ctx.print(report)?;
-    Ok(outcome)
+    match ending.moved {
+        Some(differences) => Err(Failure::Moved { differences }.into()),
+        None => Ok(outcome),
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 
 use super::work::{ControllerName, Job, JobId, Notice, Outcome, PodRef, Subject};
-use super::{Controller, Observed, ResourceClaims, TaintEviction};
+use super::{Controller, Observed, Queue, ResourceClaims, TaintEviction};
 use crate::model::{Change, Cluster, Object, Str, Time};
 #[cfg(test)]
 use crate::model::{Key, Kind};
@@ -205,13 +205,9 @@ impl Engine {
         }
     }
 
-    /// How many items of a controller's queue are to be worked on now.
-    pub fn depth(&self, name: ControllerName) -> usize {
-        let depth = match name {
-            ControllerName::ResourceClaim => self.claims.as_ref().map(Controller::depth),
-            ControllerName::DeviceTaintEviction => self.eviction.as_ref().map(Controller::depth),
-        };
-        depth.unwrap_or(0)
+    /// The queue of a controller, if that is there.
+    pub fn queue(&mut self, name: ControllerName) -> Option<&mut Queue<Subject>> {
+        self.controller(name).map(Controller::queue)
     }
 
     /// The next job of either controller that is due at `now`.
@@ -262,8 +258,8 @@ impl Engine {
 
     /// Looks at `subject` again as soon as possible.
     pub fn look_again(&mut self, subject: &Subject) {
-        if let Some(controller) = self.controller(subject.controller()) {
-            controller.look_again(subject);
+        if let Some(queue) = self.queue(subject.controller()) {
+            queue.add(subject.clone());
         }
     }
 

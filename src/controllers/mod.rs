@@ -17,7 +17,7 @@ mod trace;
 mod work;
 
 pub use engine::{Engine, Origin};
-pub use queue::Queue;
+pub use queue::{Queue, QueueEvent};
 pub use recent::RecentUids;
 pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base, is_made_elsewhere};
 pub use shadow::{ClaimRef, Counts, Difference, Evidence, Found, Shadow, Supplement, Wish, is_marked};
@@ -47,14 +47,11 @@ trait Controller {
     /// When there is something to do: `now` if there is already.
     fn next_due(&self, now: Time) -> Option<Time>;
 
-    /// How many items of its queue are to be worked on now.
-    fn depth(&self) -> usize;
+    /// Its queue.
+    fn queue(&mut self) -> &mut Queue<Subject>;
 
     /// What is due at `now`, which is job `id` from here on.
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)>;
-
-    /// Looks at `subject` as soon as possible, whatever is known of it.
-    fn look_again(&mut self, subject: &Subject);
 
     /// How the job went.
     fn done(&mut self, id: JobId, outcome: Outcome, now: Time);

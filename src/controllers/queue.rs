@@ -17,6 +17,19 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// … once so many have come at once.
 const RETRY_BURST: u32 = 100;
 
+/// What happens to an item of a queue, for whoever measures how long that takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueEvent<K> {
+    /// It is to be worked on.
+    Added(K),
+    /// Somebody works on it.
+    Begun(K),
+    /// The work on it is done.
+    Ended(K),
+    /// Somebody asked for its turn at an instant, which is mostly a retry.
+    Delayed,
+}
+
 /// A queue of work items. An item that waits is there once, however often it was pushed, and an item that somebody works on is not
 /// handed out to another.
 ///
@@ -37,6 +50,8 @@ pub struct Queue<K> {
     failures: HashMap<K, u32, RandomState>,
     /// When the bucket of retries is full again.
     retries_full: Option<Time>,
+    /// What has happened since it was asked for last, if that is wanted.
+    log: Option<Vec<QueueEvent<K>>>,
 }
 
 impl<K> Default for Queue<K> {
@@ -50,14 +65,33 @@ impl<K> Default for Queue<K> {
             pushed: 0,
             failures: HashMap::default(),
             retries_full: None,
+            log: None,
         }
     }
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
-    /// How many items are to be worked on now.
-    pub fn depth(&self) -> usize {
-        self.ready.len()
+    /// How many items are to be worked on at `now`, or once more when the work on them is done.
+    pub fn depth(&mut self, now: Time) -> usize {
+        self.add_due(now);
+        self.dirty.len()
+    }
+
+    /// Remembers from here on what happens, until it is [taken](Self::take_log). What is there counts as just added.
+    pub fn begin_log(&mut self) {
+        let there = self.ready.iter().cloned();
+        self.log = Some(there.map(QueueEvent::Added).collect());
+    }
+
+    /// What has happened since this was asked last, in order; nothing unless that [is remembered](Self::begin_log).
+    pub fn take_log(&mut self) -> Vec<QueueEvent<K>> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn note(&mut self, event: impl FnOnce() -> QueueEvent<K>) {
+        if let Some(log) = &mut self.log {
+            log.push(event());
+        }
     }
 
     /// Adds `item`, to be worked on as soon as possible.
@@ -66,6 +100,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
             if !self.processing.contains(&item) {
                 self.ready.push_back(item.clone());
             }
+            self.note(|| QueueEvent::Added(item.clone()));
             self.dirty.insert(item);
         }
     }
@@ -73,6 +108,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Adds `item`, to be worked on at `due`; at once when that is not after `now`. Of several instants the first one counts, but an
     /// item that is due at once may well be due again later.
     pub fn push(&mut self, item: K, due: Time, now: Time) {
+        self.note(|| QueueEvent::Delayed);
         if due <= now {
             self.add(item);
             return;
@@ -112,8 +148,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.failures.remove(item);
     }
 
-    /// The next item that is due at `now`. Say [`Self::done`] once the work is done.
-    pub fn pop(&mut self, now: Time) -> Option<K> {
+    /// Moves what is due to what is to be worked on.
+    fn add_due(&mut self, now: Time) {
         while let Some(entry) = self.by_due.first_entry() {
             if entry.key().0 > now {
                 break;
@@ -122,7 +158,13 @@ impl<K: Clone + Eq + Hash> Queue<K> {
             self.delayed.remove(&item);
             self.add(item);
         }
+    }
+
+    /// The next item that is due at `now`. Say [`Self::done`] once the work is done.
+    pub fn pop(&mut self, now: Time) -> Option<K> {
+        self.add_due(now);
         let item = self.ready.pop_front()?;
+        self.note(|| QueueEvent::Begun(item.clone()));
         self.dirty.remove(&item);
         self.processing.insert(item.clone());
         Some(item)
@@ -130,7 +172,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// The work on `item` is done. If it was added meanwhile, its turn comes again.
     pub fn done(&mut self, item: &K) {
-        if self.processing.remove(item) && self.dirty.contains(item) {
+        if !self.processing.remove(item) {
+            return;
+        }
+        self.note(|| QueueEvent::Ended(item.clone()));
+        if self.dirty.contains(item) {
             self.ready.push_back(item.clone());
         }
     }
@@ -139,8 +185,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// wait: an item that no server can work on must not hold up the others.
     pub fn put_back(&mut self, item: &K) {
         if self.processing.remove(item) {
+            self.note(|| QueueEvent::Ended(item.clone()));
             self.ready.push_back(item.clone());
-            self.dirty.insert(item.clone());
+            if self.dirty.insert(item.clone()) {
+                self.note(|| QueueEvent::Added(item.clone()));
+            }
         }
     }
 
@@ -231,6 +280,36 @@ mod tests {
         queue.forget(&"a");
         queue.retry("a", now);
         assert_eq!(queue.next_due(now), Some(now.after(FIRST_RETRY)));
+    }
+
+    #[test]
+    fn what_happens_is_told_to_whoever_measures() {
+        use QueueEvent::{Added, Begun, Delayed, Ended};
+        let mut queue = Queue::default();
+        queue.add("a");
+        assert_eq!(queue.take_log(), []);
+        queue.begin_log();
+        queue.add("a");
+        queue.push("later", at(10), at(0));
+        assert_eq!(queue.take_log(), [Added("a"), Delayed]);
+        assert_eq!((queue.depth(at(0)), queue.depth(at(10))), (1, 2));
+        assert_eq!((queue.pop(at(10)), queue.depth(at(10))), (Some("a"), 1));
+        // Its turn comes again.
+        queue.add("a");
+        assert_eq!(queue.depth(at(10)), 2);
+        queue.done(&"a");
+        queue.done(&"a");
+        assert_eq!(
+            queue.take_log(),
+            [Added("later"), Begun("a"), Added("a"), Ended("a")]
+        );
+        assert_eq!(queue.pop(at(10)), Some("later"));
+        queue.put_back(&"later");
+        queue.retry("late", at(10));
+        assert_eq!(
+            queue.take_log(),
+            [Begun("later"), Ended("later"), Added("later"), Delayed]
+        );
     }
 
     #[test]

@@ -501,8 +501,8 @@ impl Controller for ResourceClaims {
         }
     }
 
-    fn depth(&self) -> usize {
-        self.queue.depth()
+    fn queue(&mut self) -> &mut Queue<Subject> {
+        &mut self.queue
     }
 
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
@@ -538,10 +538,6 @@ impl Controller for ResourceClaims {
             self.jobs.insert(id, out);
             return Some((item, work));
         }
-    }
-
-    fn look_again(&mut self, subject: &Subject) {
-        self.queue.add(subject.clone());
     }
 
     fn done(&mut self, id: JobId, outcome: Outcome, now: Time) {

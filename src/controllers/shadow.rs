@@ -326,6 +326,21 @@ impl Shadow {
         }
     }
 
+    /// The wishes that have been open for longest, with since when, and whether they are overdue.
+    pub fn oldest(&self, most: usize) -> Vec<(Wish, Time, bool)> {
+        let mut oldest: Vec<(&Wish, Time)> =
+            self.open.iter().map(|(wish, open)| (wish, open.since)).collect();
+        if oldest.len() > most {
+            oldest.select_nth_unstable_by_key(most, |(wish, since)| (*since, *wish));
+            oldest.truncate(most);
+        }
+        oldest.sort_unstable_by_key(|(wish, since)| (*since, *wish));
+        let oldest = oldest.into_iter();
+        oldest
+            .map(|(wish, since)| (wish.clone(), since, self.is_found_overdue(wish)))
+            .collect()
+    }
+
     /// The lookups of `subject` are answered, or what was to be written for it has been tried.
     pub fn answered(&mut self, subject: &Subject) {
         self.asking.remove(subject);

@@ -533,8 +533,8 @@ impl Controller for TaintEviction {
         self.queue.next_due(now)
     }
 
-    fn depth(&self) -> usize {
-        self.queue.depth()
+    fn queue(&mut self) -> &mut Queue<Subject> {
+        &mut self.queue
     }
 
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)> {
@@ -558,10 +558,6 @@ impl Controller for TaintEviction {
             return Some((item, work));
         }
         None
-    }
-
-    fn look_again(&mut self, subject: &Subject) {
-        self.queue.add(subject.clone());
     }
 
     fn done(&mut self, id: JobId, outcome: Outcome, now: Time) {

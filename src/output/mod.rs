@@ -27,7 +27,7 @@ pub(crate) use envelope::{Envelope, GateState, Source};
 pub(crate) use layout::{Layout, Span, span};
 pub(crate) use log::LogFormat;
 pub(crate) use printer::{Options, PrintError, Printer};
-pub(crate) use progress::Progress;
+pub(crate) use progress::{LiveView, Progress};
 pub(crate) use report::{Export, Format, Report, View};
 pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use screen::Screen;

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::envelope::{Document, Envelope};
 use super::gate::Gate;
 use super::log::LogFormat;
-use super::progress::{Lines, Progress};
+use super::progress::{Lines, LiveView, Progress};
 use super::prompt::{Question, can_ask};
 use super::report::{Export, Format, Report, View};
 use super::sanitize::{self, Notation};
@@ -319,6 +319,13 @@ impl Printer {
     /// Shows that `what` is going on, once it takes long; `total` is how often it will advance, if that is known.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         self.lines.start(what, total)
+    }
+
+    /// Lines that are drawn anew below everything else, where somebody sees them: on a terminal, and not with `-q`, `-v` or a log for
+    /// collectors.
+    pub(crate) fn live_view(&self) -> Option<LiveView> {
+        let is_for_people = !self.logs_json.load(Ordering::Relaxed);
+        self.lines.view().filter(|_| is_for_people)
     }
 
     /// What is being done, as far as it is shown.

@@ -53,6 +53,14 @@ impl Lines {
         doing.last().map(|(_, what)| what.clone())
     }
 
+    /// Lines that are drawn anew below everything else; nothing where they would not be seen, as on a terminal that cannot.
+    pub(super) fn view(&self) -> Option<LiveView> {
+        (self.visible && !self.lines.is_hidden()).then(|| LiveView {
+            lines: self.lines.clone(),
+            shown: Mutex::default(),
+        })
+    }
+
     pub(super) fn start(&self, what: &str, total: Option<u64>) -> Progress {
         let bar = ProgressBar::hidden();
         let number = {
@@ -106,6 +114,44 @@ impl Lines {
 /// `what` in a line on a terminal, which the library draws past the gate.
 fn line(what: &str) -> String {
     sanitize::for_terminal(&sanitize::for_cell(what)).into_owned()
+}
+
+/// A few lines that say how work goes on that has no end. They stay below what is printed, are cut where the terminal ends, and go when
+/// this is dropped.
+#[derive(Debug)]
+pub(crate) struct LiveView {
+    lines: MultiProgress,
+    shown: Mutex<Vec<ProgressBar>>,
+}
+
+impl LiveView {
+    /// Shows these lines instead of those before.
+    pub(crate) fn show(&self, lines: &[String]) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        while shown.len() > lines.len()
+            && let Some(bar) = shown.pop()
+        {
+            bar.finish_and_clear();
+            self.lines.remove(&bar);
+        }
+        while shown.len() < lines.len() {
+            let bar = self.lines.add(ProgressBar::new_spinner());
+            if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+                bar.set_style(style);
+            }
+            shown.push(bar);
+        }
+        for (bar, text) in shown.iter().zip(lines) {
+            bar.set_message(line(text));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for LiveView {
+    fn drop(&mut self) {
+        self.show(&[]);
+    }
 }
 
 /// How far some work is. Its line goes when this is dropped.

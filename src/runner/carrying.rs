@@ -312,6 +312,11 @@ fn newest(seen: &[Object], claim: &Claim) -> Option<Arc<Claim>> {
     })
 }
 
+/// Whether the API server as a whole could not do what was asked for.
+pub(super) fn is_outage(error: &Error) -> bool {
+    matches!(outcome_of(error), Outcome::Unreachable)
+}
+
 /// What an error means for the item.
 fn outcome_of(error: &Error) -> Outcome {
     match error {

@@ -1,13 +1,19 @@
 //! Deletes the claims of pods that are gone, where no garbage collector does.
 
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
-use super::carrying::Carrier;
+use super::carrying::{Carrier, is_outage};
+use super::clock::reached;
+use super::report::Trouble;
+use crate::controllers::{ControllerName, Subject};
 use crate::model::{Change, Claim, Cluster, Key, Kind, Str};
 use crate::reservation::lost_pod;
 use crate::sources::live::Error;
@@ -15,12 +21,16 @@ use crate::sources::live::Error;
 /// Claims that are looked at at once.
 const AT_ONCE: usize = 8;
 
-/// What fails is tried again after this time.
+/// What fails is tried again after this time, behind those that have not failed.
 const PAUSE: Duration = Duration::from_secs(5);
+
+/// That the API server cannot do anything is told of a claim once it has failed so often: it mostly passes.
+const OFTEN: u32 = 3;
 
 /// Deletes until it is dropped. It has a task of its own, as nobody waits for it.
 pub(super) struct Collector {
     sender: mpsc::UnboundedSender<Arc<Claim>>,
+    troubles: mpsc::UnboundedReceiver<Trouble>,
     task: JoinHandle<()>,
 }
 
@@ -33,21 +43,22 @@ impl Drop for Collector {
 impl Collector {
     pub(super) fn start(carrier: Carrier) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
-        let claims = futures::stream::unfold(inbox, async |mut inbox| {
-            let claim: Arc<Claim> = inbox.recv().await?;
-            Some((claim, inbox))
-        });
-        let task = tokio::spawn(async move {
-            let carrier = &carrier;
-            claims
-                .for_each_concurrent(AT_ONCE, |claim| async move {
-                    while collect(carrier, &claim).await.is_err() {
-                        tokio::time::sleep(PAUSE).await;
-                    }
-                })
-                .await;
-        });
-        Self { sender, task }
+        let (told, troubles) = mpsc::unbounded_channel();
+        let task = tokio::spawn(work(carrier, inbox, told));
+        Self {
+            sender,
+            troubles,
+            task,
+        }
+    }
+
+    /// The next claim that cannot be deleted: once for each reason.
+    pub(super) async fn trouble(&mut self) -> Trouble {
+        match self.troubles.recv().await {
+            Some(trouble) => trouble,
+            // The task has ended, which it does only with this one.
+            None => std::future::pending().await,
+        }
     }
 
     /// Looks at every claim.
@@ -105,6 +116,106 @@ impl Left {
             Change::Delete(Kind::Pod, key) => of_pod(key, None),
             Change::Delete(..) => None,
         }
+    }
+}
+
+/// Looks at the claims that come, and tells what fails.
+async fn work(
+    carrier: Carrier,
+    mut inbox: mpsc::UnboundedReceiver<Arc<Claim>>,
+    told: mpsc::UnboundedSender<Trouble>,
+) {
+    let mut claims = Claims::default();
+    let mut out = FuturesUnordered::new();
+    loop {
+        while out.len() < AT_ONCE
+            && let Some(claim) = claims.next(Instant::now())
+        {
+            let carrier = &carrier;
+            out.push(async move {
+                let tried = collect(carrier, &claim).await;
+                (claim, tried)
+            });
+        }
+        let again = claims.next_due().filter(|_| out.len() < AT_ONCE);
+        tokio::select! {
+            claim = inbox.recv() => match claim {
+                Some(claim) => claims.add(claim),
+                None => return,
+            },
+            Some((claim, tried)) = out.next() => match tried {
+                Ok(()) => claims.done(&claim),
+                Err(error) => {
+                    let operation = &carrier.operation;
+                    operation.metrics.not_collected();
+                    let why = error.to_string();
+                    if error.lacks_right() {
+                        operation.health.may_not_write(ControllerName::ResourceClaim, &why);
+                    }
+                    let is_its_own = !is_outage(&error);
+                    if let Some(why) = claims.failed(claim.clone(), why, is_its_own, Instant::now()) {
+                        let trouble = Trouble {
+                            controller: ControllerName::ResourceClaim,
+                            subject: Subject::Claim(claim.key()),
+                            why: format!("its pod is gone, and it is tried again every {} s: {why}", PAUSE.as_secs()),
+                        };
+                        // Whoever listens ends together with this.
+                        _ = told.send(trouble);
+                    }
+                }
+            },
+            () = reached(again) => {}
+        }
+    }
+}
+
+/// Claims to be looked at, each once.
+#[derive(Default)]
+struct Claims {
+    /// UIDs of all that are not done.
+    known: HashSet<Str>,
+    fresh: VecDeque<Arc<Claim>>,
+    /// What failed, in the order in which it is tried again, with when.
+    failed: VecDeque<(Instant, Arc<Claim>)>,
+    /// By UID: how often it failed, and what was told of it.
+    failures: HashMap<Str, (u32, HashSet<String>)>,
+}
+
+impl Claims {
+    fn add(&mut self, claim: Arc<Claim>) {
+        if self.known.insert(claim.metadata.uid.clone()) {
+            self.fresh.push_back(claim);
+        }
+    }
+
+    /// The next one to be tried at `now`.
+    fn next(&mut self, now: Instant) -> Option<Arc<Claim>> {
+        if let Some(claim) = self.fresh.pop_front() {
+            return Some(claim);
+        }
+        if self.next_due()? > now {
+            return None;
+        }
+        self.failed.pop_front().map(|(_, claim)| claim)
+    }
+
+    /// When the first of those that failed is tried again.
+    fn next_due(&self) -> Option<Instant> {
+        self.failed.front().map(|(due, _)| *due)
+    }
+
+    fn done(&mut self, claim: &Claim) {
+        self.known.remove(&claim.metadata.uid);
+        self.failures.remove(&claim.metadata.uid);
+    }
+
+    /// The claim goes to the end. What is to be told of it, if that is news.
+    fn failed(&mut self, claim: Arc<Claim>, why: String, is_its_own: bool, now: Instant) -> Option<String> {
+        let (times, told) = self.failures.entry(claim.metadata.uid.clone()).or_default();
+        *times += 1;
+        let is_told = (is_its_own || *times >= OFTEN) && told.insert(why.clone());
+        self.failed.push_back((now + PAUSE, claim));
+        is_told.then_some(why)
     }
 }
 
@@ -183,6 +294,47 @@ mod tests {
             let claim = cluster.claims().next().unwrap();
             assert_eq!(lost_pod(&cluster, claim).is_some(), expected, "{owners}");
         }
+    }
+
+    #[test]
+    fn what_fails_goes_to_the_end_and_is_told_once() {
+        let of = |name: &str| {
+            let json = format!(r#"{{"metadata":{{"namespace":"n","name":"{name}","uid":"{name}"}}}}"#);
+            match object(Kind::ResourceClaim, &json) {
+                Object::ResourceClaim(claim) => claim,
+                _ => panic!("a claim"),
+            }
+        };
+        let name = |claim: Option<Arc<Claim>>| claim.map(|claim| claim.metadata.name.to_string());
+        let next = |claims: &mut Claims, at| name(claims.next(at));
+        let mut claims = Claims::default();
+        let now = Instant::now();
+        for name in ["a", "b", "a"] {
+            claims.add(of(name));
+        }
+        assert_eq!(next(&mut claims, now).as_deref(), Some("a"));
+        let fails = |claims: &mut Claims, why: &str, is_its_own| {
+            claims.failed(of("a"), why.to_owned(), is_its_own, now)
+        };
+        assert_eq!(fails(&mut claims, "no", true).as_deref(), Some("no"));
+        assert_eq!(next(&mut claims, now).as_deref(), Some("b"));
+        claims.done(&of("b"));
+        claims.add(of("a"));
+        assert_eq!(next(&mut claims, now), None, "it is known");
+        assert_eq!(claims.next_due(), Some(now + PAUSE));
+        assert_eq!(next(&mut claims, now + PAUSE).as_deref(), Some("a"));
+        assert_eq!(fails(&mut claims, "no", true), None, "it was told");
+        assert_eq!(next(&mut claims, now + PAUSE).as_deref(), Some("a"));
+        assert_eq!(fails(&mut claims, "never", true).as_deref(), Some("never"));
+
+        // What the API server cannot do is told once it stays so.
+        claims.done(&of("a"));
+        let told: Vec<bool> = (0..4)
+            .map(|_| fails(&mut claims, "busy", false).is_some())
+            .collect();
+        assert_eq!(told, [false, false, true, false]);
+        claims.add(of("b"));
+        assert_eq!(next(&mut claims, now).as_deref(), Some("b"));
     }
 
     #[test]

@@ -9,7 +9,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use tokio::time::Instant;
 
+use super::queues::Queues;
 use crate::controllers::{ControllerName, Counts, Difference, Found, Outcome};
 use crate::model::{Claim, Kind};
 
@@ -19,12 +21,21 @@ type Labels<const N: usize> = [(&'static str, &'static str); N];
 /// Bounds of the latency of deletions, in seconds. Mirrors `pkg/controller/devicetainteviction/metrics/metrics.go`, `New`, v1.37.1.
 const LATENCIES: [f64; 12] = [0.005, 0.025, 0.1, 0.5, 1., 2.5, 10., 30., 60., 120., 180., 240.];
 
+/// What came of a look whether the rules still fit the cluster.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Look {
+    Same,
+    Differs,
+    /// The API server could not be asked.
+    Failed,
+}
+
 /// What was counted so far.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
     claims: Family<Labels<3>, Gauge>,
-    depth: Family<Labels<1>, Gauge>,
+    pub(super) queues: Queues,
     creates: Family<Labels<4>, Counter>,
     deletions: Counter,
     deletion_times: Histogram,
@@ -33,6 +44,9 @@ pub(super) struct Metrics {
     wishes: Family<Labels<1>, Gauge>,
     ended: Family<Labels<1>, Counter<u64, AtomicU64>>,
     findings: Family<Labels<2>, Counter>,
+    looks: Family<Labels<1>, Counter>,
+    differs: Gauge,
+    uncollected: Counter,
     in_step: Family<Labels<1>, Gauge>,
     troubles: Family<Labels<1>, Counter>,
     unreadable: Family<Labels<1>, Counter>,
@@ -44,7 +58,7 @@ impl Default for Metrics {
         let metrics = Self {
             registry: Registry::default(),
             claims: Family::default(),
-            depth: Family::default(),
+            queues: Queues::registered(&mut registry),
             creates: Family::default(),
             deletions: Counter::default(),
             deletion_times: Histogram::new(LATENCIES),
@@ -53,6 +67,9 @@ impl Default for Metrics {
             wishes: Family::default(),
             ended: Family::default(),
             findings: Family::default(),
+            looks: Family::default(),
+            differs: Gauge::default(),
+            uncollected: Counter::default(),
             in_step: Family::default(),
             troubles: Family::default(),
             unreadable: Family::default(),
@@ -62,11 +79,6 @@ impl Default for Metrics {
             "dynamic_resource_allocation_resource_claims",
             "Number of ResourceClaims, categorized by allocation status, admin access, and source",
             metrics.claims.clone(),
-        );
-        registry.register(
-            "workqueue_depth",
-            "Current depth of workqueue",
-            metrics.depth.clone(),
         );
         registry.register(
             "dynamic_resource_allocation_resourceclaim_creates",
@@ -94,6 +106,21 @@ impl Default for Metrics {
             "kubectl_dra_orphans_collected",
             "Claims that were deleted, as their pods are gone",
             metrics.collected.clone(),
+        );
+        registry.register(
+            "kubectl_dra_orphans_refused",
+            "Tries to delete a claim whose pod is gone that failed",
+            metrics.uncollected.clone(),
+        );
+        registry.register(
+            "kubectl_dra_rechecks",
+            "Looks whether versions, served kinds and gates are still those that the rules were made for",
+            metrics.looks.clone(),
+        );
+        registry.register(
+            "kubectl_dra_cluster_differs",
+            "Whether they were otherwise at the last look",
+            metrics.differs.clone(),
         );
         registry.register(
             "kubectl_dra_shadow_wishes",
@@ -180,6 +207,11 @@ impl Metrics {
         self.collected.inc();
     }
 
+    /// The claim of a pod that is gone could not be deleted.
+    pub(super) fn not_collected(&self) {
+        self.uncollected.inc();
+    }
+
     /// A job has ended.
     pub(super) fn job(&self, controller: ControllerName, outcome: &Outcome) {
         let word = match outcome {
@@ -196,14 +228,17 @@ impl Metrics {
         self.jobs.get_or_create(&labels).inc();
     }
 
-    /// So many items of a controller's queue are due.
-    pub(super) fn queue_depth(&self, controller: ControllerName, depth: usize) {
-        let name = match controller {
-            ControllerName::ResourceClaim => "resource_claim",
-            ControllerName::DeviceTaintEviction => controller.as_str(),
+    /// Somebody looked whether the rules still fit the cluster.
+    pub(super) fn look(&self, look: Look) {
+        let outcome = match look {
+            Look::Same => "same",
+            Look::Differs => "differs",
+            Look::Failed => "failed",
         };
-        let depth = i64::try_from(depth).unwrap_or(i64::MAX);
-        self.depth.get_or_create(&[("name", name)]).set(depth);
+        self.looks.get_or_create(&[("outcome", outcome)]).inc();
+        if !matches!(look, Look::Failed) {
+            self.differs.set(i64::from(matches!(look, Look::Differs)));
+        }
     }
 
     /// How the wishes of the shadow stand.
@@ -247,6 +282,7 @@ impl Metrics {
 
     /// Everything, in the text format of OpenMetrics.
     pub(super) fn text(&self) -> String {
+        self.queues.refresh(Instant::now());
         let mut text = String::new();
         // A string takes whatever is written.
         _ = encode(&mut text, &self.registry);
@@ -364,7 +400,8 @@ mod tests {
         };
         metrics.wishes(counts(3, 5));
         metrics.wishes(counts(2, 7));
-        metrics.queue_depth(ControllerName::ResourceClaim, 4);
+        metrics.look(Look::Differs);
+        metrics.look(Look::Failed);
         metrics.watch(Kind::Pod, false);
         metrics.watch(Kind::Pod, true);
         metrics.unreadable(Kind::Pod);
@@ -373,7 +410,8 @@ mod tests {
             r#"kubectl_dra_shadow_wishes{state="open"} 2"#,
             r#"kubectl_dra_shadow_wishes{state="overdue"} 1"#,
             r#"kubectl_dra_shadow_wishes_ended_total{how="fulfilled"} 7"#,
-            r#"workqueue_depth{name="resource_claim"} 4"#,
+            r#"kubectl_dra_rechecks_total{outcome="failed"} 1"#,
+            "kubectl_dra_cluster_differs 1",
             r#"kubectl_dra_watch_in_step{resource="pods"} 1"#,
             r#"kubectl_dra_watch_troubles_total{resource="pods"} 1"#,
             r#"kubectl_dra_unreadable_objects_total{resource="pods"} 1"#,

@@ -1,9 +1,11 @@
-//! What watches and clocks tell besides changes, for people, probes and metrics.
+//! What watches, clocks and queues tell besides changes, for people, probes and metrics.
+
+use tokio::time::Instant;
 
 use super::metrics::labels_of;
 use super::probes::Operation;
-use crate::controllers::Engine;
-use crate::model::{Change, Cluster, Kind, Object};
+use crate::controllers::{ControllerName, Engine};
+use crate::model::{Change, Cluster, Kind, Object, Time};
 use crate::sources::live::{Trouble, Unreadable, Watched};
 
 /// Something to know that changes nothing in the cluster.
@@ -17,6 +19,8 @@ pub enum News {
     Unreadable(Unreadable),
     /// The clock of this machine is not that of the API server.
     ClockStrays(String),
+    /// Something about the cluster is otherwise than it was, and the rules are the same.
+    Changed(String),
 }
 
 impl Operation {
@@ -71,5 +75,29 @@ impl Operation {
         let seen = see(engine, change);
         self.metrics.claim_changed(before, labels(engine));
         seen
+    }
+
+    /// Measures the queues of `engine` from here on, if somebody can ask.
+    pub(super) fn begin_queues(&self, engine: &mut Engine) {
+        if self.is_measured {
+            for controller in ControllerName::ALL {
+                if let Some(queue) = engine.queue(controller) {
+                    queue.begin_log();
+                }
+            }
+        }
+    }
+
+    /// Notes what has happened in the queues. Call it before jobs are handed out, and after.
+    pub(super) fn measure_queues(&self, engine: &mut Engine, now: Time) {
+        if self.is_measured {
+            let at = Instant::now();
+            for controller in ControllerName::ALL {
+                if let Some(queue) = engine.queue(controller) {
+                    let depth = queue.depth(now);
+                    self.metrics.queues.note(controller, depth, queue.take_log(), at);
+                }
+            }
+        }
     }
 }

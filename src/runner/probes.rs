@@ -31,6 +31,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Operation {
     pub(super) health: Health,
     pub(super) metrics: Metrics,
+    /// Whether somebody can ask for the metrics, so that what costs something is measured.
+    pub(super) is_measured: bool,
+}
+
+impl Operation {
+    /// An operation whose metrics are asked for.
+    pub fn measured() -> Self {
+        Self {
+            is_measured: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Answers probes until it is dropped.

@@ -8,6 +8,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::clock::{Clock, Comparison, reached};
+use super::glance::{Glance, Glances};
+use super::ground::{Ground, Recheck, Shift};
 use super::news::News;
 use super::probes::Operation;
 use super::rules::rules;
@@ -65,6 +67,10 @@ pub struct Watching {
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
     pub operation: Arc<Operation>,
+    /// How to find out that the rules no longer fit, which ends it.
+    pub recheck: Option<Recheck>,
+    /// Whether somebody looks on, to be told every second how it stands.
+    pub is_viewed: bool,
 }
 
 /// What is to be told while it goes on.
@@ -74,6 +80,8 @@ pub enum Happening {
     Started(Counts),
     /// Something was found.
     Found(Found),
+    /// How it stands, for those who look on.
+    Glance(Glance),
     /// A watch or a clock tells something.
     News(News),
     /// An object could not be looked up, which is tried again.
@@ -96,6 +104,8 @@ pub struct Ending {
     pub counts: Counts,
     /// When it began and ended.
     pub time: (Time, Time),
+    /// What is otherwise in the cluster, where that has ended it.
+    pub moved: Option<Vec<String>>,
     /// Whether each controller works.
     pub evidence: BTreeMap<ControllerName, Evidence>,
 }
@@ -126,6 +136,8 @@ pub async fn shadow(
         as_released,
         wall,
         operation,
+        recheck,
+        is_viewed,
     } = watching;
     let mut clock = Clock::set(begun, wall.map(|_| live.server_time().clone()));
     let mut comparison = Comparison::with(wall);
@@ -141,19 +153,31 @@ pub async fn shadow(
         .await?;
     let cluster = loaded.cluster;
     operation.begin(&cluster, watch.kinds());
+    let mut ground = Ground::watch(
+        live,
+        needs,
+        cluster.environment(),
+        as_released,
+        recheck,
+        &operation,
+    );
     // Where upstream knows its rules to be wrong, following them is a finding.
     let (features, release) = rules(cluster.environment(), Deviations::ON, as_released);
     let claims = ResourceClaims::start(&cluster, features);
     // Whoever looks on takes the counts of the one that works.
     let eviction = TaintEviction::resume(&cluster, release, clock.now());
     let mut engine = Engine::new(cluster, Some(claims), Some(eviction));
+    operation.begin_queues(&mut engine);
     let mut shadow = Shadow::new(overdue, features.groups);
     let (sender, mut inbox) = mpsc::channel::<Answered>(LOOKUPS);
     let mut waiting = Vec::new();
     let mut out = 0_usize;
     let mut started = false;
+    let mut moved = None;
+    let mut glances = Glances::begin(is_viewed);
     loop {
         let now = clock.now();
+        operation.measure_queues(&mut engine, now);
         shadow.doubt(&mut engine, now);
         while let Some(job) = engine.next(now) {
             waiting.extend(shadow.take(&mut engine, job, now));
@@ -180,15 +204,16 @@ pub async fn shadow(
             tell(Happening::Found(found));
         }
         metrics.wishes(shadow.counts());
-        for controller in ControllerName::ALL {
-            metrics.queue_depth(controller, engine.depth(controller));
-        }
+        operation.measure_queues(&mut engine, now);
         if let Some(news) = comparison.news(&mut clock) {
             tell(Happening::News(news));
         }
         if !started && out == 0 {
             started = true;
             tell(Happening::Started(shadow.counts()));
+        }
+        if glances.is_time() {
+            tell(Happening::Glance(Glance::of(&shadow, now)));
         }
         let due = [engine.next_due(now), shadow.next_due(&engine)]
             .into_iter()
@@ -225,6 +250,14 @@ pub async fn shadow(
                 }
                 Err(news) => tell(Happening::News(news)),
             },
+            shift = ground.shift() => match shift {
+                Shift::Harmless(change) => tell(Happening::News(News::Changed(change))),
+                Shift::Moved(differences) => {
+                    moved = Some(differences);
+                    break;
+                }
+            },
+            () = glances.next() => {}
             () = wake => {}
         }
     }
@@ -232,6 +265,7 @@ pub async fn shadow(
         found: shadow.found().cloned().collect(),
         counts: shadow.counts(),
         time: (begun, clock.now()),
+        moved,
         evidence: ControllerName::ALL
             .into_iter()
             .map(|name| (name, shadow.evidence(name)))

@@ -9,17 +9,20 @@ use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
 use super::clock::{Clock, Comparison, reached};
+use super::done::Done;
 use super::events::Recorder;
+use super::glance::{Glance, Glances};
+use super::ground::{Ground, Recheck, Shift};
 use super::lease::{Role, Standing};
 use super::limiter::Limiter;
 use super::news::News;
 use super::office::Office;
 use super::probes::Operation;
+use super::report::{Failure, Report, Trouble};
 use super::rules::rules;
-use super::taking_over::{Done, Failure, Report, Trouble, finish};
+use super::taking_over::finish;
 use crate::controllers::{
-    ControllerName, Deviations, Engine, Job, JobId, Outcome, ResourceClaims, Shadow, Supplement,
-    TaintEviction, Wish, Work,
+    Deviations, Engine, Job, JobId, Outcome, ResourceClaims, Shadow, Supplement, TaintEviction, Wish, Work,
 };
 use crate::eviction::{EvictingClaims, Release};
 use crate::model::{Change, Key, Time};
@@ -48,6 +51,10 @@ pub struct Supplementing {
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
     pub operation: Arc<Operation>,
+    /// How to find out that the rules no longer fit, which ends it.
+    pub recheck: Option<Recheck>,
+    /// Whether somebody looks on, to be told every second how it stands.
+    pub is_viewed: bool,
     /// The lease without which nothing is written; none where this is the only one.
     pub lease: Option<Key>,
     /// Whether the server is to keep nothing.
@@ -63,8 +70,15 @@ enum Event {
     Carried(Carried),
     Watched(Result<Vec<Change>, News>),
     Standing(Standing),
+    Shift(Shift),
     Due,
     End,
+}
+
+/// Why it ends without being told to.
+enum End {
+    LeaseLost,
+    Moved(Vec<String>),
 }
 
 /// Watches the cluster from where `loaded` ended, and writes what is overdue, until it is interrupted.
@@ -87,6 +101,8 @@ pub async fn supplement(
         as_released,
         wall,
         operation,
+        recheck,
+        is_viewed,
         lease,
         dry_run,
         for_,
@@ -112,7 +128,10 @@ pub async fn supplement(
         recorder: recorder.clone(),
         operation: Arc::clone(&operation),
     };
-    let (engine, shadow) = beside(loaded, supplement, overdue, as_released, clock.now());
+    let environment = loaded.cluster.environment();
+    let mut ground = Ground::watch(live, needs, environment, as_released, recheck, &operation);
+    let (mut engine, shadow) = beside(loaded, supplement, overdue, as_released, clock.now());
+    operation.begin_queues(&mut engine);
     let mut supplying = Supplying {
         engine,
         shadow,
@@ -123,12 +142,14 @@ pub async fn supplement(
     };
     let (sender, mut inbox) = mpsc::channel(WORKERS);
     let mut waiting = Vec::new();
+    let mut glances = Glances::begin(is_viewed);
     let mut office = Office::run_for(live, lease, Role::Supplement, &clock);
     if office.holds() {
         (supplying.tell)(Report::Started);
     }
     let ended = loop {
         let now = clock.now();
+        operation.measure_queues(&mut supplying.engine, now);
         waiting.extend(supplying.wanted(office.holds(), now));
         while supplying.out.len() < WORKERS
             && let Some(job) = waiting.pop()
@@ -141,13 +162,17 @@ pub async fn supplement(
             });
         }
         operation.metrics.wishes(supplying.shadow.counts());
-        for controller in ControllerName::ALL {
-            operation
-                .metrics
-                .queue_depth(controller, supplying.engine.depth(controller));
-        }
+        operation.measure_queues(&mut supplying.engine, now);
         if let Some(news) = comparison.news(&mut clock) {
             (supplying.tell)(Report::News(news));
+        }
+        if glances.is_time() && office.holds() {
+            let done = Some(supplying.done);
+            let glance = Glance {
+                done,
+                ..Glance::of(&supplying.shadow, now)
+            };
+            (supplying.tell)(Report::Glance(glance));
         }
         let due = [
             supplying.engine.next_due(now),
@@ -163,6 +188,8 @@ pub async fn supplement(
             _ = interruption.wait_for(|interrupted| *interrupted) => Event::End,
             Some(carried) = inbox.recv() => Event::Carried(carried),
             watched = watch.next(BATCH) => Event::Watched(operation.note(watched?)),
+            shift = ground.shift() => Event::Shift(shift),
+            () = glances.next() => Event::Due,
             () = wake => Event::Due,
         };
         match event {
@@ -171,7 +198,9 @@ pub async fn supplement(
             Event::Standing(standing @ Standing::Waiting { .. }) => {
                 (supplying.tell)(Report::Standby(standing));
             }
-            Event::Standing(Standing::Lost) => break Err(()),
+            Event::Standing(Standing::Lost) => break Err(End::LeaseLost),
+            Event::Shift(Shift::Harmless(change)) => (supplying.tell)(Report::News(News::Changed(change))),
+            Event::Shift(Shift::Moved(differences)) => break Err(End::Moved(differences)),
             Event::Due => {}
             Event::Watched(Err(news)) => (supplying.tell)(Report::News(news)),
             Event::Watched(Ok(changes)) => {
@@ -194,12 +223,15 @@ pub async fn supplement(
     let (done, out) = (supplying.done, supplying.out.len());
     drop((watch, supplying, carrier));
     finish(out, inbox, recorder).await;
-    if ended.is_err() {
+    if let Err(End::LeaseLost) = ended {
         let lease = office.key.unwrap_or_default();
         return Err(Failure::LeaseLost { lease });
     }
     office.leave().await;
-    Ok(done)
+    match ended {
+        Err(End::Moved(differences)) => Err(Failure::Moved { differences }),
+        _ => Ok(done),
+    }
 }
 
 /// The controllers that want what may be written, and the shadow that knows since when.

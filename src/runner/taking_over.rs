@@ -4,28 +4,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
 use super::clock::{Clock, Comparison, reached};
 use super::collecting::{Collector, Left};
+use super::done::Done;
 use super::events::Recorder;
+use super::glance::{Glance, Glances};
+use super::ground::{Ground, Recheck, Shift};
 use super::lease::{Role, Standing};
 use super::limiter::Limiter;
 use super::news::News;
 use super::office::Office;
 use super::own::Own;
-use super::preflight::Rival;
 use super::probes::Operation;
+use super::report::{Failure, Report, Trouble};
 use super::rules::rules;
 use crate::controllers::{
-    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, Subject, TaintEviction,
-    Wish, Work,
+    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, TaintEviction, Work,
 };
-use crate::model::{Change, Component, Environment, Gate, Key, Kind, Time};
-use crate::sources::live::{Error as LiveError, Live, MissingRights, Persistence, Watch};
+use crate::model::{Change, Key, Time};
+use crate::sources::live::{Live, Persistence, Watch};
 use crate::sources::{Loaded, Needs};
 
 /// Changes that come within this time are looked at together.
@@ -55,6 +56,10 @@ pub struct Working {
     pub wall: Option<fn() -> Time>,
     /// Where it is noted how the work goes on.
     pub operation: Arc<Operation>,
+    /// How to find out that the rules no longer fit, which ends it.
+    pub recheck: Option<Recheck>,
+    /// Whether somebody looks on, to be told every second how it stands.
+    pub is_viewed: bool,
     /// The lease without which nothing is written; none where this is the only writer.
     pub lease: Option<Key>,
     /// Whether the claims of pods that are gone are deleted too, which the garbage collector does where there is one.
@@ -67,109 +72,13 @@ pub struct Working {
     pub interruption: watch::Receiver<bool>,
 }
 
-/// What is to be told while it goes on.
-#[derive(Debug)]
-pub enum Report {
-    /// The watches are open, and the work begins.
-    Started,
-    /// Another one works, and this one looks on until that ends.
-    Standby(Standing),
-    /// A watch or a clock tells something.
-    News(News),
-    /// A job was not carried out; it is tried again.
-    Trouble(Trouble),
-    /// A supplement did what the built-in controllers had left undone.
-    Supplied(Vec<Wish>),
-}
-
-/// A job that was not carried out.
-#[derive(Debug)]
-pub struct Trouble {
-    /// Whose it is.
-    pub controller: ControllerName,
-    /// What it is about.
-    pub subject: Subject,
-    /// Why it was not carried out.
-    pub why: String,
-}
-
-/// What was done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Done {
-    /// Jobs that were carried out.
-    pub carried: u64,
-    /// Jobs that were refused, each time.
-    pub refused: u64,
-}
-
-/// Why nothing, or nothing more, is written.
-#[derive(Debug, Error)]
-pub enum Failure {
-    /// The cluster cannot be asked or watched.
-    #[error(transparent)]
-    Live(#[from] LiveError),
-    /// Somebody else does the work.
-    #[error(transparent)]
-    Rival(#[from] Rival),
-    /// The user may not write.
-    #[error(transparent)]
-    Rights(#[from] MissingRights),
-    /// Another one may work by now.
-    #[error("the lease {lease} could not be renewed in time, and another one may hold it by now")]
-    LeaseLost {
-        /// The lease.
-        lease: Key,
-    },
-    /// Without PodGroups nobody can tell whether a group is gone, and its devices would be taken from running pods.
-    #[error(
-        "the feature gate {gate} of kube-controller-manager is on, and the API server serves no PodGroups"
-    )]
-    NoGroups {
-        /// The gate.
-        gate: Gate,
-    },
-}
-
-impl Failure {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Live(error) => error.hint(),
-            Self::Rival(rival) => Some(rival.hint()),
-            Self::Rights(rights) => Some(format!(
-                "grant what is missing:\n{}",
-                rights.manifest("kubectl-dra-run")
-            )),
-            Self::LeaseLost { .. } => Some(
-                "start it again, as a Deployment does: it waits for the lease, and looks on meanwhile"
-                    .to_owned(),
-            ),
-            Self::NoGroups { gate } => Some(format!(
-                "let the API server serve scheduling.k8s.io/v1beta1, or say what is true with --kcm-feature-gates={gate}=false"
-            )),
-        }
-    }
-}
-
-/// Whether the gates that are set fit what is served.
-///
-/// # Errors
-/// A gate for PodGroups that are not served.
-pub fn check_gates(environment: &Environment) -> Result<(), Failure> {
-    let served = !environment.not_served.contains(&Kind::PodGroup);
-    let mut gates = [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims].into_iter();
-    let on = gates.find(|gate| environment.enabled(Component::ControllerManager, *gate));
-    match on.filter(|_| !served) {
-        Some(gate) => Err(Failure::NoGroups { gate }),
-        None => Ok(()),
-    }
-}
-
 /// What the loop waits for.
 enum Event {
     Carried(ControllerName, Carried),
     Watched(Result<Vec<Change>, News>),
     Standing(Standing),
+    Shift(Shift),
+    NotCollected(Trouble),
     Due,
     End,
 }
@@ -195,6 +104,8 @@ pub async fn take_over(
         eviction_limit,
         wall,
         operation,
+        recheck,
+        is_viewed,
         lease,
         collects_orphans,
         dry_run,
@@ -229,6 +140,8 @@ pub async fn take_over(
             recorder: None,
             ..desk.carrier.clone()
         });
+    let environment = loaded.cluster.environment();
+    let mut ground = Ground::watch(live, needs, environment, as_released, recheck, &operation);
     let mut taking = Taking {
         engine: engine(
             loaded,
@@ -244,14 +157,17 @@ pub async fn take_over(
         collector: None,
         tell,
     };
+    operation.begin_queues(&mut taking.engine);
     let (sender, mut inbox) = mpsc::channel(64);
     let mut own = Own::default();
+    let mut glances = Glances::begin(is_viewed);
     let mut office = Office::run_for(live, lease, Role::TakeOver, &clock);
     if office.holds() {
         taking.begin();
     }
     loop {
         let now = clock.now();
+        operation.measure_queues(&mut taking.engine, now);
         for (name, desk) in &mut desks {
             while desk.out < desk.workers
                 && office.holds()
@@ -269,11 +185,12 @@ pub async fn take_over(
                 });
             }
         }
-        for name in desks.keys() {
-            operation.metrics.queue_depth(*name, taking.engine.depth(*name));
-        }
+        operation.measure_queues(&mut taking.engine, now);
         if let Some(news) = comparison.news(&mut clock) {
             (taking.tell)(Report::News(news));
+        }
+        if glances.is_time() && office.holds() {
+            taking.glance(&desks, now);
         }
         let free = desks
             .iter()
@@ -289,6 +206,9 @@ pub async fn take_over(
             _ = interruption.wait_for(|interrupted| *interrupted) => Event::End,
             Some((name, carried)) = inbox.recv() => Event::Carried(name, carried),
             watched = watch.next(BATCH) => Event::Watched(operation.note(watched?)),
+            shift = ground.shift() => Event::Shift(shift),
+            trouble = taking.not_collected() => Event::NotCollected(trouble),
+            () = glances.next() => Event::Due,
             () = wake => Event::Due,
         };
         match event {
@@ -301,6 +221,14 @@ pub async fn take_over(
                 let lease = office.key.unwrap_or_default();
                 return Err(Failure::LeaseLost { lease });
             }
+            Event::Shift(Shift::Harmless(change)) => (taking.tell)(Report::News(News::Changed(change))),
+            Event::Shift(Shift::Moved(differences)) => {
+                drop(taking);
+                end(watch, desks, inbox, recorder).await;
+                office.leave().await;
+                return Err(Failure::Moved { differences });
+            }
+            Event::NotCollected(trouble) => (taking.tell)(Report::Trouble(trouble)),
             Event::Due => {}
             Event::Watched(Err(news)) => (taking.tell)(Report::News(news)),
             Event::Watched(Ok(changes)) => {
@@ -406,6 +334,31 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         (self.tell)(Report::Started);
     }
 
+    /// Tells those who look on how it stands.
+    fn glance(&mut self, desks: &BTreeMap<ControllerName, Desk>, now: Time) {
+        let busy = desks.iter().map(|(name, desk)| {
+            let queue = self.engine.queue(*name);
+            let due = queue.map_or(0, |queue| queue.depth(now));
+            (*name, due, desk.out)
+        });
+        let glance = Glance {
+            now,
+            wishes: None,
+            oldest: Vec::new(),
+            busy: busy.collect(),
+            done: Some(self.done),
+        };
+        (self.tell)(Report::Glance(glance));
+    }
+
+    /// The next claim of a pod that is gone that cannot be deleted.
+    async fn not_collected(&mut self) -> Trouble {
+        match &mut self.collector {
+            Some(collector) => collector.trouble().await,
+            None => std::future::pending().await,
+        }
+    }
+
     fn see(&mut self, change: Change, origin: Origin, now: Time) {
         let left = (self.collector.as_ref()).and_then(|_| Left::by(self.engine.cluster(), &change));
         let notices = self
@@ -482,13 +435,6 @@ pub(super) async fn finish<T>(mut out: usize, mut inbox: mpsc::Receiver<T>, reco
     _ = tokio::time::timeout(LAST_WRITES, last).await;
     if let Some(recorder) = recorder.and_then(Arc::into_inner) {
         recorder.finish(LAST_EVENTS).await;
-    }
-}
-
-impl std::fmt::Display for Done {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { carried, refused } = self;
-        write!(f, "{carried} jobs carried out, {refused} refused")
     }
 }
 

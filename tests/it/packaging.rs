@@ -1,9 +1,12 @@
-//! What the program is shipped with: the krew manifest.
+//! What the program is shipped with: the krew manifest, and what it is run by.
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
+
+use crate::support::command::dra;
 
 /// The platforms that releases are built for, in krew's words.
 const PLATFORMS: [(&str, &str); 6] = [
@@ -79,4 +82,87 @@ fn the_krew_manifest_is_one_that_krew_takes() {
         .map(|(os, arch)| (os.to_owned(), arch.to_owned()))
         .into();
     assert_eq!(platforms, expected);
+}
+
+fn deployed(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The arguments are understood: what is missing is the cluster.
+fn assert_understood<'a>(file: &str, args: impl IntoIterator<Item = &'a str>) {
+    let args: Vec<&str> = args.into_iter().collect();
+    let run = dra(&args).run();
+    assert_eq!(run.code, Some(3), "{file}: {}", run.stderr);
+}
+
+#[test]
+fn the_arguments_in_what_is_deployed_are_understood_and_probes_ask_where_it_listens() {
+    for file in [
+        "shadow/deployment.yaml",
+        "supplement/deployment.yaml",
+        "take-over/deployment.yaml",
+        "static-pod/kubectl-dra-take-over.yaml",
+    ] {
+        let objects: Vec<Value> = serde_saphyr::from_multiple(&deployed(file)).expect("YAML");
+        let specs = objects.iter().filter_map(|object| match object["kind"].as_str() {
+            Some("Deployment") => Some(&object["spec"]["template"]["spec"]),
+            Some("Pod") => Some(&object["spec"]),
+            _ => None,
+        });
+        let specs: Vec<&Value> = specs.collect();
+        let [spec] = &specs[..] else {
+            panic!("{file} has one workload");
+        };
+        let container = &spec["containers"][0];
+        let args: Vec<&str> = container["args"]
+            .as_array()
+            .expect("arguments")
+            .iter()
+            .map(|arg| arg.as_str().expect("text"))
+            .collect();
+        assert_understood(file, args.iter().copied());
+        let port = args
+            .iter()
+            .find_map(|arg| arg.strip_prefix("--metrics-address=")?.rsplit(':').next())
+            .expect("it can be asked");
+        for (probe, path) in [("readinessProbe", "/readyz"), ("livenessProbe", "/healthz")] {
+            let get = &container[probe]["httpGet"];
+            assert_eq!(get["path"], path, "{file}");
+            let asked = match get["port"].as_str() {
+                Some(name) => {
+                    let ports = container["ports"].as_array().expect("ports");
+                    let named = ports.iter().find(|port| port["name"] == name);
+                    named.expect("the port has a name")["containerPort"].to_string()
+                }
+                None => get["port"].to_string(),
+            };
+            assert_eq!(asked, port, "{file}: {probe}");
+        }
+    }
+}
+
+/// The unit starts what there is, and where systemd is, it finds nothing wrong with it.
+#[test]
+fn the_systemd_unit_is_one_that_systemd_takes() {
+    let file = "systemd/kubectl-dra-take-over.service";
+    let unit = deployed(file);
+    let start = unit
+        .lines()
+        .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/kubectl-dra "))
+        .expect("it starts the program");
+    assert_understood(file, start.split(' '));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join("kubectl-dra-take-over.service");
+    std::fs::write(
+        &copy,
+        unit.replace("/usr/local/bin/kubectl-dra", env!("CARGO_BIN_EXE_kubectl-dra")),
+    )
+    .expect("a file");
+    // It may not be installed.
+    if let Ok(verified) = Command::new("systemd-analyze").arg("verify").arg(&copy).output() {
+        let told = String::from_utf8_lossy(&verified.stderr);
+        assert!(verified.status.success(), "{told}");
+        assert!(!told.contains("kubectl-dra-take-over.service:"), "{told}");
+    }
 }

@@ -802,3 +802,37 @@ fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
         "odd"
     );
 }
+
+#[test]
+fn what_run_is_told_wrongly_ends_it_before_anything_is_asked() {
+    for (args, told) in [
+        (
+            &["--take-over", "--controllers", "nodes"][..],
+            "no such controller; there are resourceclaim-controller and device-taint-eviction-controller",
+        ),
+        (
+            &["--take-over", "--workers", "resourceclaim=0"],
+            "a number of at least 1 is needed",
+        ),
+        (
+            &[
+                "--take-over",
+                "--controllers",
+                "resourceclaim",
+                "--workers",
+                "device-taint-eviction=1",
+            ],
+            "`--workers` names device-taint-eviction-controller, and `--controllers` does not",
+        ),
+        (
+            &["--take-over", "--supplement", "overdue-release"],
+            "cannot be used with",
+        ),
+        (&["--until", "30m"], "--from"),
+        (&["--workers", "resourceclaim=1"], "--take-over"),
+    ] {
+        let run = dra(&["run"]).args(args).run().exits(2);
+        assert!(run.stderr.contains(told), "{args:?}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{args:?}");
+    }
+}

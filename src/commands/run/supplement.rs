@@ -1,6 +1,7 @@
 //! `kubectl dra run --supplement`: what the built-in controllers never do, or have left undone.
 
 use super::telling::Telling;
+use super::view::Viewing;
 use super::{OVERDUE, Run};
 use crate::context::Ctx;
 use crate::controllers::Supplement;
@@ -61,6 +62,7 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
         overdue,
         format,
         operation,
+        recheck,
     } = run;
     let mut supplement = Supplement {
         once: writing.dry_run,
@@ -79,10 +81,12 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     if let Some(missing) = live.missing_rights(wanted).await? {
         return Err(Failure::from(missing).into());
     }
+    let viewing = Viewing::begin(ctx, live.name());
     let telling = Telling {
         ctx,
         format,
         cluster: live.name(),
+        viewing: &viewing,
     };
     let is_asked_for = |name: &&str| flags.supplement.iter().any(|part| part.name == *name);
     let names = PARTS.map(|part| part.name).into_iter();
@@ -95,6 +99,8 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
         as_released: ctx.settings().versions.kubernetes.is_some(),
         wall: ctx.wall(),
         operation,
+        recheck,
+        is_viewed: viewing.is_seen(),
         lease,
         dry_run: writing.dry_run,
         for_,
@@ -102,6 +108,7 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     };
     let tell = |report| telling.report(report, &names, writing.dry_run);
     let done = runner::supplement(live, needs, loaded, ctx.clock(), how, tell).await?;
+    viewing.clear();
     ctx.printer().note(&done.to_string());
     Ok(Outcome::Done)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Run;
 use super::telling::Telling;
+use super::view::Viewing;
 use crate::commands::duration;
 use crate::context::Ctx;
 use crate::controllers::{ControllerName, Deviations};
@@ -129,6 +130,7 @@ impl Flags {
             writing,
             for_,
             operation,
+            recheck,
             ..
         } = run;
         let mut workers: BTreeMap<ControllerName, usize> = names
@@ -162,6 +164,8 @@ impl Flags {
             as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             operation,
+            recheck,
+            is_viewed: false,
             lease: writing.lease(LEASE),
             dry_run: writing.dry_run,
             for_,
@@ -179,10 +183,12 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     } = run;
     let (lease, dry_run) = (writing.lease(LEASE), writing.dry_run);
     let names = flags.names();
-    let working = flags.working(&names, ctx, run)?;
+    let mut working = flags.working(&names, ctx, run)?;
     let mut loaded = ctx.load_to_watch(needs).await?;
     ctx.ends_by_itself();
     let live = ctx.live().await?;
+    let viewing = Viewing::begin(ctx, live.name());
+    working.is_viewed = viewing.is_seen();
     let environment = loaded.cluster.environment();
     runner::check_gates(environment)?;
     let groups = PodGroups::of(environment, Component::ControllerManager);
@@ -204,6 +210,8 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
             wall: ctx.wall(),
             // The probes are asked about the work that follows.
             operation: Arc::default(),
+            recheck: None,
+            is_viewed: false,
         };
         let seen = runner::shadow(live, needs, loaded, ctx.clock(), watching, |_| {}).await?;
         if *ctx.interruption().borrow() {
@@ -222,10 +230,12 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
         ctx,
         format,
         cluster: live.name(),
+        viewing: &viewing,
     };
     let words: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
     let tell = |report| telling.report(report, &words, dry_run);
     let done = runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
+    viewing.clear();
     ctx.printer().note(&done.to_string());
     Ok(Outcome::Done)
 }

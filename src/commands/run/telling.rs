@@ -1,5 +1,6 @@
 //! What `kubectl dra run` tells while it goes on: to people in lines, to collectors in objects.
 
+use super::view::Viewing;
 use crate::context::Ctx;
 use crate::controllers::ControllerName;
 use crate::inspect::{ShadowItem, object_of};
@@ -13,13 +14,24 @@ pub(super) struct Telling<'a> {
     pub(super) format: LogFormat,
     /// What the cluster is called.
     pub(super) cluster: &'a str,
+    /// What is seen of it on a terminal.
+    pub(super) viewing: &'a Viewing<'a>,
 }
 
 impl Telling<'_> {
     /// Tells what happens in the shadow.
     pub(super) fn happening(self, happening: Happening) {
-        let Self { ctx, format, cluster } = self;
+        let Self {
+            ctx,
+            format,
+            cluster,
+            viewing,
+        } = self;
+        if let Happening::Found(_) = happening {
+            viewing.count();
+        }
         match (format, happening) {
+            (_, Happening::Glance(glance)) => viewing.show(&glance),
             (_, Happening::News(news)) => self.news(news),
             (LogFormat::Text, Happening::Started(counts)) => ctx.printer().note(&format!(
                 "watching {cluster}: {} wanted now",
@@ -105,6 +117,7 @@ impl Telling<'_> {
                     LogFormat::Json => tracing::info!(cluster = self.cluster, holder, "standing by: {why}"),
                 }
             }
+            Report::Glance(glance) => self.viewing.show(&glance),
             Report::Standby(Standing::Held | Standing::Lost) => {}
             Report::News(news) => self.news(news),
             Report::Trouble(Trouble {
@@ -142,6 +155,8 @@ impl Telling<'_> {
                     object.reason
                 );
             }
+            (LogFormat::Text, News::Changed(change)) => self.ctx.printer().note(&change),
+            (LogFormat::Json, News::Changed(change)) => tracing::info!("{change}"),
             (LogFormat::Text, News::ClockStrays(strays)) => self.ctx.warn(strays),
             (LogFormat::Json, News::ClockStrays(strays)) => tracing::warn!("{strays}"),
             (LogFormat::Text, News::InStep(kind)) => {

@@ -379,7 +379,7 @@ fn a_rule_is_not_told_that_nothing_happened_while_a_pod_goes() {
     }
     scene.apply(data.change("-pod"));
     let rule = Arc::clone(scene.cluster.rule("evict").unwrap());
-    scene.controller.look_again(&super::subject_of(&rule));
+    scene.controller.queue().add(super::subject_of(&rule));
     let told = scene.controller.next(JobId(3), &scene.cluster, scene.now);
     assert!(told.is_none(), "{told:?}");
     scene.controller.done(evicting.unwrap(), Outcome::Done, scene.now);

@@ -106,7 +106,8 @@ pub(super) async fn controllers(target: &Target) -> Result<Vec<String>, Error> {
     Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
 }
 
-async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
+/// Gates by the arguments of static pods.
+pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
     let pods = control_plane(target).await?;
     Ok(pods
         .iter()

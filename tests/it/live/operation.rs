@@ -1,14 +1,18 @@
 //! `run` for long: through restarts, lost rights and dead connections, with its log, its probes and its metrics.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use http::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::cluster::objects::{claim, claim_spec, gpu};
+use crate::support::cluster::objects::{
+    Manifest, claim, claim_spec, gpu, namespace, pod, taint, taint_rule, template,
+};
 use crate::support::cluster::{Cluster, Component, Options, User};
-use crate::support::process::Process;
+use crate::support::process::{Process, Screen};
 use crate::support::wait::wait_for;
 
 const KINDS: [(&str, &str); 6] = [
@@ -179,7 +183,8 @@ fn a_kind_that_is_no_longer_served_is_waited_for() {
     let gate = "GenericWorkload";
     let cluster = Cluster::start(&Options::default().gate(gate, true));
     let user = cluster.user("operator").allowed(&rights_without(""));
-    let operated = Operated::start(&user, &[]);
+    // It would end.
+    let operated = Operated::start(&user, &["--recheck", "0s"]);
     let watched = "kubectl_dra_watch_in_step{resource=\"podgroups\"}";
     operated.wait_for("/metrics", &format!("{watched} 1\n"));
     cluster.reconfigure(|options| options.set_gate(&[Component::ApiServer], gate, false));
@@ -206,4 +211,242 @@ fn dead_connections_are_noticed_and_replaced() {
         "dynamic_resource_allocation_resource_claims{allocated=\"false\",admin_access=\"false\",source=\"\"} 1\n",
     );
     operated.end();
+}
+
+/// The gates of kube-controller-manager are evidence only where it is a static pod, so the kinds that are served stand for an upgrade here.
+#[test]
+fn a_cluster_that_changes_ends_it_once_that_is_sure() {
+    let gate = "GenericWorkload";
+    let cluster = Cluster::start(&Options::default());
+    let user = cluster.user("operator").allowed(&rights_without(""));
+    let operated = Operated::start(&user, &["--recheck", "1s"]);
+    operated.wait_for("/metrics", "kubectl_dra_rechecks_total{outcome=\"same\"} ");
+    assert!(
+        operated
+            .ask("/metrics")
+            .contains("kubectl_dra_cluster_differs 0\n")
+    );
+    // A restart alone is no change.
+    cluster.stop(Component::ApiServer);
+    cluster.resume(Component::ApiServer);
+    operated.wait_for("/readyz", " 200 OK");
+
+    cluster.reconfigure(|options| options.set_gate(&[Component::ApiServer], gate, true));
+    let run = operated.process.finish().exits(3);
+    for told in [
+        "the cluster is no longer as it was when this began",
+        "podgroups.scheduling.k8s.io are served now, in v1beta1",
+        "start it again",
+    ] {
+        assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
+    }
+}
+
+/// The names of the metrics in a text, with their labels. Buckets have their bounds.
+fn metrics(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<String, BTreeSet<String>> {
+    let mut metrics: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let Some((series, _)) = line.rsplit_once(' ') else {
+            continue;
+        };
+        let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
+        if !is_wanted(series) {
+            continue;
+        }
+        let labels = labels.trim_end_matches('}').split(',').map(|label| {
+            let (label, value) = label.split_once('=').unwrap_or((label, ""));
+            let value = value.trim_matches('"');
+            match (label, value.parse::<f64>()) {
+                ("le", Ok(bound)) => format!("le={bound:e}"),
+                ("name", _) => format!("name={value}"),
+                _ => label.to_owned(),
+            }
+        });
+        metrics.entry(name.to_owned()).or_default().extend(labels);
+    }
+    metrics
+}
+
+/// What kube-controller-manager has of the two controllers is here under the same names, with the same labels and buckets.
+#[test]
+fn metrics_are_named_as_those_of_kube_controller_manager() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(1);
+    cluster.create(&namespace("kubectl-dra"));
+    let work = || {
+        cluster.run(&[pod("a").template_claim("gpu", "one")]);
+        cluster.create(&taint_rule(
+            "broken",
+            json!({"pool": "gpu-node-1"}),
+            taint("example.com/broken", "", "NoExecute"),
+        ));
+        cluster.wait("pod/default/a", "is being deleted", |pod| {
+            pod["metadata"]["deletionTimestamp"].is_string()
+        });
+        cluster.finish_deletions();
+        cluster.delete("rule/broken");
+    };
+    cluster.create(&template("one", claim_spec([gpu()])));
+    work();
+    let is_ours = |series: &str| {
+        ["resourceclaim", "resource_claim", "device_taint_eviction"]
+            .iter()
+            .any(|name| {
+                series.starts_with(&format!("dynamic_resource_allocation_{name}")) || series.starts_with(name)
+            })
+            || (series.starts_with("workqueue_")
+                && ["resource_claim\"", "device-taint-eviction-controller\""]
+                    .iter()
+                    .any(|name| series.contains(&format!("name=\"{name}"))))
+    };
+    let theirs = cluster
+        .at(Component::ControllerManager)
+        .request(&Method::GET, "/metrics", &Value::Null);
+    let theirs = metrics(theirs.body.as_str().expect("a text"), is_ours);
+    assert!(theirs.len() > 10, "{theirs:#?}");
+
+    cluster.stop(Component::ControllerManager);
+    let user = cluster
+        .user("worker")
+        .allowed(&super::take_over::shipped("take-over", "ClusterRole"));
+    let operated = Operated::start(&user, &["--take-over", "--assume-builtin-disabled", "--no-lease"]);
+    work();
+    let ours = metrics(&operated.ask("/metrics"), is_ours);
+    operated.end();
+    for (name, labels) in &theirs {
+        assert_eq!(ours.get(name), Some(labels), "{name}: {ours:#?}");
+    }
+}
+
+/// What is wanted and overdue is seen on a terminal, below what is told, and nowhere else.
+#[test]
+fn on_a_terminal_it_shows_how_it_stands() {
+    let options = Options::default().arg(
+        Component::ControllerManager,
+        "--controllers=-resourceclaim-controller",
+    );
+    let cluster = Cluster::start(&options);
+    cluster.create(&template("one", claim_spec([gpu()])));
+    cluster.create(&pod("waits").template_claim("gpu", "one"));
+    let user = cluster.user("onlooker").allowed(&rights_without(""));
+    let run = || user.kubectl_dra(["run", "--overdue", "3s"]);
+    for no_color in [false, true] {
+        let run = run().env("TERM", "xterm");
+        let run = if no_color { run.env("NO_COLOR", "1") } else { run };
+        let process = run.start_on_screen(60, Screen::Stderr);
+        for shown in [
+            " wanted, 0 overdue, 0 done",
+            " overdue, 0 done, 1 finding",
+            "  overdue  ",
+        ] {
+            wait_for(shown, || process.stderr().contains(shown).then_some(()));
+        }
+        process.signal(Signal::INT);
+        let run = process.finish().exits(1);
+        assert!(
+            run.stderr.contains("Overdue: resourceclaim-controller"),
+            "{:?}",
+            run.stderr
+        );
+        assert!(!no_color || !run.stderr.contains("\u{1b}[3"), "{:?}", run.stderr);
+        assert!(!run.stdout.contains('\u{1b}'), "{:?}", run.stdout);
+    }
+    let silent = |process: Process| {
+        wait_for("it is overdue", || {
+            process.stderr().contains("Overdue: ").then_some(())
+        });
+        process.signal(Signal::INT);
+        let run = process.finish().exits(1);
+        assert!(!run.stderr.contains(" overdue, "), "{:?}", run.stderr);
+    };
+    silent(run().env("TERM", "dumb").start_on_screen(60, Screen::Stderr));
+    silent(run().start());
+}
+
+/// Claims whose deletion is refused keep no others from it, and each is told once.
+#[test]
+fn orphans_that_cannot_be_deleted_hold_up_no_others() {
+    let cluster = Cluster::start(&Options::default().without(Component::ControllerManager));
+    let admission = "/apis/admissionregistration.k8s.io/v1";
+    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+    "metadata": {"name": "kept"}, "spec": {
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["resource.k8s.io"], "apiVersions": ["*"],
+            "operations": ["DELETE"], "resources": ["resourceclaims"]}]},
+        "validations": [{"expression": "!oldObject.metadata.name.startsWith('kept')", "message": "it is kept"}]}});
+    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "kept"}, "spec": {"policyName": "kept", "validationActions": ["Deny"]}});
+    for (plural, object) in [
+        ("validatingadmissionpolicies", policy),
+        ("validatingadmissionpolicybindings", binding),
+    ] {
+        let made = cluster.request(&Method::POST, &format!("{admission}/{plural}"), &object);
+        assert!(made.is_success(), "{made:?}");
+    }
+    let orphan = |name: &str| {
+        claim(name, claim_spec([gpu()])).with(json!({"metadata": {"ownerReferences": [
+            {"apiVersion": "v1", "kind": "Pod", "name": "gone", "uid": "gone", "controller": true}]}}))
+    };
+    cluster.create(&orphan("kept-probe"));
+    let probe = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/kept-probe?dryRun=All";
+    wait_for("the policy is in effect", || {
+        (!cluster.request(&Method::DELETE, probe, &Value::Null).is_success()).then_some(())
+    });
+    for number in 0..9 {
+        cluster.create(&orphan(&format!("kept-{number}")));
+    }
+    cluster.create(&orphan("zzz"));
+    let user = cluster
+        .user("worker")
+        .allowed(&super::take_over::shipped("take-over", "ClusterRole"));
+    let operated = Operated::start(
+        &user,
+        &[
+            "--take-over",
+            "--assume-builtin-disabled",
+            "--no-lease",
+            "--collect-orphans",
+        ],
+    );
+    cluster.wait_gone("claim/default/zzz");
+    operated.wait_for_log("it is kept");
+    // Each is tried again.
+    operated.wait_for("/metrics", "kubectl_dra_orphans_collected_total 1\n");
+    wait_for("they were tried twice", || {
+        let metrics = operated.ask("/metrics");
+        let tries = metrics.split("kubectl_dra_orphans_refused_total ").nth(1)?;
+        let tries: u32 = tries.lines().next()?.parse().ok()?;
+        (tries >= 20).then_some(())
+    });
+    let path = format!("{admission}/validatingadmissionpolicybindings/kept");
+    cluster.request(&Method::DELETE, &path, &Value::Null);
+    wait_for("all are gone", || cluster.list("claim").is_empty().then_some(()));
+    let log = operated.end();
+    let told = log
+        .iter()
+        .filter(|line| line["message"].to_string().contains("it is kept"));
+    assert_eq!(told.count(), 10, "{log:#?}");
+}
+
+/// Nothing is written where the cluster cannot be what the controllers need.
+#[test]
+fn without_what_the_rules_need_nothing_begins() {
+    let gates = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
+    let cluster = Cluster::start(&Options::default().audited());
+    let run = ["run", "--take-over", "--assume-builtin-disabled", "--no-lease"];
+    let without_groups = cluster
+        .kubectl_dra(run)
+        .args(["--feature-gates", gates])
+        .run()
+        .exits(3);
+    let told = "the feature gate GenericWorkload of kube-controller-manager is on, and the API server serves no PodGroups";
+    assert!(without_groups.stderr.contains(told), "{}", without_groups.stderr);
+
+    let none = "resource.k8s.io/v1=false,resource.k8s.io/v1beta1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1alpha3=false";
+    cluster.reconfigure(|options| options.set_runtime_config(none));
+    let without_claims = cluster.kubectl_dra(run).run().exits(3);
+    assert!(
+        without_claims.stderr.contains("does not serve them"),
+        "{}",
+        without_claims.stderr
+    );
 }
