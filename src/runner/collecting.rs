@@ -144,19 +144,23 @@ async fn work(
                 None => return,
             },
             Some((claim, tried)) = out.next() => match tried {
-                Ok(()) => claims.done(&claim),
+                Ok(()) => {
+                    carrier.operation.health.may_write(&Subject::Claim(claim.key()));
+                    claims.done(&claim);
+                }
                 Err(error) => {
                     let operation = &carrier.operation;
                     operation.metrics.not_collected();
                     let why = error.to_string();
+                    let subject = Subject::Claim(claim.key());
                     if error.lacks_right() {
-                        operation.health.may_not_write(ControllerName::ResourceClaim, &why);
+                        operation.health.may_not_write(&subject, &why, Instant::now());
                     }
                     let is_its_own = !is_outage(&error);
                     if let Some(why) = claims.failed(claim.clone(), why, is_its_own, Instant::now()) {
                         let trouble = Trouble {
                             controller: ControllerName::ResourceClaim,
-                            subject: Subject::Claim(claim.key()),
+                            subject,
                             why: format!("its pod is gone, and it is tried again every {} s: {why}", PAUSE.as_secs()),
                         };
                         // Whoever listens ends together with this.

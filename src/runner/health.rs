@@ -6,20 +6,23 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::controllers::ControllerName;
+use crate::controllers::Subject;
 use crate::model::Kind;
 use crate::sources::live::Trouble;
 
 /// A watch that is interrupted for longer is stale: what is known of its kind may be wrong by now.
 const STALE: Duration = Duration::from_secs(60);
 
+/// What was refused is tried again within 1,000 s as long as it is wanted. What was not, is wanted no more.
+const WANTED: Duration = Duration::from_secs(1010);
+
 /// How each watch stands. The probes ask it while the controllers work.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// Nothing until the watches are begun.
     watches: Mutex<Option<BTreeMap<Kind, Standing>>>,
-    /// What each controller was not allowed to write, since when it was allowed to write something.
-    forbidden: Mutex<BTreeMap<ControllerName, String>>,
+    /// The items whose writes were not allowed when they were tried last: when that was, and which right is missing.
+    forbidden: Mutex<BTreeMap<Subject, (Instant, String)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,17 +49,17 @@ impl Health {
         self.put(trouble.kind, Standing::Trouble(trouble.clone()));
     }
 
-    /// A controller lacks a right: `why` names it.
-    pub(super) fn may_not_write(&self, controller: ControllerName, why: &str) {
-        self.forbidden().insert(controller, why.to_owned());
+    /// What an item needs could not be written at `now`, as a right is missing: `why` names it.
+    pub(super) fn may_not_write(&self, subject: &Subject, why: &str, now: Instant) {
+        self.forbidden().insert(subject.clone(), (now, why.to_owned()));
     }
 
-    /// A controller has written something.
-    pub(super) fn may_write(&self, controller: ControllerName) {
-        self.forbidden().remove(&controller);
+    /// What an item needs is written. That says nothing about other items, which may need other rights.
+    pub(super) fn may_write(&self, subject: &Subject) {
+        self.forbidden().remove(subject);
     }
 
-    fn forbidden(&self) -> MutexGuard<'_, BTreeMap<ControllerName, String>> {
+    fn forbidden(&self) -> MutexGuard<'_, BTreeMap<Subject, (Instant, String)>> {
         self.forbidden.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,10 +94,19 @@ impl Health {
                 })
             }
         };
-        let forbidden = self.forbidden();
-        let forbidden = forbidden
-            .iter()
-            .map(|(controller, why)| format!("{controller}: {why}"));
+        let mut forbidden = self.forbidden();
+        forbidden.retain(|_, (at, _)| now.saturating_duration_since(*at) < WANTED);
+        // One item of each controller is an example; there may be thousands.
+        let mut examples: BTreeMap<_, (&str, usize)> = BTreeMap::new();
+        for (subject, (_, why)) in &*forbidden {
+            examples.entry(subject.controller()).or_insert((why, 0)).1 += 1;
+        }
+        let forbidden = examples
+            .into_iter()
+            .map(|(controller, (why, items))| match items {
+                1 => format!("{controller}: {why}"),
+                _ => format!("{controller}: {why} (and {} more)", items - 1),
+            });
         watches.iter().filter_map(why).chain(forbidden).collect()
     }
 }
@@ -102,6 +114,7 @@ impl Health {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Key;
 
     #[test]
     fn it_is_ready_while_every_watch_is_in_step_or_was_a_moment_ago() {
@@ -131,15 +144,32 @@ mod tests {
         );
         health.in_step(Kind::Pod);
         assert!(health.why_not_ready(now).is_empty());
+    }
 
-        health.may_not_write(ControllerName::ResourceClaim, "cannot create");
+    #[test]
+    fn an_item_that_was_written_says_nothing_about_one_that_lacks_a_right() {
+        let health = Health::default();
+        let now = Instant::now();
+        health.begin(std::iter::empty());
+        let [one, two, other] = ["one", "two", "other"].map(|name| Subject::Pod(Key::new("a", name)));
+        health.may_not_write(&one, "cannot create", now);
         assert_eq!(
             health.why_not_ready(now),
             ["resourceclaim-controller: cannot create"]
         );
-        health.may_write(ControllerName::DeviceTaintEviction);
-        assert_eq!(health.why_not_ready(now).len(), 1);
-        health.may_write(ControllerName::ResourceClaim);
-        assert!(health.why_not_ready(now).is_empty());
+        health.may_not_write(&two, "cannot create either", now + STALE);
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create (and 1 more)"]
+        );
+        // The right to something else is still there.
+        health.may_write(&other);
+        health.may_write(&one);
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create either"]
+        );
+        // It was not tried again, so it is no longer wanted.
+        assert!(health.why_not_ready(now + STALE + WANTED).is_empty());
     }
 }

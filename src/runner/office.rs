@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::clock::Clock;
 use super::lease::{Lease, Role, Standing};
-use crate::model::Key;
+use crate::model::{Key, Str};
 use crate::sources::live::Live;
 
 /// What was written before the lease was had may be seen for so long.
@@ -60,6 +60,14 @@ impl Office {
             _ => None,
         };
         standing
+    }
+
+    /// The lease and its UID, as far as the API server can tell them.
+    pub(super) async fn lease(&self, live: &Live) -> Option<(Key, Str)> {
+        let key = self.key.as_ref()?;
+        let lease = live.lease(key).await.ok().flatten()?;
+        let uid = lease["metadata"]["uid"].as_str()?;
+        Some((key.clone(), Str::from(uid)))
     }
 
     /// Gives the lease up, so that the next one need not wait for its end.

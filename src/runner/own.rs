@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::preflight::Rival;
-use crate::controllers::{ControllerName, Engine, is_made_elsewhere, is_marked};
-use crate::model::{Change, Kind, Object, Str};
+use crate::controllers::{ControllerName, Engine, Owner, is_made_elsewhere, is_marked};
+use crate::model::{Change, Key, Kind, Object, Str};
 
 /// What tells this writer's doings from those of others.
 #[derive(Default)]
@@ -14,27 +14,34 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Whether another controller did what the change shows.
+    /// Whether another controller did what the change shows, and the object that it wrote.
     pub(super) fn rival(
         &mut self,
         engine: &Engine,
         works: impl Fn(ControllerName) -> bool,
         change: &Change,
-    ) -> Option<Rival> {
+    ) -> Option<(Rival, Owner)> {
         let cluster = engine.cluster();
-        let beside = |name, object: String| works(name).then_some(Rival::Beside { name, object });
+        let beside = |name, word, kind, key: Key, uid: &Str| {
+            let object = format!("{word}/{key}");
+            let uid = uid.clone();
+            works(name).then_some((Rival::Beside { name, object }, Owner { kind, key, uid }))
+        };
         match change {
             Change::Put(Object::ResourceClaim(claim)) => {
                 let is_new = cluster.claim(&claim.key()).is_none();
                 if is_new && is_made_elsewhere(cluster, claim) {
-                    return beside(ControllerName::ResourceClaim, format!("claim/{}", claim.key()));
+                    let name = ControllerName::ResourceClaim;
+                    let uid = &claim.metadata.uid;
+                    return beside(name, "claim", Kind::ResourceClaim, claim.key(), uid);
                 }
             }
             Change::Put(Object::Pod(pod)) => {
                 let known = cluster.pod(&pod.key())?;
                 let is_new = known.metadata.uid == pod.metadata.uid && !is_marked(known) && is_marked(pod);
                 if is_new && !self.evicted.contains(&pod.metadata.uid) {
-                    return beside(ControllerName::DeviceTaintEviction, format!("pod/{}", pod.key()));
+                    let name = ControllerName::DeviceTaintEviction;
+                    return beside(name, "pod", Kind::Pod, pod.key(), &pod.metadata.uid);
                 }
             }
             Change::Delete(Kind::Pod, key) => {

@@ -324,14 +324,16 @@ impl<T: FnMut(Report)> Supplying<'_, T> {
         match outcome {
             Outcome::Done | Outcome::Parked => {
                 self.done.carried += 1;
-                self.operation.health.may_write(controller);
+                self.operation.health.may_write(&subject);
                 (self.tell)(Report::Supplied(wishes));
             }
+            Outcome::Gone => self.operation.health.may_write(&subject),
             Outcome::Refused(_) => self.done.refused += 1,
             _ => {}
         }
         if let Some(why) = trouble.as_ref().filter(|_| lacks_right) {
-            self.operation.health.may_not_write(controller, why);
+            let now = Instant::now();
+            self.operation.health.may_not_write(&subject, why, now);
         }
         self.operation.metrics.job(controller, &outcome);
         self.shadow.answered(&subject);

@@ -235,7 +235,11 @@ pub async fn take_over(
                 let now = clock.now();
                 for change in changes {
                     let rival = own.rival(&taking.engine, |name| desks.contains_key(&name), &change);
-                    if let Some(rival) = rival.filter(|_| !dry_run && office.is_settled()) {
+                    if let Some((rival, written)) = rival.filter(|_| !dry_run && office.is_settled()) {
+                        if let Some(recorder) = &recorder {
+                            let lease = office.lease(live).await;
+                            recorder.rival(lease, written, &rival.to_string(), now);
+                        }
                         drop(taking);
                         end(watch, desks, inbox, recorder).await;
                         office.leave().await;
@@ -391,13 +395,15 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         match outcome {
             Outcome::Done | Outcome::Parked => {
                 self.done.carried += 1;
-                self.operation.health.may_write(controller);
+                self.operation.health.may_write(&subject);
             }
+            Outcome::Gone => self.operation.health.may_write(&subject),
             Outcome::Refused(_) => self.done.refused += 1,
             _ => {}
         }
         if let Some(why) = trouble.as_ref().filter(|_| lacks_right) {
-            self.operation.health.may_not_write(controller, why);
+            let now = Instant::now();
+            self.operation.health.may_not_write(&subject, why, now);
         }
         self.operation.metrics.job(controller, &outcome);
         self.engine.done(id, outcome, now);

@@ -267,11 +267,11 @@ fn what_is_accepted_counts_nowhere_and_what_is_stale_is_told() {
     ----- stderr -----
     No findings in all namespaces
     ");
-    for (text, _) in [
-        (SUPPRESSIONS.replace("DRA013", "DRA999"), ()),
-        (SUPPRESSIONS.replace("2001-01-31", "2001-02-30"), ()),
-        (SUPPRESSIONS.replace("reason: known", "why: known"), ()),
-        ("a: [".to_owned(), ()),
+    for text in [
+        SUPPRESSIONS.replace("DRA013", "DRA999"),
+        SUPPRESSIONS.replace("2001-01-31", "2001-02-30"),
+        SUPPRESSIONS.replace("reason: known", "why: known"),
+        "a: [".to_owned(),
     ] {
         let (folder, _) = suppressions(&text);
         let run = dra(&[

@@ -74,7 +74,7 @@ impl Correlator {
         self.bound();
         let group = Group {
             component: event.component,
-            object: format!("{}/{}", event.about.kind.name(), event.about.key),
+            object: format!("{}/{}", event.about.kind, event.about.key),
             uid: event.about.uid.to_string(),
             type_: event.type_,
             reason: event.reason,
@@ -178,14 +178,14 @@ impl Correlator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controllers::Owner;
     use crate::model::{Key, Kind};
+    use crate::runner::events::About;
 
     fn event(pod: &str, message: &str) -> Event {
         Event {
             component: "resource_claim",
-            about: Owner {
-                kind: Kind::Pod,
+            about: About {
+                kind: Kind::Pod.name(),
                 key: Key::new("a", pod),
                 uid: format!("uid-{pod}").into(),
             },

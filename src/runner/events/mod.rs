@@ -29,7 +29,7 @@ pub(super) struct Event {
     /// Who tells it.
     component: &'static str,
     /// Of what.
-    about: Owner,
+    about: About,
     /// The version of the object's kind, with its group.
     version: String,
     type_: &'static str,
@@ -42,6 +42,24 @@ impl Event {
         match self.component {
             CLAIMS => ControllerName::ResourceClaim,
             _ => ControllerName::DeviceTaintEviction,
+        }
+    }
+}
+
+/// The object that an event is about.
+#[derive(Clone, Debug)]
+struct About {
+    kind: &'static str,
+    key: Key,
+    uid: Str,
+}
+
+impl From<Owner> for About {
+    fn from(owner: Owner) -> Self {
+        Self {
+            kind: owner.kind.name(),
+            key: owner.key,
+            uid: owner.uid,
         }
     }
 }
@@ -73,7 +91,7 @@ impl Recorder {
         let event = Event {
             component: CLAIMS,
             version: self.writer.api_version(warning.about.kind),
-            about: warning.about.clone(),
+            about: warning.about.clone().into(),
             type_: "Warning",
             reason: "FailedResourceClaimCreation",
             message: warning.message.clone(),
@@ -96,8 +114,8 @@ impl Recorder {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
             version: self.writer.api_version(Kind::DeviceTaintRule),
-            about: Owner {
-                kind: Kind::DeviceTaintRule,
+            about: About {
+                kind: Kind::DeviceTaintRule.name(),
                 key: Key::new("", rule.clone()),
                 uid: uid.clone(),
             },
@@ -108,12 +126,37 @@ impl Recorder {
         self.record(event, now);
     }
 
+    /// This one ends, since another controller does the same work: `why`. That is told of the lease, given with its UID, where those who
+    /// operate it look; where there is none, of what the other one wrote.
+    pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: Owner, why: &str, now: Time) {
+        let (version, about) = match lease {
+            Some((key, uid)) => (
+                "coordination.k8s.io/v1".to_owned(),
+                About {
+                    kind: "Lease",
+                    key,
+                    uid,
+                },
+            ),
+            None => (self.writer.api_version(written.kind), written.into()),
+        };
+        let event = Event {
+            component: "kubectl-dra",
+            version,
+            about,
+            type_: "Warning",
+            reason: "AnotherControllerAtWork",
+            message: format!("{why}; kubectl dra run ends"),
+        };
+        self.record(event, now);
+    }
+
     fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
             version: self.writer.api_version(Kind::Pod),
-            about: Owner {
-                kind: Kind::Pod,
+            about: About {
+                kind: Kind::Pod.name(),
                 key: pod.key.clone(),
                 uid: pod.uid.clone(),
             },
@@ -159,7 +202,7 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     while let Some((event, now)) = inbox.recv().await {
         tracing::debug!(
             controller = event.controller().as_str(),
-            object = %format_args!("{}/{}", event.about.kind.name(), event.about.key),
+            object = %format_args!("{}/{}", event.about.kind, event.about.key),
             reason = event.reason,
             "{}",
             event.message
@@ -198,7 +241,7 @@ async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now
 }
 
 /// Events about objects without a namespace are in `default`, as client-go has them.
-fn namespace_of(about: &Owner) -> &str {
+fn namespace_of(about: &About) -> &str {
     match about.key.namespace.as_str() {
         "" => "default",
         namespace => namespace,
@@ -212,7 +255,7 @@ fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": name, "namespace": namespace_of(about)},
         "involvedObject": {
-            "apiVersion": event.version, "kind": about.kind.name(),
+            "apiVersion": event.version, "kind": about.kind,
             "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},
         "type": event.type_, "reason": event.reason, "message": telling.message, "count": telling.count,
         "firstTimestamp": first, "lastTimestamp": last,

@@ -25,3 +25,4 @@ mod smoke;
 mod snapshot;
 mod supplement;
 mod take_over;
+mod take_over_faults;

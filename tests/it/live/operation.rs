@@ -35,13 +35,13 @@ fn rights_without(missing: &str) -> Value {
 }
 
 /// `run` with probes, and where they are.
-struct Operated {
+pub(super) struct Operated {
     process: Process,
     address: String,
 }
 
 impl Operated {
-    fn start(user: &User, more: &[&str]) -> Self {
+    pub(super) fn start(user: &User, more: &[&str]) -> Self {
         let args = ["run", "--log-format", "json", "--metrics-address", "127.0.0.1:0"];
         let process = user.kubectl_dra(args).args(more).start();
         let address = wait_for("it listens", || {
@@ -55,7 +55,7 @@ impl Operated {
         operated
     }
 
-    fn ask(&self, path: &str) -> String {
+    pub(super) fn ask(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         let request = format!("GET {path} HTTP/1.1\r\nHost: run\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).expect("it reads");
@@ -64,7 +64,7 @@ impl Operated {
         answer
     }
 
-    fn wait_for(&self, path: &str, text: &str) -> String {
+    pub(super) fn wait_for(&self, path: &str, text: &str) -> String {
         let stderr = self.process.stderr();
         wait_for(&format!("{path} says {text}\n{stderr}"), || {
             let answer = self.ask(path);
@@ -72,14 +72,14 @@ impl Operated {
         })
     }
 
-    fn wait_for_log(&self, text: &str) {
+    pub(super) fn wait_for_log(&self, text: &str) {
         wait_for(&format!("the log says {text}"), || {
             self.process.stderr().contains(text).then_some(())
         });
     }
 
     /// What is in the log, once it has ended without findings.
-    fn end(self) -> Vec<Value> {
+    pub(super) fn end(self) -> Vec<Value> {
         self.process.signal(Signal::INT);
         let run = self.process.finish().exits(0);
         let lines = run.stderr.lines();

@@ -43,7 +43,7 @@ fn cluster(built_in: bool) -> Cluster {
     })
 }
 
-fn worker(cluster: &Cluster) -> User {
+pub(super) fn worker(cluster: &Cluster) -> User {
     cluster.create(&namespace("kubectl-dra"));
     let user = cluster
         .user("worker")
@@ -52,7 +52,7 @@ fn worker(cluster: &Cluster) -> User {
 }
 
 /// The controllers at work, by way of a proxy if there is one.
-fn at_work(user: &User, by: Option<&Faulty>, more: &[&str]) -> Process {
+pub(super) fn at_work(user: &User, by: Option<&Faulty>, more: &[&str]) -> Process {
     started(user, by, more, "-controller for ")
 }
 
@@ -73,13 +73,13 @@ fn started(user: &User, by: Option<&Faulty>, more: &[&str], told: &str) -> Proce
     process
 }
 
-fn end(process: Process) -> Run {
+pub(super) fn end(process: Process) -> Run {
     process.signal(Signal::INT);
     process.finish()
 }
 
 /// A pod that always comes to the same node.
-fn pinned(name: &str, node: u32) -> Value {
+pub(super) fn pinned(name: &str, node: u32) -> Value {
     let hostname = format!("gpu-node-{node}");
     pod(name).with(
         json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": hostname},
@@ -393,7 +393,7 @@ fn nothing_is_taken_over_that_is_not_known_to_be_off() {
 }
 
 /// What must be true of every generated claim and its owner, however bad the way was.
-fn assert_sound(cluster: &Cluster, pods: usize, stderr: &str) {
+pub(super) fn assert_sound(cluster: &Cluster, pods: usize, stderr: &str) {
     // One claim for each, which its status names.
     let claims = cluster.list("claim");
     assert_eq!(claims.len(), pods, "{stderr}");
@@ -471,17 +471,17 @@ fn watches_that_end_all_the_time_lose_nothing() {
 }
 
 /// A cluster whose pods get claims and nothing else.
-fn making_claims() -> Cluster {
+pub(super) fn making_claims() -> Cluster {
     let cluster = cluster(false);
     cluster.create_all(&[gpu_class(), template("one", claim_spec([gpu()]))]);
     cluster
 }
 
-fn make_pod(cluster: &Cluster, number: usize) {
+pub(super) fn make_pod(cluster: &Cluster, number: usize) {
     cluster.create(&pinned(&format!("p{number}"), 1).template_claim("gpu", "one"));
 }
 
-fn wait_for_claims(cluster: &Cluster, count: usize) {
+pub(super) fn wait_for_claims(cluster: &Cluster, count: usize) {
     wait_for("every pod has its claim", || {
         let pods = cluster.list("pod");
         let named = pods
@@ -554,6 +554,17 @@ fn it_stops_when_the_built_in_controllers_are_switched_on_beside_it() {
     let run = process.finish().exits(3);
     let told = "another resourceclaim-controller is at work beside this one";
     assert!(run.stderr.contains(told), "{}", run.stderr);
+    // Whoever operates it finds why beside the lease.
+    let told = cluster.list("event/kubectl-dra");
+    let told: Vec<&Value> = told
+        .iter()
+        .filter(|event| event["reason"] == "AnotherControllerAtWork")
+        .collect();
+    assert_eq!(told.len(), 1, "{told:#?}");
+    let lease = cluster.get("lease/kubectl-dra/take-over");
+    assert_eq!(told[0]["involvedObject"]["kind"], "Lease");
+    assert_eq!(told[0]["involvedObject"]["uid"], lease["metadata"]["uid"]);
+    assert_eq!(told[0]["type"], "Warning");
     wait_for_claims(&cluster, made);
 }
 

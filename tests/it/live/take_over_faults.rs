@@ -1,0 +1,124 @@
+//! What a take-over makes of faults that take long: lost rights, a lost history of the cluster.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::operation::Operated;
+use super::take_over::{assert_sound, at_work, end, make_pod, making_claims, wait_for_claims, worker};
+use crate::support::cluster::kubelet::Phase;
+use crate::support::cluster::objects::{Manifest, gpu_slice, pod};
+use crate::support::cluster::{Cluster, Component};
+use crate::support::wait::wait_for;
+
+/// Whether a rule of the role is about claims.
+fn makes_claims(role: &Value) -> bool {
+    let mut rules = role["rules"].as_array().into_iter().flatten();
+    rules.any(|rule| rule["resources"] == json!(["resourceclaims"]))
+}
+
+/// The ClusterRole of the user who does the work.
+fn role(cluster: &Cluster) -> String {
+    let mut names = cluster.list("clusterrole").into_iter().filter_map(|role| {
+        let name = role["metadata"]["name"].as_str()?;
+        let is_it = name.starts_with("worker-") && makes_claims(&role);
+        is_it.then(|| format!("clusterrole/{name}"))
+    });
+    names.next().expect("the user has a role")
+}
+
+#[test]
+fn what_lacks_a_right_waits_and_the_rest_goes_on() {
+    let cluster = making_claims();
+    cluster.add_nodes(["gpu-node-1"]);
+    cluster.create(&gpu_slice("gpu-node-1", 8));
+    let user = worker(&cluster);
+    let take_over = ["--take-over", "--assume-builtin-disabled", "--no-lease"];
+    let operated = Operated::start(&user, &take_over);
+    cluster.run(&[pod("ends").template_claim("gpu", "one")]);
+    let claim = cluster.claim_of("pod/default/ends", "gpu");
+
+    let role = role(&cluster);
+    let granted = cluster.get(&role)["rules"].clone();
+    cluster.update(&role, |role| {
+        for rule in role["rules"].as_array_mut().into_iter().flatten() {
+            if rule["resources"] == json!(["resourceclaims"]) {
+                rule["verbs"] = json!(["get", "list", "watch", "patch", "delete"]);
+            }
+        }
+    });
+    // The API server knows it a little later.
+    let mut made = 0;
+    wait_for("a claim cannot be made", || {
+        make_pod(&cluster, made);
+        made += 1;
+        operated.ask("/readyz").contains(" 503 ").then_some(())
+    });
+    let missing = "cannot create resource \"resourceclaims\"";
+    operated.wait_for("/readyz", missing);
+    // Another item is written, and it is still said that a right is missing.
+    cluster.set_phase("pod/default/ends", Phase::Succeeded);
+    wait_for("its claim is released", || {
+        let claim = cluster.find(&claim);
+        claim
+            .is_none_or(|claim| claim["status"]["reservedFor"].is_null())
+            .then_some(())
+    });
+    let answer = operated.ask("/readyz");
+    assert!(answer.contains(" 503 ") && answer.contains(missing), "{answer}");
+
+    cluster.update(&role, |role| role["rules"] = granted.clone());
+    wait_for_named(&cluster, made);
+    operated.wait_for("/readyz", " 200 OK");
+    operated.end();
+}
+
+/// Waits until each of the pods that were made has its claim.
+fn wait_for_named(cluster: &Cluster, made: usize) {
+    for number in 0..made {
+        cluster.wait(&format!("pod/default/p{number}"), "has its claim", |pod| {
+            pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"].is_string()
+        });
+    }
+}
+
+#[test]
+fn a_history_that_etcd_has_forgotten_is_made_up_for() {
+    let cluster = making_claims();
+    cluster.reconfigure(|options| {
+        *options = options
+            .clone()
+            .arg(Component::ApiServer, "--etcd-compaction-interval=1s");
+    });
+    let user = worker(&cluster);
+    let process = at_work(&user, None, &["--no-lease"]);
+    for number in 0..10 {
+        make_pod(&cluster, number);
+    }
+    wait_for_claims(&cluster, 10);
+    process.signal(Signal::STOP);
+    let version = cluster.get("pod/default/p9")["metadata"]["resourceVersion"].clone();
+    let version = version.as_str().expect("a version");
+    cluster.delete_now("pod/default/p0");
+    for number in 10..20 {
+        make_pod(&cluster, number);
+    }
+    let path = format!("/api/v1/pods?resourceVersion={version}&resourceVersionMatch=Exact&limit=1");
+    let mut written = 0;
+    wait_for("the history is compacted", || {
+        // There has to be something to compact.
+        written += 1;
+        let label = json!({"metadata": {"labels": {"written": written.to_string()}}});
+        cluster.patch("pod/default/p9", &label);
+        let answer = cluster.request(&http::Method::GET, &path, &Value::Null);
+        (answer.status == 410).then_some(())
+    });
+    // The API server forgets what it remembers itself.
+    cluster.stop(Component::ApiServer);
+    cluster.resume(Component::ApiServer);
+    process.signal(Signal::CONT);
+    wait_for_claims(&cluster, 19);
+    wait_for("the claim of the pod that is gone is gone", || {
+        (cluster.list("claim").len() == 19).then_some(())
+    });
+    assert_sound(&cluster, 19, &end(process).exits(0).stderr);
+}
