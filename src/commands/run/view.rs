@@ -18,6 +18,8 @@ pub(super) struct Viewing<'a> {
 impl<'a> Viewing<'a> {
     /// Lines on the terminal, if somebody sees them.
     pub(super) fn begin(ctx: &Ctx, cluster: &'a str) -> Self {
+        // The cluster is read, and what goes on from here on is shown by these lines.
+        ctx.end_computing();
         Self {
             view: ctx.printer().live_view(),
             cluster,

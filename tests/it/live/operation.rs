@@ -336,7 +336,8 @@ fn on_a_terminal_it_shows_how_it_stands() {
         let process = run.start_on_screen(60, Screen::Stderr);
         for shown in [
             " wanted, 0 overdue, 0 done",
-            " overdue, 0 done, 1 finding",
+            // The claim, and the status that is to name it.
+            "2 overdue, 0 done, 2 findings",
             "  overdue  ",
         ] {
             wait_for(shown, || process.stderr().contains(shown).then_some(()));
@@ -348,6 +349,7 @@ fn on_a_terminal_it_shows_how_it_stands() {
             "{:?}",
             run.stderr
         );
+        assert!(!run.stderr.contains("computing"), "{:?}", run.stderr);
         assert!(!no_color || !run.stderr.contains("\u{1b}[3"), "{:?}", run.stderr);
         assert!(!run.stdout.contains('\u{1b}'), "{:?}", run.stdout);
     }
