@@ -150,7 +150,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["config", "login", "init", "install"],
-        "there is nothing to set up: kubectl dra uses kubectl's configuration",
+        "there is nothing to set up: the configuration is that of kubectl",
     ),
 ];
 

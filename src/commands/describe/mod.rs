@@ -240,7 +240,7 @@ mod tests {
             (&["deviceclass/a"], Ok((What::Class, "a"))),
             (&["pool/d/p"], Ok((What::Pool, "d/p"))),
             (&["service/a"], Err("`service` cannot be described")),
-            (&["claim"], Err("which claim is to be described is not said")),
+            (&["claim"], Err("a claim has to be named")),
         ] {
             let words: Vec<_> = words.iter().map(ToString::to_string).collect();
             let found = parse(&words);

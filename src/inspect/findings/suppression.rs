@@ -36,7 +36,7 @@ pub struct Suppression {
     #[serde(deserialize_with = "said")]
     pub reason: String,
     /// The last day, in UTC, on which it counts.
-    #[serde(deserialize_with = "parsed")]
+    #[serde(deserialize_with = "day")]
     pub expires: Date,
 }
 
@@ -179,6 +179,13 @@ where
         .map_err(serde::de::Error::custom)
 }
 
+/// A day, as in `2027-01-31`.
+fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let wrong = |_| serde::de::Error::custom(format!("`{text}` is no day such as 2027-01-31"));
+    text.parse().map_err(wrong)
+}
+
 /// A text that says something.
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
@@ -304,8 +311,8 @@ mod tests {
     fn a_list_says_what_is_wrong_with_it() {
         for (items, expected) in [
             (item("DRA999", "*", "2026-12-01"), "`DRA999` is neither a code"),
-            (item("DRA010", "*", "tomorrow"), "tomorrow"),
-            (item("DRA010", "*", "2026-02-30"), "day"),
+            (item("DRA010", "*", "tomorrow"), "`tomorrow` is no day such as"),
+            (item("DRA010", "*", "2026-02-30"), "is no day such as"),
             (
                 r#"{"code":"DRA010","object":"*","expires":"2026-12-01"}"#.to_owned(),
                 "missing field `reason`",
