@@ -144,7 +144,8 @@ fn namespaced(ctx: &Ctx, kind: Kind, word: &str, name: &str) -> Result<Key, Usag
         .hint(format!("write `NAME`, `{word}/NAME` or `{word}/NAMESPACE/NAME`")))
 }
 
-/// Whether `part` is one of the ways to write the kind: `claim`, `resourceclaims`, `resourceclaims.resource.k8s.io`.
+/// Whether `part` is one of the ways to write the kind: `claim`, `resourceclaims`, `resourceclaims.resource.k8s.io`, or kubectl's short
+/// name of a kind of Kubernetes itself.
 pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
     let part = part.to_ascii_lowercase();
     let plain = part
@@ -153,7 +154,17 @@ pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
         .unwrap_or(&part);
     let singular = kind.name().to_ascii_lowercase();
     let several = |ending| plain.strip_suffix(ending) == Some(word);
-    plain == word || several("s") || several("es") || plain == singular || plain == kind.plural()
+    let short = match kind {
+        Kind::Pod => "po",
+        Kind::Node => "no",
+        _ => word,
+    };
+    plain == word
+        || plain == short
+        || several("s")
+        || several("es")
+        || plain == singular
+        || plain == kind.plural()
 }
 
 /// The namespace of names that say none.
