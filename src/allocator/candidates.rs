@@ -362,7 +362,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Mirrors `allocator_incubating.go`, `isSelectable`, v1.37.1.
-    fn select(&self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
+    pub(super) fn select(&self, number: AlternativeIx, device: DeviceIx) -> Result<(), Unfit> {
         let found = self.device(device);
         if let Some(why) = not_selectable(self.features, found) {
             return Err(why.into());

@@ -208,6 +208,16 @@ impl Explanation<'_> {
         Some(self.problem.demand.expressions.text(selector.expression))
     }
 
+    /// Whether class and request select the device and it is for this node, be it in use or not. Nothing where that fails or was not
+    /// tried.
+    pub fn is_wanted(&self, one: &AlternativeExplanation, device: usize) -> Option<bool> {
+        match self.problem.select(one.number, device.into()) {
+            Ok(()) => Some(true),
+            Err(Unfit::RuledOut(_)) => Some(false),
+            Err(Unfit::Trouble(_)) => None,
+        }
+    }
+
     /// The capacity that the device does not have, or whose policy refuses the amount.
     pub fn refused_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
         let spec = self.spec(one);

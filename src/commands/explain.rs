@@ -1,6 +1,6 @@
 //! `kubectl dra explain`: why something does not get its devices, and what would help.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clap::ValueHint;
@@ -11,11 +11,11 @@ use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
-    ClusterVerdict, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation, Reason,
-    explain_claims, explain_new_pods, explain_pod, unjudged,
+    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation,
+    NodeGroup, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
+use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
 use crate::sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -186,19 +186,46 @@ const NAMED: usize = 3;
 impl Report for Explanation {
     const KIND: &'static str = "Explanation";
 
+    fn screen(&self, screen: Screen) -> View {
+        let mut layout = Layout::new();
+        headline(self, screen, &mut layout);
+        if !self.node_groups.is_empty() && !self.tells_all_of_nodes() {
+            groups(&self.node_groups, &mut layout);
+        }
+        let mut more = Vec::new();
+        let told = self.cause.as_ref().unwrap_or(&self.summary);
+        let reasons = self.reasons.iter().filter(|reason| reason.message != *told);
+        more.extend(reasons.map(|reason| ("Reason", reason.message.as_str())));
+        if let Some(holds) = &self.holds {
+            more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
+            more.extend(holds.consumers.iter().map(|consumer| ("For", consumer.as_str())));
+        }
+        more.extend(self.message.iter().map(|text| ("Scheduler", text.as_str())));
+        more.extend(self.news().map(|text| ("Event", text.as_str())));
+        more.extend(self.unknown.iter().map(|text| ("Unknown", text.as_str())));
+        more.extend(self.notes.iter().map(|text| ("Note", text.as_str())));
+        let not_simulated = self.not_simulated.join(", ");
+        if !not_simulated.is_empty() {
+            more.push(("Not simulated", &not_simulated));
+        }
+        if !more.is_empty() {
+            layout.line(0, []);
+        }
+        for (key, text) in more {
+            layout.line(2, [span(Tone::Strong, format!("{key}: ")), plain(text)]);
+        }
+        short_fixes(&self.fixes, screen, &mut layout);
+        layout.into()
+    }
+
     fn view(&self, detail: Detail) -> View {
         let mut layout = Layout::new();
-        let kind = if self.target.kind == "Pod" { "pod" } else { "claim" };
-        layout.field(
-            "Object",
-            format!("{kind}/{}/{}", self.target.namespace, self.target.name),
+        layout.field("Object", self.object());
+        layout.toned(
+            "Verdict",
+            self.tone(),
+            format!("{:?}: {}", self.verdict, self.summary),
         );
-        let tone = match self.verdict {
-            ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
-            ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
-            _ => Tone::Notice,
-        };
-        layout.toned("Verdict", tone, format!("{:?}: {}", self.verdict, self.summary));
         if let Some(message) = &self.message {
             layout.field("Scheduler", message);
         }
@@ -223,10 +250,7 @@ impl Report for Explanation {
         if !self.notes.is_empty() {
             layout.list("Note", &self.notes);
         }
-        // What the scheduler says now stands above already.
-        let said = self.message.as_deref().unwrap_or_default();
-        let is_news = |event: &&String| said.is_empty() || !event.ends_with(said);
-        let events: Vec<&String> = self.events.iter().filter(is_news).collect();
+        let events: Vec<&String> = self.news().collect();
         if !events.is_empty() {
             layout.list("Events", events);
         }
@@ -244,6 +268,174 @@ impl Report for Explanation {
             layout.section("What Would Help", |section| fixes(section, &self.fixes));
         }
         layout.into()
+    }
+}
+
+impl Explanation {
+    fn object(&self) -> String {
+        let kind = if self.target.kind == "Pod" { "pod" } else { "claim" };
+        format!("{kind}/{}/{}", self.target.namespace, self.target.name)
+    }
+
+    fn tone(&self) -> Tone {
+        match self.verdict {
+            ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
+            ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
+            _ => Tone::Notice,
+        }
+    }
+
+    /// The events that do not only repeat what the scheduler says now.
+    fn news(&self) -> impl Iterator<Item = &String> {
+        let said = self.message.as_deref().unwrap_or_default();
+        let is_news = move |event: &&String| said.is_empty() || !event.ends_with(said);
+        self.events.iter().filter(is_news)
+    }
+
+    /// Whether the first line says already what holds for all nodes.
+    fn tells_all_of_nodes(&self) -> bool {
+        match self.node_groups.as_slice() {
+            [only] => only.devices.is_empty() && only.reason == self.cause,
+            _ => false,
+        }
+    }
+}
+
+fn plain(text: impl std::fmt::Display) -> Span {
+    span(Tone::Plain, text)
+}
+
+/// Object, verdict and cause in a sentence.
+fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
+    let tone = report.tone();
+    let text = match (report.verdict, &report.cause) {
+        (ClusterVerdict::DoesNotFit, cause) => {
+            let state = if report.target.kind == "Pod" {
+                "waits"
+            } else {
+                "does not get its devices"
+            };
+            format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
+        (ClusterVerdict::Waits, _) => format!(" waits: {}", report.summary),
+        (ClusterVerdict::Error, _) => format!(" fails: {}", report.summary),
+        (ClusterVerdict::Broken, _) => format!(" does not start: {}", report.summary),
+        (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
+        _ => format!(": {}", report.summary),
+    };
+    let sign = format!("{} ", screen.sign(tone));
+    layout.line(
+        2,
+        [span(tone, sign), span(Tone::Strong, report.object()), plain(text)],
+    );
+}
+
+/// A line of the table of nodes: a request that has too few devices on a group of them.
+struct NodeLine {
+    nodes: String,
+    /// Whether requests have to be told apart.
+    several: bool,
+    count: DeviceCount,
+}
+
+const NODES: &[Column<NodeLine>] = &[
+    Column::inner("NODE", |line, cell| cell.text(&line.nodes)),
+    Column::inner("REQUEST", |line, cell| {
+        if line.several {
+            cell.text(&line.count.request);
+        }
+    }),
+    Column::inner("WANTED", |line, cell| match line.count.wanted {
+        Some(wanted) => cell.text(wanted),
+        None => cell.text("all"),
+    }),
+    Column::inner("MATCH", |line, cell| cell.text(line.count.matching)),
+    Column::inner("IN USE", |line, cell| cell.text(line.count.in_use)),
+    Column::inner("TAINTED", |line, cell| cell.text(line.count.tainted)),
+    Column::inner("BLOCKED", |line, cell| unless_zero(line.count.blocked, cell)),
+    Column::inner("UNKNOWN", |line, cell| unless_zero(line.count.unknown, cell)),
+    Column::inner("USABLE", |line, cell| cell.text(line.count.usable)),
+];
+
+fn unless_zero(count: u64, cell: &mut Cell<'_, ()>) {
+    if count > 0 {
+        cell.text(count);
+    }
+}
+
+/// Groups of nodes that are told one by one.
+const GROUPS: usize = 8;
+
+fn groups(groups: &[NodeGroup], layout: &mut Layout) {
+    let counts = groups.iter().flat_map(|group| &group.devices);
+    let requests: BTreeSet<_> = counts.map(|count| (&count.claim, &count.request)).collect();
+    let several = requests.len() > 1;
+    let mut lines = Vec::new();
+    // What numbers do not tell, in the order of the groups.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for group in groups.iter().take(GROUPS) {
+        let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
+        let nodes = shortened(&names);
+        lines.extend(group.devices.iter().map(|count| NodeLine {
+            nodes: nodes.clone(),
+            several,
+            count: count.clone(),
+        }));
+        let Some(reason) = group.reason.as_deref() else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, known)) => known.extend(names),
+            None => reasons.push((reason, names)),
+        }
+    }
+    layout.line(0, []);
+    layout.section("Nodes", |section| {
+        section.table(Table::new(NODES, Detail::Normal, &lines));
+        for (reason, names) in reasons {
+            let names = format!("{}: ", shortened(&names));
+            section.line(2, [span(Tone::Strong, names), plain(reason)]);
+        }
+        let rest: usize = groups.iter().skip(GROUPS).map(|group| group.nodes.len()).sum();
+        if rest > 0 {
+            let rest = crate::output::counted(rest, "more node", "more nodes");
+            section.line(2, [plain(format!("{rest}: -o wide"))]);
+        }
+    });
+}
+
+/// What would help, each with its command where the terminal has room for it.
+fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
+    if fixes.is_empty() {
+        return;
+    }
+    layout.line(0, []);
+    layout.line(0, [span(Tone::Strong, "What would help:")]);
+    let mut is_cut = false;
+    for (number, fix) in (1..).zip(fixes) {
+        let proof = match (fix.proven, fix.nodes.as_slice()) {
+            (false, _) => "not tested".to_owned(),
+            (true, []) => "tested".to_owned(),
+            (true, nodes) => {
+                let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
+                format!("tested: fits on {}", shortened(&names))
+            }
+        };
+        let text = format!(" {} ({proof})", fix.message);
+        layout.line(5, [span(Tone::Strong, format!("  {number}.")), plain(text)]);
+        if let Some(command) = &fix.command {
+            let command = format!("     {command}");
+            if command.chars().count() <= screen.width() && !command.contains('\n') {
+                layout.verbatim(&command);
+            } else {
+                is_cut = true;
+            }
+        } else if let Some(note) = &fix.note {
+            layout.line(5, [plain(format!("     {note}"))]);
+        }
+    }
+    if is_cut {
+        layout.line(2, [plain("Longer commands, and every device: -o wide")]);
     }
 }
 

@@ -3,6 +3,7 @@
 mod bound;
 mod fixes;
 mod gates;
+mod groups;
 mod reasons;
 mod report;
 mod word;
@@ -24,7 +25,8 @@ use crate::scheduling::{
 use crate::script::{Command, delete_in, no_finalizers, remake_with};
 
 pub use report::{
-    Amounts, ClusterVerdict, Explanation, FilterCount, FixChange, FixItem, Holding, NodeExplanation, Reason,
+    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, Holding,
+    NodeExplanation, NodeGroup, Reason,
 };
 
 /// The kinds that an explanation reads.
@@ -517,6 +519,8 @@ impl<'e> Explained<'e> {
                 ClusterVerdict::DoesNotFit,
                 format!("fits on none of {} nodes", nodes.len()),
             );
+            report.node_groups = NodeGroup::of(&report.nodes);
+            report.cause = Some(groups::cause(report, cycle.user_claims()));
         }
         for place in releasable(cycle, &verdicts) {
             let claim = cycle.user_claims()[place].key();

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use super::report::{Amounts, NodeExplanation, Reason};
+use super::groups;
+use super::report::{Amounts, DeviceCount, NodeExplanation, Reason};
 use crate::allocator::{
     AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together, Unfit,
 };
@@ -64,17 +65,32 @@ impl NodeExplanation {
             message,
             ..
         } = NodeResult::new(&node.metadata.name, verdict);
+        let (reasons, devices) = reasons(cycle, node, verdict, words);
         Self {
             node: node.metadata.name.clone(),
             fits: result == Fit::Fits,
             plugin,
             message,
-            reasons: reasons(cycle, node, verdict, words),
+            reasons,
+            devices,
         }
     }
 }
 
-fn reasons(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict, words: &Words<'_>) -> Vec<Reason> {
+/// Why, and how the devices of the node count.
+fn reasons(
+    cycle: &Cycle<'_>,
+    node: &Node,
+    verdict: &Verdict,
+    words: &Words<'_>,
+) -> (Vec<Reason>, Vec<DeviceCount>) {
+    if let Verdict::Refused(Refusal::CannotAllocate { .. }) = verdict {
+        return of_requests(cycle, node, words);
+    }
+    (of_verdict(cycle, verdict), Vec::new())
+}
+
+fn of_verdict(cycle: &Cycle<'_>, verdict: &Verdict) -> Vec<Reason> {
     match verdict {
         Verdict::Fits(_) | Verdict::GaveUp => Vec::new(),
         Verdict::NotNamed => vec![Reason::plain(
@@ -99,7 +115,7 @@ fn reasons(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict, words: &Words<'_>)
                     format!("the node has no {name}, and no DeviceClass provides it"),
                 )]
             }
-            Refusal::CannotAllocate { .. } => of_requests(cycle, node, words),
+            Refusal::CannotAllocate { .. } => Vec::new(),
         },
     }
 }
@@ -134,14 +150,18 @@ fn not_available(cycle: &Cycle<'_>, place: usize) -> Reason {
     }
 }
 
-fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> Vec<Reason> {
+fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> (Vec<Reason>, Vec<DeviceCount>) {
     let cluster = cycle.scheduler().cluster();
     if let Some(why) = cycle.meter().exhausted() {
-        return vec![Reason::plain("NotLookedAt", why.to_owned())];
+        return (vec![Reason::plain("NotLookedAt", why.to_owned())], Vec::new());
     }
-    match cycle.explain(node, |explanation| of_explanation(cluster, explanation, words)) {
-        Ok(reasons) => reasons.unwrap_or_default(),
-        Err(error) => vec![Reason::plain("Error", error.to_string())],
+    let explained = cycle.explain(node, |explanation| {
+        let counts = groups::counts(explanation);
+        (of_explanation(cluster, explanation, words), counts)
+    });
+    match explained {
+        Ok(explained) => explained.unwrap_or_default(),
+        Err(error) => (vec![Reason::plain("Error", error.to_string())], Vec::new()),
     }
 }
 
@@ -156,7 +176,12 @@ fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, words: &
                 PoolStatus::Incomplete => ("PoolIncomplete", incomplete(cluster, pool)),
                 PoolStatus::Invalid(why) => ("PoolInvalid", format!("pool {pool} is invalid: {why}")),
             };
+            let brief = match status {
+                PoolStatus::Incomplete => slices_there(cluster, pool),
+                _ => None,
+            };
             let reason = Reason {
+                brief,
                 claim: Some(claim.to_string()),
                 request: Some(request.name.clone()),
                 ..Reason::plain(code, message)
@@ -290,6 +315,13 @@ fn amounts(shortage: Shortage) -> Amounts {
     }
 }
 
+/// How many slices of a pool there are, without its name, which differs from node to node.
+fn slices_there(cluster: &Cluster, id: &PoolId) -> Option<String> {
+    let pool = cluster.pool(id)?;
+    let (there, all) = (pool.slices.len(), pool.expected_slices);
+    Some(format!("pool incomplete, {there} of {all} slices"))
+}
+
 fn incomplete(cluster: &Cluster, id: &PoolId) -> String {
     match cluster.pool(id) {
         Some(pool) => format!(
@@ -386,6 +418,7 @@ fn of_device(
     };
     let name = |name: Option<&Str>| name.cloned().unwrap_or_default();
     let mut numbers = None;
+    let mut brief = None;
     let message = match ruled_out {
         RuledOut::InUse => format!("in use by {}", held(&explanation.holders(device))),
         RuledOut::BindingConditionsOff => "has binding conditions, whose feature is off".to_owned(),
@@ -396,7 +429,9 @@ fn of_device(
                 "of the request"
             };
             let expression = name(explanation.selector(alternative, device));
-            not_selected(cluster, id, &expression, whose, words)
+            let (message, seen) = not_selected(cluster, id, &expression, whose, words);
+            brief = seen;
+            message
         }
         RuledOut::OtherNode => "is for other nodes".to_owned(),
         RuledOut::NoSuchCapacity => {
@@ -460,6 +495,7 @@ fn of_device(
     };
     Reason {
         amounts: numbers,
+        brief,
         ..Reason::plain(ruled_out.code(), message)
     }
 }
@@ -489,15 +525,15 @@ impl<'s> Words<'s> {
     }
 }
 
-/// The terms of the selector that are not true, with what they see.
+/// The terms of the selector that are not true, with what they see; and only what they see, in short.
 fn not_selected(
     cluster: &Cluster,
     id: &DeviceId,
     expression: &str,
     whose: &str,
     words: &Words<'_>,
-) -> String {
-    let whole = || format!("selector {whose} does not match: {expression}");
+) -> (String, Option<String>) {
+    let whole = || (format!("selector {whose} does not match: {expression}"), None);
     let pool = PoolId {
         driver: id.driver.clone(),
         pool: id.pool.clone(),
@@ -514,8 +550,15 @@ fn not_selected(
         return whole();
     };
     let input = DeviceInput::of(&slice.spec.driver, device);
-    let failing: Vec<String> = program
-        .explain(&input)
+    let terms = program.explain(&input);
+    let seen = terms.iter().flat_map(|term| &term.seen);
+    let brief: Vec<String> = seen
+        .map(|seen| match &seen.value {
+            Ok(value) => format!("{} is {value}", last_name(&seen.text)),
+            Err(why) => why.to_string(),
+        })
+        .collect();
+    let failing: Vec<String> = terms
         .into_iter()
         .map(|term| {
             let seen: Vec<String> = term
@@ -536,6 +579,17 @@ fn not_selected(
     if failing.is_empty() {
         whole()
     } else {
-        format!("selector {whose}: {}", failing.join("; "))
+        let brief = (!brief.is_empty()).then(|| brief.join(", "));
+        (format!("selector {whose}: {}", failing.join("; ")), brief)
+    }
+}
+
+/// The last name of a path such as `device.attributes["gpu.example.com"].model`; all of what is no such path.
+fn last_name(path: &str) -> &str {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
+    match path.rsplit_once('.') {
+        Some((_, name)) if is_name(name) => name,
+        _ => path,
     }
 }

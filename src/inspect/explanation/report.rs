@@ -21,6 +21,12 @@ pub struct Explanation {
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
     pub summary: String,
+    /// Why it does not fit, in half a sentence that goes on from "waits:".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// The nodes that are rejected, in groups: those that lack least first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub node_groups: Vec<NodeGroup>,
     /// How far the answer is the scheduler's own; absent where the scheduler has nothing to decide any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
@@ -120,6 +126,62 @@ pub struct NodeExplanation {
     pub message: Option<String>,
     /// Why, down to each device.
     pub reasons: Vec<Reason>,
+    /// How its devices count for each request, where the plugin for devices rejects the node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceCount>,
+}
+
+/// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceCount {
+    /// The claim: `namespace/name`.
+    pub claim: String,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// How many devices the request takes; absent where it takes all that match and none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<u64>,
+    /// Devices that class and request select on this node.
+    pub matching: u64,
+    /// Matching devices that claims hold.
+    pub in_use: u64,
+    /// Matching devices with a taint that the request does not tolerate.
+    pub tainted: u64,
+    /// Matching devices that something else rules out.
+    pub blocked: u64,
+    /// Devices that could be taken, each by itself.
+    pub usable: u64,
+    /// Devices of which it was not found out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown: u64,
+}
+
+impl DeviceCount {
+    /// Whether there are surely too few.
+    pub fn is_short(&self) -> bool {
+        self.wanted
+            .is_none_or(|wanted| self.usable + self.unknown < wanted)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Nodes that are rejected for the same reason, by the same numbers.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeGroup {
+    /// The nodes, by name.
+    pub nodes: Vec<Str>,
+    /// The numbers of the requests that have too few devices there, where that is the cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceCount>,
+    /// The cause in words, where numbers do not tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A reason.
@@ -142,6 +204,9 @@ pub struct Reason {
     pub amounts: Option<Amounts>,
     /// For people.
     pub message: String,
+    /// In few words, which are the same for nodes and devices that are alike.
+    #[serde(skip)]
+    pub(super) brief: Option<String>,
 }
 
 /// What is wanted of something and what is left of how much.
@@ -238,6 +303,8 @@ impl Explanation {
             target,
             verdict: ClusterVerdict::Unknown,
             summary: String::new(),
+            cause: None,
+            node_groups: Vec::new(),
             exactness: None,
             holds: None,
             message: None,
@@ -271,6 +338,9 @@ impl Explanation {
     pub(super) fn conclude(&mut self, verdict: ClusterVerdict, summary: String) {
         self.verdict = verdict;
         self.summary = summary;
+        if verdict != ClusterVerdict::DoesNotFit {
+            self.cause = None;
+        }
     }
 }
 

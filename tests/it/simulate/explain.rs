@@ -37,7 +37,7 @@ fn fixes(explanation: &Value) -> Vec<String> {
 }
 
 /// Every pod of the snapshots that has no node: the file and its name.
-fn pending() -> BTreeSet<(String, String)> {
+pub(super) fn pending() -> BTreeSet<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/snapshots");
     let mut all = BTreeSet::new();
     for file in std::fs::read_dir(folder).expect("the snapshots are there") {
