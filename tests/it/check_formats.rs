@@ -1,8 +1,6 @@
 //! `kubectl dra check` for terminals and for other programs: each form holds the findings of the JSON.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::process::Command;
 
 use quick_junit::{Report, TestCaseStatus};
 use serde_json::Value;
@@ -66,24 +64,10 @@ fn findings(items: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// The schema of SARIF, which a crate brings.
+/// The schema of SARIF 2.1.0 as OASIS publishes it.
 fn sarif_schema() -> Value {
-    let version = Command::new("rustc").arg("-vV").output().expect("rustc runs");
-    let version = String::from_utf8_lossy(&version.stdout).into_owned();
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--locked", "--filter-platform"])
-        .arg(host.expect("rustc names the machine"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo runs");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("metadata");
-    let packages = metadata["packages"].as_array().expect("packages");
-    let package = packages.iter().find(|package| package["name"] == "serde-sarif");
-    let manifest = package.and_then(|package| package["manifest_path"].as_str());
-    let manifest = PathBuf::from(manifest.expect("serde-sarif is a dependency"));
-    let schema = std::fs::read_to_string(manifest.with_file_name("src").join("schema.json"));
-    let mut schema: Value = serde_json::from_str(&schema.expect("the schema")).expect("JSON");
+    let text = include_str!("../data/sarif-2.1.0.schema.json");
+    let mut schema: Value = serde_json::from_str(text).expect("JSON");
     // One of its patterns has a bracket too many, which is no regular expression here. No language is written.
     for part in ["run", "toolComponent"] {
         let language = &mut schema["definitions"][part]["properties"]["language"];
