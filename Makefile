@@ -36,6 +36,29 @@ PODS ?= 2000
 shadow: ## Watch the real controllers at work on PODS=n pods of all sorts
 	KUBECTL_DRA_SHADOW=$(PODS) cargo test --locked --test it live::run::beside_many -- --ignored --nocapture
 
+# How many pods a take-over evicts at once, and how many of its leaders are killed.
+EVICTIONS ?= 10000
+KILLS ?= 50
+
+.PHONY: evict-many
+evict-many: ## Let a take-over evict EVICTIONS=n pods that are due together
+	KUBECTL_DRA_EVICTIONS=$(EVICTIONS) cargo test --locked --test it live::extremes::pods_that_are_due -- --ignored --nocapture
+
+.PHONY: kill-leaders
+kill-leaders: ## Kill the leader of two replicas of a take-over KILLS=n times
+	KUBECTL_DRA_KILLS=$(KILLS) cargo test --locked --test it live::extremes::leaders -- --ignored --nocapture
+
+.PHONY: forget-history
+forget-history: ## Let etcd forget the history that a take-over watches, and that one which was stopped has yet to see
+	cargo test --locked --test it live::extremes::a_history -- --ignored --nocapture
+
+# For how long pods come and go beside a take-over, and how many there are in all; PODS means others elsewhere.
+.PHONY: soak-run
+soak-run: MINUTES = 20
+soak-run: PODS = 200000
+soak-run: ## Let PODS=n pods come and go beside a take-over for MINUTES=n; its memory must stay flat
+	KUBECTL_DRA_SOAK_MINUTES=$(MINUTES) KUBECTL_DRA_SOAK_PODS=$(PODS) cargo test --locked --test it live::extremes::memory -- --ignored --nocapture
+
 # Which releases to go back to.
 RELEASES ?= 1.36,1.35
 

@@ -70,11 +70,13 @@ pub(crate) fn assert_exact(scripts: &[Script]) {
     for shell in ["/bin/sh", "/bin/bash", "/bin/dash"] {
         if Path::new(shell).exists() {
             assert_exact_in(shell, scripts, |script| script.to_string());
-            // Broken into lines it is the same; a word may be too long for that.
-            assert_exact_in(shell, scripts, |script| {
-                let lines = script.within(40).or_else(|| script.within(80));
-                lines.map_or_else(|| script.to_string(), |lines| lines.join("\n"))
-            });
+            // Broken into lines it is the same; a word may be too long for that. How lines go on is no matter of the shell.
+            if shells == 0 {
+                assert_exact_in(shell, scripts, |script| {
+                    let lines = script.within(40).or_else(|| script.within(80));
+                    lines.map_or_else(|| script.to_string(), |lines| lines.join("\n"))
+                });
+            }
             shells += 1;
         }
     }

@@ -15,7 +15,7 @@ use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::{Process, Run};
 use crate::support::wait::wait_for;
 
-const OFF: &str = "--controllers=-resourceclaim-controller,-device-taint-eviction-controller";
+pub(super) const OFF: &str = "--controllers=-resourceclaim-controller,-device-taint-eviction-controller";
 const GATES: &str = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
 const TAKE_OVER: [&str; 4] = ["run", "--take-over", "--feature-gates", GATES];
 const LEASE: [&str; 2] = ["--lease", "kubectl-dra/take-over"];
@@ -31,7 +31,7 @@ pub(super) fn shipped(mode: &str, kind: &str) -> Value {
 }
 
 /// A control plane, with both controllers as it has them or without.
-fn cluster(built_in: bool) -> Cluster {
+pub(super) fn cluster(built_in: bool) -> Cluster {
     let options = Options::default()
         .gate("GenericWorkload", true)
         .gate("DRAWorkloadResourceClaims", true)
@@ -57,7 +57,7 @@ pub(super) fn at_work(user: &User, by: Option<&Faulty>, more: &[&str]) -> Proces
 }
 
 /// The same, once it tells `told`.
-fn started(user: &User, by: Option<&Faulty>, more: &[&str], told: &str) -> Process {
+pub(super) fn started(user: &User, by: Option<&Faulty>, more: &[&str], told: &str) -> Process {
     let mut invocation = user
         .kubectl_dra(TAKE_OVER)
         .args(["--assume-builtin-disabled"])

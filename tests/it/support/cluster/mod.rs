@@ -14,6 +14,7 @@
 
 mod api;
 mod component;
+mod etcd;
 pub(crate) mod faulty;
 mod files;
 pub(crate) mod kubelet;
