@@ -3945,7 +3945,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__run)
-            opts="-l -w -n -A -o -q -v -s -h --for --overdue --until --out --take-over --controllers --observe --assume-builtin-disabled --collect-orphans --workers --eviction-limit --fix --supplement --lease --no-lease --dry-run --kube-api-qps --kube-api-burst --log-format --metrics-address --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --for --overdue --recheck --until --out --take-over --controllers --observe --assume-builtin-disabled --collect-orphans --workers --eviction-limit --fix --supplement --lease --no-lease --dry-run --kube-api-qps --kube-api-burst --log-format --metrics-address --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3956,6 +3956,10 @@ _kubectl__dra() {
                     return 0
                     ;;
                 --overdue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recheck)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -178,18 +178,14 @@ fn without_arguments_there_is_help_as_with_kubectl() {
 
 #[test]
 fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
-    dra_snapshot!(["versoin"], @r"
+    dra_snapshot!(["versoin"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: unrecognized subcommand 'versoin'
+    error: `kubectl dra` has no command `versoin`
 
-      tip: a similar subcommand exists: 'version'
-
-    Usage: kubectl dra [OPTIONS] <COMMAND>
-
-    For more information, try '--help'.
+    hint: kubectl dra version
     ");
     dra_snapshot!(["--from", "a.yaml", "version", "--context", "prod"], @r"
     exit_code: 2

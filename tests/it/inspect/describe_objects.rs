@@ -382,13 +382,13 @@ fn what_is_not_there_is_said() {
 
     hint: write `KIND NAME` or `KIND/NAME`, where KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`
     ");
-    dra_snapshot!(look(&["describe", "claim"], "bound-pods"), @r"
+    dra_snapshot!(look(&["describe", "claim"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: which claim is to be described is not said
+    error: a claim has to be named
 
-    hint: write `KIND NAME` or `KIND/NAME`, where KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`
+    hint: write `claim NAME`
     ");
 }

@@ -153,19 +153,15 @@ fn labels_choose_and_nothing_found_is_no_failure() {
         assert_eq!(run.stdout, "", "{command}");
         assert!(run.stderr.contains("No "), "{command}: {}", run.stderr);
     }
-    dra_snapshot!(look(&["devices", "-l", "a=b"], "bound-pods"), @r#"
+    dra_snapshot!(look(&["devices", "-l", "a=b"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: unexpected argument '-l' found
+    error: `kubectl dra devices` has no flag `-l`
 
-      tip: to pass '-l' as a value, use '-- -l'
-
-    Usage: kubectl dra devices [OPTIONS] [DEVICE]...
-
-    For more information, try '--help'.
-    "#);
+    hint: kubectl dra devices --help lists the flags
+    ");
     dra_snapshot!(look(&["claims", "-n", "nowhere"], "bound-pods"), @r#"
     exit_code: 0
     ----- stdout -----
