@@ -5,6 +5,7 @@
 
 mod load;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::model::{Cluster, LabelSelector, Time};
+use crate::model::{Cluster, Key, Kind, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use crate::sources::VersionSettings;
 use crate::sources::live::{Connection, Live};
@@ -309,6 +310,22 @@ impl Ctx {
             let home = std::env::home_dir().unwrap_or_default();
             home.join(".local").join("state")
         })
+    }
+
+    /// Reads `objects` again into `cluster`, and says which of them could not be read.
+    pub(crate) async fn read_again(
+        &self,
+        cluster: &mut Cluster,
+        objects: BTreeSet<(Kind, Key)>,
+    ) -> anyhow::Result<BTreeSet<(Kind, Key)>> {
+        let again = self.live().await?.read_again(objects).await?;
+        for change in again.changes {
+            cluster.apply(change);
+        }
+        for warning in again.warnings {
+            self.warn(warning);
+        }
+        Ok(again.unread)
     }
 
     pub(crate) fn command_line(&self) -> clap::Command {

@@ -329,17 +329,11 @@ async fn confirm(
     if objects.is_empty() {
         return Ok(report);
     }
-    let again = ctx.live().await?.read_again(objects).await?;
-    for change in again.changes {
-        cluster.apply(change);
-    }
-    for warning in again.warnings {
-        ctx.warn(warning);
-    }
+    let unread = ctx.read_again(&mut cluster, objects).await?;
     Ok(findings::confirmed(
         findings::check_by(&cluster, request, &threads::on_all),
         &report,
-        &again.unread,
+        &unread,
     ))
 }
 

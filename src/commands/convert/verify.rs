@@ -105,16 +105,10 @@ async fn confirm(
     if objects.is_empty() {
         return Ok(report);
     }
-    let again = ctx.live().await?.read_again(objects).await?;
-    for change in again.changes {
-        cluster.apply(change);
-    }
-    for warning in again.warnings {
-        ctx.warn(warning);
-    }
+    let unread = ctx.read_again(&mut cluster, objects).await?;
     let mut confirmed = verification(&cluster, selection, kinds);
-    if !again.unread.is_empty() {
-        let objects = counted(again.unread.len(), "object", "objects");
+    if !unread.is_empty() {
+        let objects = counted(unread.len(), "object", "objects");
         confirmed
             .unknown
             .push(format!("{objects} could not be read again"));
@@ -122,6 +116,6 @@ async fn confirm(
     // What could not be read again makes no finding.
     confirmed
         .items
-        .retain(|item| !item.evidence().any(|object| again.unread.contains(&object)));
+        .retain(|item| !item.evidence().any(|object| unread.contains(&object)));
     Ok(confirmed)
 }
