@@ -15,7 +15,7 @@ use crate::inspect::explanation::{
     NodeGroup, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
-use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
+use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
 use crate::sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -352,16 +352,14 @@ const NODES: &[Column<NodeLine>] = &[
     Column::inner("MATCH", |line, cell| cell.text(line.count.matching)),
     Column::inner("IN USE", |line, cell| cell.text(line.count.in_use)),
     Column::inner("TAINTED", |line, cell| cell.text(line.count.tainted)),
-    Column::inner("BLOCKED", |line, cell| unless_zero(line.count.blocked, cell)),
-    Column::inner("UNKNOWN", |line, cell| unless_zero(line.count.unknown, cell)),
+    Column::inner("BLOCKED", |line, cell| {
+        cell.unless_zero(Tone::Plain, line.count.blocked);
+    }),
+    Column::inner("UNKNOWN", |line, cell| {
+        cell.unless_zero(Tone::Plain, line.count.unknown);
+    }),
     Column::inner("USABLE", |line, cell| cell.text(line.count.usable)),
 ];
-
-fn unless_zero(count: u64, cell: &mut Cell<'_, ()>) {
-    if count > 0 {
-        cell.text(count);
-    }
-}
 
 /// Groups of nodes that are told one by one.
 const GROUPS: usize = 8;

@@ -33,7 +33,7 @@ use std::time::Duration;
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::findings::Counts;
-use crate::output::{Export, Format};
+use crate::output::Format;
 
 pub(crate) use completion::{Lookup, lookup};
 pub(crate) use threads::STACK;
@@ -162,6 +162,8 @@ pub(crate) type Result = anyhow::Result<Outcome>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accepts {
     formats: &'static [Format],
+    /// The formats of other programs too.
+    exports: bool,
     /// `--no-headers`, `--sort-by` and `-l`.
     list: bool,
     watch: bool,
@@ -171,6 +173,7 @@ impl Accepts {
     /// The command prints something that has no other form.
     pub(crate) const NOTHING: Self = Self {
         formats: &[Format::Table],
+        exports: false,
         list: false,
         watch: false,
     };
@@ -193,23 +196,14 @@ impl Accepts {
             Format::Yaml,
             Format::Name,
         ],
+        exports: false,
         list: true,
         watch: false,
     };
 
     /// The command prints a list of findings.
     pub(crate) const FINDINGS: Self = Self {
-        formats: &[
-            Format::Table,
-            Format::Wide,
-            Format::Json,
-            Format::Yaml,
-            Format::Name,
-            Format::Export(Export::Sarif),
-            Format::Export(Export::Junit),
-            Format::Export(Export::Github),
-            Format::Export(Export::Markdown),
-        ],
+        exports: true,
         ..Self::LIST
     };
 
@@ -246,7 +240,11 @@ impl Accepts {
                 "`{flag}` has no meaning for `kubectl dra {name}`"
             )));
         }
-        if !self.formats.contains(&output.format) {
+        let has_format = match output.format {
+            Format::Export(_) => self.exports,
+            format => self.formats.contains(&format),
+        };
+        if !has_format {
             return Err(UsageError::new(match output.format {
                 Format::Export(_) => {
                     format!("only `kubectl dra check` has this format, not `kubectl dra {name}`")

@@ -64,22 +64,15 @@ const USE: &[Column<DriverStatus, Screen>] = &[
     }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
     Column::inner("SHARED", |driver, cell| {
-        seen(driver.devices.shared, Tone::Plain, cell);
+        cell.unless_zero(Tone::Plain, driver.devices.shared as u64);
     }),
     Column::inner("TAINTED", |driver, cell| {
-        seen(driver.devices.tainted, Tone::Notice, cell);
+        cell.unless_zero(Tone::Notice, driver.devices.tainted as u64);
     }),
     Column::inner("UNHEALTHY", |driver, cell| {
-        seen(driver.devices.unhealthy, Tone::Bad, cell);
+        cell.unless_zero(Tone::Bad, driver.devices.unhealthy as u64);
     }),
 ];
-
-/// A number in a tone; nothing is left out, so that a column of it is.
-fn seen(count: usize, tone: Tone, cell: &mut Cell<'_, Screen>) {
-    if count > 0 {
-        cell.toned(tone, count);
-    }
-}
 
 /// A number of devices that is known only when it is known who holds each.
 fn use_of<C>(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, C>) {

@@ -1,6 +1,6 @@
 //! The terminal that a report is drawn on: how wide it is, which characters it has, and the small pictures made of them.
 //!
-//! Pipes get plain tables, which scripts read. Whoever sits at a terminal gets a report that fits it: see
+//! Pipes get plain tables, which scripts read. A terminal gets a report that fits it: see
 //! [`Report::screen`](super::Report::screen).
 
 use std::borrow::Cow;
@@ -53,7 +53,7 @@ impl Screen {
     /// `text` in at most `columns`: what is too long is left out of its middle, since names often differ at their end.
     pub(crate) fn fit(self, text: &str, columns: usize) -> Cow<'_, str> {
         if width_of(text) <= columns {
-            return Cow::Owned(text.to_owned());
+            return Cow::Borrowed(text);
         }
         let ellipsis = self.ellipsis();
         let Some(left) = columns.checked_sub(width_of(ellipsis)).filter(|left| *left > 0) else {

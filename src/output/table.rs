@@ -236,15 +236,13 @@ impl Table {
                 *width = (*width).max(header.len() + GAP);
             }
         }
-        let mut start = 0;
-        for row in self.ends.chunks_exact(self.headers.len().max(1)) {
-            for (width, end) in widths.0.iter_mut().zip(row) {
-                let wide = width_of(&self.text[start..*end]) + GAP;
-                // One endless cell would only add as many spaces to every other line.
-                if wide <= MOST_WIDTH {
-                    *width = (*width).max(wide);
-                }
-                start = *end;
+        let columns = self.headers.len();
+        for (place, text) in self.cells().enumerate() {
+            let width = &mut widths.0[place % columns];
+            let wide = width_of(text) + GAP;
+            // One endless cell would only add as many spaces to every other line.
+            if wide <= MOST_WIDTH {
+                *width = (*width).max(wide);
             }
         }
         let fit =
@@ -280,12 +278,9 @@ impl Table {
             ends: Vec::with_capacity(self.ends.len()),
             tones: self.tones.clone(),
         };
-        let mut start = 0;
-        for end in &self.ends {
-            copy.text
-                .push_str(&sanitize::for_terminal(&self.text[start..*end]));
+        for text in self.cells() {
+            copy.text.push_str(&sanitize::for_terminal(text));
             copy.ends.push(copy.text.len());
-            start = *end;
         }
         copy
     }
@@ -307,6 +302,13 @@ impl<C> Cell<'_, C> {
         match value {
             Some(value) => self.text(value),
             None => self.text(NONE),
+        }
+    }
+
+    /// A number in a tone; nothing for none, so that a column without one is left out on a terminal.
+    pub(crate) fn unless_zero(&mut self, tone: Tone, count: u64) {
+        if count > 0 {
+            self.toned(tone, count);
         }
     }
 

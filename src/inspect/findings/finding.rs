@@ -291,7 +291,7 @@ pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
 }
 
 /// The first of `items` as text, and how many more there are.
-pub(super) fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+pub fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
     const SHOWN: usize = 3;
     let mut items = items.into_iter();
     let mut text = String::new();

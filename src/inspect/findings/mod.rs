@@ -32,7 +32,7 @@ use serde::Serialize;
 
 pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
 pub use downgrade::{Target, TargetError};
-pub use finding::{Certainty, Finding, Fix, Subject};
+pub use finding::{Certainty, Finding, Fix, Subject, some};
 pub use suppression::{StaleSuppression, Suppressed, Suppression, SuppressionList};
 
 use super::{Selection, Warnings};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{STEPS, after, fitting_nodes, steps};
+use crate::inspect::findings::some;
 use crate::model::{Str, Time};
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span};
 use crate::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, Replacing};
@@ -132,7 +133,6 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
         .map(ToString::to_string)
         .collect();
     if !reasons.is_empty() {
-        let reasons: Vec<String> = reasons.into_iter().collect();
         layout.line(2, [span(Tone::Plain, format!("because of {}", some(&reasons)))]);
     }
     let mut budgets: BTreeMap<(&Str, &Str), Vec<&BudgetItem>> = BTreeMap::new();
@@ -283,19 +283,4 @@ fn drain(evicted: &[&PodItem], report: &EvictionReport) -> Vec<String> {
         ));
     }
     texts
-}
-
-/// The first of `names`, and how many there are besides.
-fn some(names: &[String]) -> String {
-    const NAMED: usize = 3;
-    let first = names
-        .iter()
-        .take(NAMED)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    match names.len().saturating_sub(NAMED) {
-        0 => first,
-        rest => format!("{first} and {rest} more"),
-    }
 }
