@@ -224,13 +224,9 @@ fn of_command(word: &str, path: &str, command: &Command) -> UsageError {
     let known = COMMANDS.iter().find(|(words, _)| words.contains(&lower.as_str()));
     let names = command.get_subcommands().filter(|one| !one.is_hide_set());
     let alike = alike(&lower, names.map(Command::get_name));
-    match (alike, known) {
-        // A typing error of a command is nearer than another word.
-        (Some((name, likeness)), _) if likeness > 0.9 && known.is_none() => {
-            error.hint(format!("{path} {name}"))
-        }
-        (_, Some((_, hint))) => error.hint(*hint),
-        (Some((name, _)), None) => error.hint(format!("{path} {name}")),
+    match (known, alike) {
+        (Some((_, hint)), _) => error.hint(*hint),
+        (None, Some(name)) => error.hint(format!("{path} {name}")),
         (None, None) => error.hint(format!("{path} --help lists the commands")),
     }
 }
@@ -238,49 +234,44 @@ fn of_command(word: &str, path: &str, command: &Command) -> UsageError {
 fn of_flag(flag: &str, path: &str, command: &Command) -> UsageError {
     let error = UsageError::new(format!("`{path}` has no flag `{flag}`"));
     let help = format!("{path} --help lists the flags");
-    let flags: Vec<String> = command
+    // A long flag is written with two dashes in front of its name.
+    let name = |flag: &str| flag.trim_start_matches('-').to_owned();
+    let flags: Vec<&str> = command
         .get_arguments()
         .filter(|arg| !arg.is_hide_set() && !is_about_connection(arg))
-        .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
+        .filter_map(Arg::get_long)
         .collect();
-    let has = |name: &str| flags.iter().any(|flag| flag == name);
     let known = FLAGS.iter().find(|(words, commands, instead)| {
         words.contains(&flag)
             && (commands.is_empty() || commands.contains(&command.get_name()))
-            && has(instead)
+            && flags.contains(&name(instead).as_str())
     });
     if let Some((.., instead)) = known {
         return error.hint(format!("`{instead}` is meant, perhaps; {help}"));
     }
+    let word = name(flag);
     let mut begun = flags
         .iter()
-        .filter(|known| known.starts_with(flag) && flag.len() > 3);
+        .filter(|known| word.len() > 1 && known.starts_with(&word));
     let begun = begun.next().filter(|_| begun.next().is_none());
-    let found = begun.map(String::as_str).or_else(|| {
-        let names = flags.iter().map(|known| known.trim_start_matches('-'));
-        let (name, _) = alike(flag.trim_start_matches('-'), names)?;
-        flags
-            .iter()
-            .map(String::as_str)
-            .find(|known| known.ends_with(name) && known.len() == name.len() + 2)
-    });
-    match found {
-        Some(found) => error.hint(format!("`{found}` is meant, perhaps; {help}")),
+    match begun.copied().or_else(|| alike(&word, flags.iter().copied())) {
+        Some(found) => error.hint(format!("`--{found}` is meant, perhaps; {help}")),
         None => error.hint(help),
     }
 }
 
-/// Whether a flag only says which cluster to ask, and how. Nobody who mistypes a flag of a command means one of those.
+/// Whether a flag only says which cluster to ask, and how. A mistyped flag of a command never means one of those.
 fn is_about_connection(arg: &Arg) -> bool {
     arg.get_help_heading() == Some(global::CONNECTION)
 }
 
-/// The one of `names` that is most like `word`, and how alike they are, if they are alike at all.
-fn alike<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<(&'n str, f64)> {
+/// The one of `names` that is most like `word`, if one is alike at all.
+fn alike<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     names
         .map(|name| (name, strsim::jaro_winkler(word, name)))
         .filter(|(_, likeness)| *likeness >= ALIKE)
         .max_by(|(_, one), (_, other)| one.total_cmp(other))
+        .map(|(name, _)| name)
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(super) struct Glances {
 }
 
 impl Glances {
-    /// Nobody looks unless it is `wanted`.
+    /// There are no looks unless they are `wanted`.
     pub(super) fn begin(wanted: bool) -> Self {
         Self {
             next: wanted.then(Instant::now),

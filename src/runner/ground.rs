@@ -1,6 +1,6 @@
 //! What `run` goes by may change under it: an upgrade brings another release, other gates, other API versions.
 //!
-//! The rules are made once, so whoever works for long has to find out when they no longer fit. That is asked for now and then, and a
+//! The rules are made once, so a long run has to find out when they no longer fit. It asks for that now and then, and a
 //! change that matters ends the work: the next start goes by what is true then.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,7 +96,7 @@ impl Ground {
     pub(super) async fn shift(&mut self) -> Shift {
         match self.inbox.recv().await {
             Some(shift) => shift,
-            // Nobody looks.
+            // No task looks.
             None => std::future::pending().await,
         }
     }

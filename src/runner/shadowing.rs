@@ -21,7 +21,8 @@ use crate::model::{Component, Environment, Evidence as GateEvidence, Gate, Kind,
 use crate::sources::live::{Error, Live, Persistence};
 use crate::sources::{Loaded, Needs};
 
-/// Kinds of object that the controllers look at, and the gates of kube-controller-manager without all of which they do not.
+/// Kinds of object that the controllers look at. Where gates stand beside a kind, the controllers look at it only if one of them is on in
+/// kube-controller-manager.
 const NEEDS: [(Kind, &[Gate]); 6] = [
     (Kind::Pod, &[]),
     (

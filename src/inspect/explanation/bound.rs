@@ -77,7 +77,7 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
         )
     });
     let extended = ClaimName::of_extended_resources(pod).map(|name| (Ok(name), None));
-    // Without PodGroups nobody can tell whether traces of them are left over.
+    // Without PodGroups it is not known whether traces of them are left over.
     let unread_groups = cluster
         .gap(Kind::PodGroup, "")
         .filter(|_| PodGroups::of_kubelets_is_guessed(cluster.environment()));

@@ -211,7 +211,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
 
     fn change(&mut self, place: usize, value: Option<V>) -> Option<V> {
         let value = match (value, Arc::get_mut(&mut self.base)) {
-            // Nobody shares the base: what is written there need not be folded.
+            // No other cluster shares the base: what is written there need not be folded.
             (Some(value), Some(base)) => {
                 let in_base = std::mem::replace(&mut base.entries[place].1, value);
                 return self.changes.changed.remove(&place).unwrap_or(Some(in_base));
