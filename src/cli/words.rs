@@ -130,7 +130,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &[
             "delete", "remove", "release", "free-up", "apply", "create", "edit", "patch",
         ],
-        "this program changes claims by kubectl dra convert alone; kubectl delete, apply, edit and patch do the rest",
+        "only kubectl dra convert and run change a cluster; kubectl delete, apply, edit and patch do the rest",
     ),
     (
         &["controller", "controllers", "operator", "shadow"],
