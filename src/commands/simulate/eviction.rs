@@ -171,6 +171,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if outcome == Outcome::Done && is_empty {
         outcome = Outcome::Unknown;
     }
+    report.may_be_more = outcome == Outcome::Unknown;
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     ctx.printer().note("this is a simulation: nothing was changed");

@@ -33,6 +33,9 @@ pub struct EvictionReport {
     pub rules: Vec<RuleItem>,
     /// Whether the simulation ended before nothing was left to happen, so that events are missing.
     pub gave_up: bool,
+    /// Whether more pods may have to go than is known, since objects could not be read or nothing was selected.
+    #[serde(skip)]
+    pub may_be_more: bool,
     /// Gates of which nothing tells how they are set, where the other value would change who is evicted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,

@@ -49,6 +49,7 @@ pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
         disruption_budgets: Vec::new(),
         rules: rules(&world, &before, start),
         gave_up: world.gave_up(),
+        may_be_more: false,
         assumed_gates: Vec::new(),
         warnings: Vec::new(),
     };

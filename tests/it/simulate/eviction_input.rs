@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Manifest;
 use crate::support::command::{dra, dra_snapshot};
-use crate::support::process::Invocation;
+use crate::support::process::{Invocation, Screen};
 
 /// Before anything happens in `device-taints-before`.
 const NOW: &str = "2026-11-21T10:13:20Z";
@@ -340,4 +340,26 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     ----- stderr -----
     6 warnings, 2 infos in all namespaces
     ");
+}
+
+/// Where pods could not be read, the first line of a terminal does not say that no pod ends.
+#[test]
+fn a_terminal_is_told_what_is_not_known() {
+    let seen = |from: &str| {
+        let run = dra(&["simulate", "eviction", "--from", from])
+            .env("NO_COLOR", "1")
+            .run_on_screen(80, Screen::Stdout);
+        run.stdout.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(seen("example:gpus"), "ok no pod ends");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("slices.json");
+    let slice = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s", "uid": "s"},
+        "spec": {"driver": "d", "nodeName": "n", "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1}, "devices": []}});
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [slice]});
+    std::fs::write(&file, list.to_string()).expect("the file can be written");
+    assert_eq!(
+        seen(file.to_str().expect("UTF-8")),
+        "!! whether a pod ends is not known: see the warnings"
+    );
 }

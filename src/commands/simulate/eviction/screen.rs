@@ -196,12 +196,17 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
 
 /// How many pods end, and what becomes of their work.
 fn head(report: &EvictionReport, evicted: &[&PodItem], screen: Screen, end: Time) -> crate::output::Span {
+    let unsure = if report.gave_up {
+        "the simulation gave up"
+    } else {
+        "see the warnings"
+    };
+    let is_unsure = report.gave_up || report.may_be_more;
     if evicted.is_empty() {
-        let tone = if report.gave_up { Tone::Notice } else { Tone::Good };
-        let text = if report.gave_up {
-            "the simulation gave up; no pod had ended until then"
+        let (tone, text) = if is_unsure {
+            (Tone::Notice, format!("whether a pod ends is not known: {unsure}"))
         } else {
-            "no pod ends"
+            (Tone::Good, "no pod ends".to_owned())
         };
         return span(tone, format!("{} {text}", screen.sign(tone)));
     }
@@ -222,10 +227,10 @@ fn head(report: &EvictionReport, evicted: &[&PodItem], screen: Screen, end: Time
     let tone = Tone::Bad;
     let within = after(report.start, end);
     let pods = counted(evicted.len(), "pod ends", "pods end");
-    let more = if report.gave_up {
-        ", and more: the simulation gave up"
+    let more = if is_unsure {
+        format!(", and perhaps more: {unsure}")
     } else {
-        ""
+        String::new()
     };
     span(
         tone,
