@@ -323,7 +323,7 @@ mod shell {
         let mut root = cli::command_line();
         root.build();
         let mut completion = cli::complete(words, &root);
-        if let Some(lookup) = completion.lookup {
+        if let Some((find, typed)) = completion.lookup.take() {
             let mut settings: Settings = cli::settings_so_far(words);
             settings.output.quiet = true;
             if !can_be_read(&settings) {
@@ -332,7 +332,7 @@ mod shell {
             let ctx = Ctx::new(settings, environment, cli::command_line);
             // The work may wait for a file or a server that does not answer.
             let names = on_runtime(
-                move || Handle::current().block_on(lookup(&ctx)),
+                move || Handle::current().block_on(find(&ctx, typed)),
                 Some(COMPLETION_TIME),
                 |_| Then::End(Interrupted.into()),
             );

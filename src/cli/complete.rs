@@ -9,12 +9,13 @@ use std::fmt;
 
 use clap::{Arg, ArgAction, Command, FromArgMatches, ValueHint};
 
-use crate::commands::{Lookup, lookup};
+use crate::commands::{Find, Lookup, Typed, lookup};
 use crate::context::Settings;
 use crate::output::is_plain;
 
 use super::argv::{long_flag, normalize, takes_value};
 use super::global::GlobalArgs;
+use super::help::HELP;
 
 /// What the shell does when the candidates do not settle it: cobra's `ShellCompDirective`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,8 @@ enum Directive {
     Files = 0,
     /// Offer nothing else.
     NoFiles = 4,
+    /// Offer nothing else, and let the word go on.
+    Begun = 6,
     /// Offer directories.
     Directories = 16,
 }
@@ -33,7 +36,7 @@ pub(crate) struct Completion {
     candidates: Vec<(String, Option<String>)>,
     directive: Directive,
     /// How to find more candidates: names that only the cluster knows.
-    pub(crate) lookup: Option<Lookup>,
+    pub(crate) lookup: Option<(Find, Typed)>,
     /// What candidates must begin with, and what stands before it in the same word.
     typed: String,
     before: String,
@@ -68,7 +71,14 @@ impl fmt::Display for Completion {
                 None => writeln!(f, "{word}")?,
             }
         }
-        writeln!(f, ":{}", self.directive as u8)
+        let is_begun = |(word, _): &(String, _)| word.ends_with(['/', '=']);
+        let directive = match self.directive {
+            Directive::NoFiles if !self.candidates.is_empty() && self.candidates.iter().all(is_begun) => {
+                Directive::Begun
+            }
+            directive => directive,
+        };
+        writeln!(f, ":{}", directive as u8)
     }
 }
 
@@ -97,6 +107,11 @@ pub(crate) fn complete(words: &[OsString], root: &Command) -> Completion {
         .map(|word| word.to_str().unwrap_or_default())
         .collect();
     let (current, before) = words.split_last().unwrap_or((&"", &[]));
+    // What can be helped with are the commands.
+    let before = match before {
+        [first, rest @ ..] if *first == HELP => rest,
+        _ => before,
+    };
     let place = Place::after(before, root);
     let mut completion = Completion {
         candidates: Vec::new(),
@@ -107,14 +122,14 @@ pub(crate) fn complete(words: &[OsString], root: &Command) -> Completion {
         given: before.iter().map(|word| (*word).to_owned()).collect(),
     };
     if let Some(flag) = place.flag {
-        completion.values(flag);
+        completion.values(flag, None);
     } else if !place.names_only && current.starts_with("--") && current.contains('=') {
         if let Some((name, value)) = current.split_once('=')
             && let Some(flag) = long_flag(place.command, &name[2..]).filter(|flag| takes_value(flag))
         {
+            // kubectl's scripts put the flag before what comes back.
             value.clone_into(&mut completion.typed);
-            completion.before = format!("{name}=");
-            completion.values(flag);
+            completion.values(flag, None);
         }
     } else if !place.names_only && current.starts_with('-') {
         completion.flags(place.command);
@@ -127,7 +142,7 @@ pub(crate) fn complete(words: &[OsString], root: &Command) -> Completion {
             *index == place.names || (*index < place.names && matches!(name.get_action(), ArgAction::Append))
         };
         if let Some((_, name)) = names.enumerate().filter(takes_this).last() {
-            completion.values(name);
+            completion.values(name, place.last_name);
         }
     }
     completion
@@ -140,16 +155,19 @@ struct Place<'c> {
     flag: Option<&'c Arg>,
     /// How many names stand before it.
     names: usize,
+    /// The last of these names.
+    last_name: Option<&'c str>,
     /// `--` stands before it.
     names_only: bool,
 }
 
 impl<'c> Place<'c> {
-    fn after(words: &[&str], root: &'c Command) -> Self {
+    fn after(words: &[&'c str], root: &'c Command) -> Self {
         let mut place = Self {
             command: root,
             flag: None,
             names: 0,
+            last_name: None,
             names_only: false,
         };
         for word in words {
@@ -158,7 +176,7 @@ impl<'c> Place<'c> {
         place
     }
 
-    fn pass(&mut self, word: &str) {
+    fn pass(&mut self, word: &'c str) {
         if self.flag.take().is_some() {
             return;
         }
@@ -172,6 +190,7 @@ impl<'c> Place<'c> {
             self.command = command;
         } else {
             self.names += 1;
+            self.last_name = Some(word);
         }
     }
 
@@ -212,8 +231,17 @@ impl Completion {
         }
     }
 
-    /// The values of a flag or a positional argument.
-    fn values(&mut self, arg: &Arg) {
+    /// The values of a flag or a positional argument, the latter behind the name `before`.
+    fn values(&mut self, arg: &Arg, before: Option<&str>) {
+        let value_names = arg.get_value_names().unwrap_or_default();
+        let lookup = value_names.first().and_then(|name| lookup(name));
+        // Of several values in one word the last one is completed. Words of the program never have a comma.
+        let is_list = arg.get_value_delimiter().is_some() || matches!(lookup, Some(Lookup::Here(_)));
+        if is_list && let Some((given, last)) = self.typed.rsplit_once(',') {
+            self.before.push_str(given);
+            self.before.push(',');
+            self.typed = last.to_owned();
+        }
         for value in arg
             .get_possible_values()
             .iter()
@@ -226,8 +254,21 @@ impl Completion {
             ValueHint::DirPath => Directive::Directories,
             _ => Directive::NoFiles,
         };
-        let value_names = arg.get_value_names().unwrap_or_default();
-        self.lookup = value_names.first().and_then(|name| lookup(name));
+        match lookup {
+            Some(Lookup::Here(words)) => {
+                for (word, description) in words() {
+                    self.offer(&word, description);
+                }
+            }
+            Some(Lookup::Away(find)) => {
+                let typed = Typed {
+                    before: before.map(str::to_owned),
+                    word: self.typed.clone(),
+                };
+                self.lookup = Some((find, typed));
+            }
+            None => {}
+        }
     }
 }
 
@@ -312,7 +353,7 @@ mod tests {
             (&["claims", "--se"], ":4\n"),
             (&["claims", "-o", ""], "json\nyaml\n:4\n"),
             (&["claims", "-Ao", "y"], "yaml\n:4\n"),
-            (&["claims", "--output=j"], "--output=json\n:4\n"),
+            (&["claims", "--output=j"], "json\n:4\n"),
             (&["claims", "--from", ""], ":0\n"),
             (&["claims", "--from=d"], ":0\n"),
             (&["claims", "--nope=d"], ":4\n"),

@@ -34,7 +34,7 @@ pub(crate) struct GlobalArgs {
     #[command(flatten)]
     versions: VersionArgs,
 
-    /// End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never
+    /// End after this long, as in `90` or `1m30s`; 0 is never
     #[arg(
         long,
         global = true,
@@ -47,7 +47,9 @@ pub(crate) struct GlobalArgs {
 
 #[derive(Debug, Args)]
 struct SelectionArgs {
-    /// The namespace to look at; by default the one of the current context, or all, as the command says
+    /// Namespace; by default that of the context, or all
+    ///
+    /// The description of a command says whether it looks at all namespaces unless one is given.
     #[arg(
         long,
         short,
@@ -58,11 +60,13 @@ struct SelectionArgs {
     )]
     namespace: Option<String>,
 
-    /// Look at all namespaces, even if one is given
+    /// All namespaces, even if one is given
     #[arg(long, short = 'A', global = true, help_heading = SELECTION)]
     all_namespaces: bool,
 
-    /// Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas
+    /// Only objects with these labels, as in `a=b,c!=d`
+    ///
+    /// Requirements are joined by commas: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`.
     // As text, since `devices` has a selector of another language under the same name.
     #[arg(
         long,
@@ -74,11 +78,11 @@ struct SelectionArgs {
     )]
     selector: Option<String>,
 
-    /// Read objects from here instead of a cluster; may be repeated
+    /// Read a file, a folder, `-` or `example:gpus` instead
     ///
-    /// A file or a directory, `-` for standard input, or `example:NAME` for a small cluster that comes with the program.
-    /// YAML and JSON, single objects, lists and several documents, also compressed with gzip or zstd. Objects that say no namespace are
-    /// in that of `-n`, or else in `default`.
+    /// Instead of a cluster; may be repeated. `-` is standard input, `example:NAME` a small cluster that comes with the program. YAML and JSON,
+    /// single objects, lists and several documents, also compressed with gzip or zstd. Objects that say no namespace are in that of `-n`, or
+    /// else in `default`.
     #[arg(
         long,
         global = true,
@@ -89,40 +93,42 @@ struct SelectionArgs {
     )]
     from: Vec<String>,
 
-    /// End at the first malformed object instead of warning and leaving it out
+    /// End at a malformed object instead of leaving it out with a warning
     #[arg(long, global = true, help_heading = SELECTION)]
     strict: bool,
 
-    /// Take what --from names for the whole cluster: a kind of which it says nothing has no objects
+    /// A kind of which `--from` says nothing has no objects
     ///
     /// Without it a kind is known when a file has objects of it, is a list of that kind alone, or is a snapshot. What depends on other
     /// kinds is unknown, as it is where a cluster may not be asked for them.
     #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
     complete: bool,
 
-    /// Take a name that nothing has for no error: warn, and judge what there is
+    /// A name that nothing has is a warning, no error
     ///
     /// Without it a command that judges ends with exit code 3 if an object, a namespace or a node that it was asked about does not exist,
     /// and with 4 if a driver, a pool, a device or labels select nothing. For scripts that clean up what may be gone already.
     #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
     allow_missing: bool,
 
-    /// The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock's
+    /// Time to count from, as in `2026-08-01T12:00:00Z`
     #[arg(long, global = true, value_name = "TIME", value_parser = values::instant, help_heading = SELECTION)]
     now: Option<Time>,
 }
 
 #[derive(Debug, Args)]
 struct OutputArgs {
-    /// The format of the output
-    #[arg(long, short, global = true, value_enum, default_value = "table", value_name = "FORMAT", help_heading = OUTPUT)]
+    /// Format
+    #[arg(long, short, global = true, value_enum, default_value = "table", hide_default_value = true, value_name = "FORMAT", help_heading = OUTPUT)]
     output: Format,
 
     /// Leave out the line of column names
     #[arg(long, global = true, help_heading = OUTPUT)]
     no_headers: bool,
 
-    /// Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`
+    /// Sort by a column, as in `NODE`, or by a field, as in `.node`
+    ///
+    /// Fields are those of the JSON items, also as in `{.devices[0].driver}`.
     #[arg(long, global = true, value_name = "COLUMN|PATH", help_heading = OUTPUT)]
     sort_by: Option<SortBy>,
 
@@ -193,11 +199,11 @@ struct ConnectionArgs {
     #[arg(long, short, global = true, value_name = "URL", help_heading = CONNECTION, hide_short_help = true)]
     server: Option<String>,
 
-    /// The name in the server's certificate, if it is not the host of its address
+    /// Name in the certificate, if it is not the host
     #[arg(long, global = true, value_name = "NAME", help_heading = CONNECTION, hide_short_help = true)]
     tls_server_name: Option<String>,
 
-    /// Do not check the server's certificate, which makes the connection insecure
+    /// Do not check the server's certificate: insecure
     #[arg(long, global = true, help_heading = CONNECTION, hide_short_help = true)]
     insecure_skip_tls_verify: bool,
 
@@ -237,7 +243,7 @@ struct ConnectionArgs {
     #[arg(long = "as-group", global = true, value_name = "GROUP", help_heading = CONNECTION, hide_short_help = true)]
     impersonated_groups: Vec<String>,
 
-    /// Extra information to impersonate; may be repeated, also with the same key
+    /// Extra information to impersonate; may be repeated
     #[arg(
         long = "as-user-extra",
         global = true,
@@ -248,7 +254,7 @@ struct ConnectionArgs {
     )]
     impersonated_extra: Vec<(String, String)>,
 
-    /// How long one request may take: seconds, or as in `1m30s`; 0 is for ever
+    /// How long one request may take; 0 is for ever
     #[arg(
         long,
         global = true,
@@ -281,7 +287,7 @@ struct ConnectionArgs {
 
 #[derive(Debug, Args)]
 struct VersionArgs {
-    /// Apply the rules of this release, as in `1.37` or `1.36.2`, instead of the server's or the file's
+    /// Rules of this release, as in `1.36.2`, not the server's
     #[arg(
         long,
         global = true,
@@ -292,7 +298,7 @@ struct VersionArgs {
     )]
     kubernetes_version: Option<(MinorVersion, Option<u32>)>,
 
-    /// Feature gates of all components, as in `DRADeviceTaints=true,DRAPartitionableDevices=false`
+    /// Feature gates of all components, as in `A=true,B=false`
     #[arg(
         long = "feature-gates",
         global = true,

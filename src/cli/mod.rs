@@ -6,6 +6,7 @@
 mod argv;
 mod complete;
 mod global;
+mod help;
 mod values;
 mod words;
 
@@ -28,10 +29,10 @@ pub(crate) use complete::{complete, settings_of, settings_so_far};
     args_override_self = true,
     subcommand_required = true,
     arg_required_else_help = true,
-    max_term_width = 110,
+    max_term_width = WIDTH,
     next_line_help = false,
-    after_help = "`-h` leaves out flags that are rarely needed, `--help` shows them all.",
-    after_long_help = EXIT_CODES
+    before_help = EXAMPLES,
+    after_help = EXIT_CODES
 )]
 struct Cli {
     #[command(flatten)]
@@ -39,6 +40,18 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+/// Help is not set wider than this.
+const WIDTH: usize = 110;
+
+const EXAMPLES: &str = "\
+Examples:
+  # What is in use, of the cluster that kubectl talks to
+  kubectl dra status
+  # Why a pod waits, and what would help
+  kubectl dra explain pod/trainer-0 -n training
+  # The same on a small cluster that comes with the program
+  kubectl dra explain pod/too-many --from example:pending";
 
 const EXIT_CODES: &str = "\
 Exit codes, the same for every format:
@@ -74,10 +87,14 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
     let mut command = command_line();
     command.build();
     let args = argv::normalize(std::iter::once(program).chain(args), &command);
+    let args = help::asked_by_word(args, &command);
     let mut matches = match command.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
         Err(error) => return shown(error, |error| words::meant(error, &args, &command)),
     };
+    if matches.subcommand_name() == Some(help::OPTIONS) {
+        return Ok(Invocation::Show(help::options(&Cli::command()).to_string()));
+    }
     let Cli {
         global,
         command: subcommand,
@@ -89,7 +106,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
 
 /// The whole command line as data.
 pub(crate) fn command_line() -> clap::Command {
-    let mut command = Cli::command();
+    let mut command = help::shape(Cli::command());
     for (name, accepts) in ACCEPTED {
         // A flag that a command does not take is one of its own that help does not show: global flags give way to it,
         // and the command can say why it is refused.
@@ -98,7 +115,12 @@ pub(crate) fn command_line() -> clap::Command {
             .filter(|flag| accepts.refuses(flag.get_id().as_str()))
             .map(|flag| flag.clone().hide(true))
             .collect();
-        command = command.mut_subcommand(*name, |subcommand| subcommand.args(hidden));
+        let formats = command
+            .get_arguments()
+            .filter(|flag| flag.get_id() == "output" && !accepts.refuses("output"))
+            .map(|flag| flag.clone().value_parser(values::Formats(accepts.formats())))
+            .collect::<Vec<_>>();
+        command = command.mut_subcommand(*name, |subcommand| subcommand.args(hidden).args(formats));
     }
     command
 }

@@ -295,3 +295,124 @@ fn help_shows_only_flags_that_the_command_takes() {
         assert!(names.contains(name), "`{name}` is called as its file is");
     }
 }
+
+/// The commands below `command`, each with the names that call it.
+fn all_commands(command: &clap::Command) -> Vec<(String, clap::Command)> {
+    let mut all = Vec::new();
+    for subcommand in command.get_subcommands() {
+        let name = subcommand.get_name().to_owned();
+        let below = all_commands(subcommand);
+        all.push((name.clone(), subcommand.clone()));
+        all.extend(
+            below
+                .into_iter()
+                .map(|(path, command)| (format!("{name} {path}"), command)),
+        );
+    }
+    all
+}
+
+/// Values that nobody can offer: numbers, times, texts of the user, and names that are his to choose.
+const FREE: &[&str] = &[
+    "ADDRESS:PORT",
+    "CEL",
+    "COLUMN|PATH",
+    "DURATION",
+    "EXPR",
+    "GROUP",
+    "KEY=VALUE",
+    "KEY[=VALUE]",
+    "LABELS",
+    "LEVEL",
+    "NAME",
+    "NAME=NUMBER",
+    "NAMESPACE/NAME",
+    "NUMBER",
+    "PASSWORD",
+    "RESOURCE.GROUP",
+    "RESOURCE.GROUP/NAME",
+    "STEPS",
+    "TIME",
+    "TOKEN",
+    "UID",
+    "URL",
+];
+
+#[test]
+fn every_argument_completes_or_takes_what_nobody_can_offer() {
+    let mut root = command_line();
+    root.build();
+    for (path, command) in all_commands(&root) {
+        for arg in command.get_arguments().filter(|arg| argv::takes_value(arg)) {
+            let value = arg
+                .get_value_names()
+                .unwrap_or_default()
+                .first()
+                .map(|name| name.as_str());
+            let value = value.unwrap_or_else(|| arg.get_id().as_str());
+            let is_offered = !arg.get_possible_values().is_empty()
+                || arg.get_value_hint() != clap::ValueHint::Unknown
+                || crate::commands::lookup(value).is_some();
+            assert!(
+                is_offered != FREE.contains(&value),
+                "`{path}` offers nothing for {value} of {}",
+                arg.get_id()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_command_has_examples_that_are_understood() {
+    let root = command_line();
+    let whole = std::iter::once((String::new(), root.clone()));
+    for (path, command) in whole.chain(all_commands(&root)) {
+        if [help::HELP, help::OPTIONS].contains(&path.as_str()) {
+            continue;
+        }
+        let text = command
+            .get_before_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let (_, examples) = text
+            .split_once("\n\nExamples:\n")
+            .unwrap_or_else(|| panic!("`{path}` has no examples"));
+        let lines: Vec<&str> = examples.lines().filter(|line| !line.starts_with("  #")).collect();
+        assert!(!lines.is_empty(), "{path}");
+        for line in lines.iter().filter(|line| line.contains("kubectl dra")) {
+            let ours = line.split(['|', '>']).next().unwrap_or_default();
+            let words = shell_words(ours);
+            assert_eq!(words[..2], ["kubectl", "dra"], "{line}");
+            assert!(
+                path.is_empty() || ours.contains(&format!("dra {path}")) || ours.contains("--from"),
+                "{line} of {path}"
+            );
+            let run = parse(words.into_iter().skip(1).map(OsString::from));
+            assert!(matches!(run, Ok(Invocation::Run(..))), "{line}: {run:?}");
+        }
+    }
+}
+
+/// The words of a line, of which those in single quotes may have spaces.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('\'').enumerate() {
+        if at % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+#[test]
+fn help_of_a_command_fits_on_a_screen() {
+    let mut root = command_line().term_width(100);
+    root.build();
+    let whole = std::iter::once((String::new(), root.clone()));
+    for (path, mut command) in whole.chain(all_commands(&root)) {
+        let lines = command.render_help().to_string().lines().count();
+        assert!(lines < 60, "`{path}`: {lines} lines");
+    }
+}

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{EnumValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
@@ -35,15 +35,39 @@ impl ValueEnum for Format {
             Self::Json => PossibleValue::new("json").help("JSON, as described in docs/schema"),
             Self::Yaml => PossibleValue::new("yaml").help("The same as YAML"),
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
-            Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("Of `check`: for code scanners"),
-            Self::Export(Export::Junit) => PossibleValue::new("junit").help("Of `check`: for CI servers"),
+            Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("For code scanners"),
+            Self::Export(Export::Junit) => PossibleValue::new("junit").help("For CI servers"),
             Self::Export(Export::Github) => {
-                PossibleValue::new("github").help("Of `check`: annotations of a workflow of GitHub")
+                PossibleValue::new("github").help("Annotations of a workflow of GitHub")
             }
             Self::Export(Export::Markdown) => {
-                PossibleValue::new("markdown").help("Of `check`: for a comment or an issue")
+                PossibleValue::new("markdown").help("For a comment or an issue")
             }
         })
+    }
+}
+
+/// Reads `-o` of a command. Formats of other commands are read too, so that the command can say who has them, but only these are shown.
+#[derive(Debug, Clone)]
+pub(super) struct Formats(pub(super) Vec<Format>);
+
+impl TypedValueParser for Formats {
+    type Value = Format;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, clap::Error> {
+        match EnumValueParser::<Format>::new().parse_ref(command, arg, value) {
+            Ok(format) => Ok(format),
+            Err(_) => {
+                let possible = self.0.iter().filter_map(Format::to_possible_value);
+                PossibleValuesParser::new(possible)
+                    .parse_ref(command, arg, value)
+                    .and_then(|_| Err(clap::Error::new(ErrorKind::InvalidValue)))
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().filter_map(Format::to_possible_value)))
     }
 }
 

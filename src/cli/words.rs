@@ -145,8 +145,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
         "kubectl dra status lists drivers; kubectl dra check --driver DRIVER tells what keeps one in use",
     ),
     (
-        &["options", "flags"],
-        "the help of each command lists the flags that all have: kubectl dra status --help",
+        &["flags"],
+        "kubectl dra options lists the flags that all commands have",
     ),
     (
         &["config", "login", "init", "install"],

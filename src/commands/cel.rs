@@ -19,13 +19,22 @@ use super::{Accepts, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
-/// Try a CEL selector: does the API server accept it, does the scheduler compile it, which devices match
+const EXAMPLES: &str = r#"Examples:
+  # Which devices an expression selects
+  kubectl dra cel 'device.driver == "gpu.example.com"'
+  # Devices of one driver, with the terms that failed
+  kubectl dra cel 'device.attributes["gpu.example.com"].index < 2' --driver gpu.example.com -o wide
+  # One device
+  kubectl dra cel 'device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0' gpu-node-1/gpu-0"#;
+
+/// Try a CEL selector: is it accepted, and which devices match
 ///
 /// Answers with the words of Kubernetes: what the API server says to the expression in a new object, where it estimates what the
 /// expression can cost at most; whether the scheduler can compile it; and for each device whether it matches and what that cost. An
 /// expression that fails on a device does not skip the device: it ends the scheduling of the claim. Exits with 1 if the
 /// expression is refused, does not compile, or fails on a device.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The expression, as in a device class or in a request of a claim
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]

@@ -16,17 +16,30 @@ use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
+const EXAMPLES: &str = "\
+Examples:
+  # Claims of the current namespace
+  kubectl dra claims
+  # Claims of all namespaces that have devices and no consumer
+  kubectl dra claims -A --state 'allocated,!reserved'
+  # Who has a device
+  kubectl dra claims -A --device gpu-node-1/gpu-4
+  # Claims of one pod, as JSON
+  kubectl dra claims -A --pod training/trainer-0 -o json";
+
 /// List ResourceClaims with their devices and consumers
 ///
 /// Shows the current namespace unless `-n` or `-A` says otherwise. STATE is what `kubectl get resourceclaims` shows.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only these: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
+    /// Only these: `NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]
     names: Vec<String>,
 
-    /// Only claims in this state: `pending`, `allocated`, `reserved` or `deleted`, several joined by commas, each also negated as in
-    /// `allocated,!reserved`
+    /// Only claims in this state, as in `allocated,!reserved`
+    ///
+    /// `pending`, `allocated`, `reserved` or `deleted`, several joined by commas, each also negated.
     #[arg(long, value_name = "STATE")]
     state: Option<StateFilter>,
 
@@ -38,11 +51,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DRIVER")]
     driver: Option<String>,
 
-    /// Only claims with this device: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
+    /// Only claims with this device, as in `POOL/DEVICE`
+    ///
+    /// `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`.
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Only claims that this pod uses or is a consumer of: `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`
+    /// Only claims that this pod uses or is a consumer of
+    ///
+    /// `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`.
     #[arg(long, value_name = "POD")]
     pod: Option<String>,
 }

@@ -1,35 +1,62 @@
 //! `kubectl dra completion`: scripts for shells, and the names of objects for those scripts.
 
 use clap::ValueEnum;
-use clap_complete::{Generator, generate};
+use clap_complete::Shell::PowerShell;
+use clap_complete::generate;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
 
 use super::Accepts;
-use super::names::{self, Names};
+use super::names::{self, Names, Typed};
+use super::words::{self, Words};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
 /// Finds the names that can stand for an argument, in the cluster or files that the flags typed so far name.
-pub(crate) type Lookup = for<'c> fn(&'c Ctx) -> Names<'c>;
+pub(crate) type Find = for<'c> fn(&'c Ctx, Typed) -> Names<'c>;
+
+/// Where the values of an argument are found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lookup {
+    /// In the program.
+    Here(fn() -> Words),
+    /// In the cluster, or in files.
+    Away(Find),
+}
 
 /// What is looked up, by the argument's value name in help: `[CLAIM]...` gets the names of claims. A new one is one
 /// line here.
 const LOOKUPS: &[(&str, Lookup)] = &[
-    ("CLAIM", names::claims),
-    ("CLASS", names::classes),
-    ("CLUSTER", names::clusters),
-    ("CONTEXT", names::contexts),
-    ("DEVICE", names::devices),
-    ("DRIVER", names::drivers),
-    ("NAMESPACE", names::namespaces),
-    ("NODE", names::nodes),
-    ("POD", names::pods),
-    ("USER", names::users),
+    ("CLAIM", Lookup::Away(names::claims)),
+    ("CLASS", Lookup::Away(names::classes)),
+    ("CLUSTER", Lookup::Away(names::clusters)),
+    ("CODE", Lookup::Here(words::codes)),
+    ("CONTEXT", Lookup::Away(names::contexts)),
+    ("CONTROLLER", Lookup::Here(words::controllers)),
+    ("DEVICE", Lookup::Away(names::devices)),
+    ("DEVICE-NAME", Lookup::Away(names::device_names)),
+    ("DRIVER", Lookup::Away(names::drivers)),
+    ("FIX", Lookup::Here(words::fixes)),
+    ("GATE", Lookup::Here(words::gates)),
+    ("GATE=BOOL", Lookup::Here(words::gate_settings)),
+    ("GATES", Lookup::Here(words::gate_settings)),
+    ("KIND NAME | KIND/NAME", Lookup::Away(names::described)),
+    ("NAMESPACE", Lookup::Away(names::namespaces)),
+    ("NODE", Lookup::Away(names::nodes)),
+    ("OBJECT", Lookup::Away(names::judged)),
+    ("PART", Lookup::Here(words::parts)),
+    ("POD", Lookup::Away(names::pods)),
+    ("POOL", Lookup::Away(names::pools)),
+    ("SOURCE", Lookup::Here(words::sources)),
+    ("STATE", Lookup::Here(words::states)),
+    ("TAINT", Lookup::Away(names::taintable)),
+    ("TAINT|RULE", Lookup::Away(names::taints)),
+    ("USER", Lookup::Away(names::users)),
+    ("VERSION", Lookup::Here(words::versions)),
 ];
 
-/// How to find names for an argument whose value is called `value_name`.
+/// How to find values of an argument whose value is called `value_name`.
 pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {
     LOOKUPS
         .iter()
@@ -37,11 +64,20 @@ pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {
         .map(|(_, lookup)| *lookup)
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  # For kubectl dra, in every shell that completes kubectl
+  kubectl dra completion kubectl > ~/.local/bin/kubectl_complete-dra
+  chmod +x ~/.local/bin/kubectl_complete-dra
+  # For kubectl-dra, in bash
+  kubectl dra completion bash > ~/.local/share/bash-completion/completions/kubectl-dra";
+
 /// Print a completion script
 ///
 /// For `kubectl dra …`, save the script for `kubectl` as an executable named `kubectl_complete-dra` in a directory of the
 /// PATH; kubectl's own completion calls it. The others complete `kubectl-dra …`, called directly.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Who will read the script
     #[arg(value_enum, value_name = "SHELL")]
@@ -63,23 +99,26 @@ enum Shell {
     Kubectl,
 }
 
+const FOR_BASH: &str = include_str!("../../completions/kubectl-dra.bash");
+const FOR_ZSH: &str = include_str!("../../completions/_kubectl-dra");
+const FOR_FISH: &str = include_str!("../../completions/kubectl-dra.fish");
 const FOR_KUBECTL: &str = include_str!("../../completions/kubectl_complete-dra");
 
 pub(super) fn run(ctx: &Ctx, Args { shell }: Args) -> anyhow::Result<Outcome> {
-    let script = match shell {
-        Shell::Bash => script(clap_complete::Shell::Bash, ctx),
-        Shell::Zsh => script(clap_complete::Shell::Zsh, ctx),
-        Shell::Fish => script(clap_complete::Shell::Fish, ctx),
-        Shell::Powershell => script(clap_complete::Shell::PowerShell, ctx),
-        Shell::Kubectl => FOR_KUBECTL.to_owned(),
-    };
-    ctx.printer().text(&script)?;
+    match shell {
+        Shell::Bash => ctx.printer().text(FOR_BASH),
+        Shell::Zsh => ctx.printer().text(FOR_ZSH),
+        Shell::Fish => ctx.printer().text(FOR_FISH),
+        Shell::Powershell => ctx.printer().text(&for_powershell(ctx)),
+        Shell::Kubectl => ctx.printer().text(FOR_KUBECTL),
+    }?;
     Ok(Outcome::Done)
 }
 
-fn script(shell: impl Generator, ctx: &Ctx) -> String {
+/// Commands, flags and values are in this script; the others ask the program, which also knows names.
+fn for_powershell(ctx: &Ctx) -> String {
     let mut script = Vec::new();
-    // The scripts complete the program itself: as a plugin it is completed by kubectl.
-    generate(shell, &mut ctx.command_line(), "kubectl-dra", &mut script);
+    // The script completes the program itself: as a plugin it is completed by kubectl.
+    generate(PowerShell, &mut ctx.command_line(), "kubectl-dra", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }

@@ -22,12 +22,23 @@ use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
-/// List devices with their holders, what is left of them, their taints and their health
+const EXAMPLES: &str = r#"Examples:
+  # All devices, with their holders
+  kubectl dra devices
+  # Free devices of a class on a node
+  kubectl dra devices --free --class gpu.example.com --node gpu-node-3
+  # What a CEL expression selects
+  kubectl dra devices --selector 'device.attributes["gpu.example.com"].index < 4'
+  # All that is known of one device
+  kubectl dra devices gpu-node-1/gpu-0 -o wide"#;
+
+/// List devices with holders, what is left of them, taints, health
 ///
 /// Shows the devices of the whole cluster; with `-n` only those that claims of the namespace hold. STATE is `Free`, `Allocated` or `Shared`, the latter for a device of which claims hold shares. Behind a comma stands why the scheduler
 /// does not allocate a free device to an ordinary request: `CountersExhausted`, `Incompatible`, `PoolIncomplete`, `PoolInvalid`,
 /// `GateOff`, `SliceIgnored`, `Tainted`; or that a device that is held is not published any more: `Unpublished`. CAPACITY and COUNTERS show what is left and what there is.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Only these: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
     #[arg(value_name = "DEVICE")]
@@ -41,11 +52,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLASS")]
     class: Option<String>,
 
-    /// Only devices that this CEL expression selects, as in a request of a claim
+    /// Only devices that this CEL expression selects
     #[arg(long, value_name = "CEL")]
     selector: Option<String>,
 
-    /// Only devices that the scheduler would allocate to a request for any device: no claim holds them, and nothing else is in the way
+    /// Only devices that the scheduler would allocate
+    ///
+    /// To a request for any device: no claim holds them, and nothing else is in the way.
     #[arg(long)]
     free: bool,
 

@@ -20,7 +20,16 @@ use crate::sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
-/// Explain why a pod or a claim does not get its devices, and what would help
+const EXAMPLES: &str = "\
+Examples:
+  # Why a pod waits, and what would help
+  kubectl dra explain pod/trainer-0 -n training
+  # Why a claim gets no devices
+  kubectl dra explain claim/training/big
+  # Would the pods of a manifest fit, and if not, why
+  kubectl dra explain -f deployment.yaml";
+
+/// Explain why a pod or claim gets no devices, and what would help
 ///
 /// Counts nodes under the first filter of the scheduler that rejects them, tells for each node and request which devices are ruled
 /// out by what, and looks for the smallest changes after which it would fit. Each such change is tried on a copy of the cluster's
@@ -30,16 +39,19 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 /// Exit code 0: it fits, or has its node or its devices. 1: it does not fit, the scheduler fails, or the kubelet refuses it. 4: not
 /// known, or a component of the cluster says otherwise.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What to explain: `pod/NAME` or `claim/NAME`, or with the namespace `pod/NAMESPACE/NAME`
     #[arg(value_name = "OBJECT", required_unless_present = "files")]
     target: Option<String>,
 
-    /// Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input
+    /// Explain the pods and workloads, or claims, of this file
+    ///
+    /// May be repeated, `-` is standard input.
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Steps that all searches of the command may take together; what is undecided then is given up
+    /// Steps that all searches may take together
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
 }

@@ -25,17 +25,21 @@ mod taints;
 mod threads;
 mod version;
 mod watching;
+mod words;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
+
+use clap::ValueEnum;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::findings::Counts;
 use crate::output::Format;
 
-pub(crate) use completion::{Lookup, lookup};
+pub(crate) use completion::{Find, Lookup, lookup};
+pub(crate) use names::Typed;
 pub(crate) use threads::STACK;
 
 /// Declares the commands. `here` runs at once; `waiting` is `async` and gets a runtime.
@@ -212,6 +216,14 @@ impl Accepts {
         Self { watch: true, ..self }
     }
 
+    /// The formats that the command prints.
+    pub(crate) fn formats(self) -> Vec<Format> {
+        let exports = Format::value_variants()
+            .iter()
+            .filter(|format| self.exports && matches!(format, Format::Export(_)));
+        self.formats.iter().chain(exports).copied().collect()
+    }
+
     /// Whether the command has no use for the flag with this id.
     pub(crate) fn refuses(self, flag: &str) -> bool {
         match flag {
@@ -240,11 +252,7 @@ impl Accepts {
                 "`{flag}` has no meaning for `kubectl dra {name}`"
             )));
         }
-        let has_format = match output.format {
-            Format::Export(_) => self.exports,
-            format => self.formats.contains(&format),
-        };
-        if !has_format {
+        if !self.formats().contains(&output.format) {
             return Err(UsageError::new(match output.format {
                 Format::Export(_) => {
                     format!("only `kubectl dra check` has this format, not `kubectl dra {name}`")

@@ -4,88 +4,199 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::context::{Ctx, Scope, SourceSetting};
-use crate::model::{Cluster, Kind};
+use crate::model::{Kind, Slice};
 use crate::sources::Needs;
+
+use super::describe;
 
 /// Names that are still being looked for.
 pub(crate) type Names<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Vec<String>>> + 'c>>;
 
-/// Names of claims; with `-A` in the form that names the namespace too.
-pub(super) fn claims(ctx: &Ctx) -> Names<'_> {
-    Box::pin(namespaced(ctx, Kind::ResourceClaim, "claim"))
+/// What has been typed of an argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Typed {
+    /// The name before it, for an argument of several names.
+    pub(crate) before: Option<String>,
+    /// Its beginning.
+    pub(crate) word: String,
 }
 
-/// Names of pods.
-pub(super) fn pods(ctx: &Ctx) -> Names<'_> {
-    Box::pin(namespaced(ctx, Kind::Pod, "pod"))
+/// Names of claims; with `-A`, or behind `claim/NAMESPACE/`, in the form that names the namespace too.
+pub(super) fn claims(ctx: &Ctx, typed: Typed) -> Names<'_> {
+    Box::pin(async move { namespaced(ctx, Kind::ResourceClaim, "claim", &typed.word).await })
+}
+
+/// Names of pods, as of claims.
+pub(super) fn pods(ctx: &Ctx, typed: Typed) -> Names<'_> {
+    Box::pin(async move { namespaced(ctx, Kind::Pod, "pod", &typed.word).await })
+}
+
+/// Pods and claims, with their kind.
+pub(super) fn judged(ctx: &Ctx, typed: Typed) -> Names<'_> {
+    Box::pin(async move {
+        let mut names = Vec::new();
+        for (kind, word) in [(Kind::Pod, "pod"), (Kind::ResourceClaim, "claim")] {
+            let begin = format!("{word}/");
+            if begin.starts_with(&typed.word) {
+                names.extend(namespaced(ctx, kind, word, &begin).await?);
+            } else if typed.word.starts_with(&begin) {
+                names.extend(namespaced(ctx, kind, word, &typed.word).await?);
+            }
+        }
+        Ok(names)
+    })
+}
+
+/// What can be described: kinds, and behind a kind the names of its objects.
+pub(super) fn described(ctx: &Ctx, typed: Typed) -> Names<'_> {
+    Box::pin(async move {
+        if let Some(kind) = typed.before {
+            return match describe::kind_called(&kind) {
+                Some(kind) => of_kind(ctx, kind, &typed.word).await,
+                None => Ok(Vec::new()),
+            };
+        }
+        let Some((kind, name)) = typed.word.split_once('/') else {
+            return Ok(describe::kinds().map(|kind| format!("{kind}/")).collect());
+        };
+        let names = match describe::kind_called(kind) {
+            Some("claim" | "pod") if name.contains('/') => {
+                return of_kind(ctx, kind, &typed.word).await;
+            }
+            Some(found) => of_kind(ctx, found, name).await?,
+            None => Vec::new(),
+        };
+        let with_kind = |name: String| match name.strip_prefix(kind) {
+            Some(rest) if rest.starts_with('/') => name,
+            _ => format!("{kind}/{name}"),
+        };
+        Ok(names.into_iter().map(with_kind).collect())
+    })
+}
+
+async fn of_kind(ctx: &Ctx, kind: &str, word: &str) -> anyhow::Result<Vec<String>> {
+    match kind {
+        "claim" => namespaced(ctx, Kind::ResourceClaim, kind, word).await,
+        "pod" => namespaced(ctx, Kind::Pod, kind, word).await,
+        "node" => plain(ctx, Kind::Node).await,
+        "class" => plain(ctx, Kind::DeviceClass).await,
+        "device" => device_ids(ctx, word).await,
+        "pool" => published(ctx, |slice| vec![slice.pool_id().to_string()]).await,
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Names of nodes.
-pub(super) fn nodes(ctx: &Ctx) -> Names<'_> {
+pub(super) fn nodes(ctx: &Ctx, _: Typed) -> Names<'_> {
     Box::pin(plain(ctx, Kind::Node))
 }
 
 /// Names of device classes.
-pub(super) fn classes(ctx: &Ctx) -> Names<'_> {
+pub(super) fn classes(ctx: &Ctx, _: Typed) -> Names<'_> {
     Box::pin(plain(ctx, Kind::DeviceClass))
 }
 
 /// Names of namespaces.
-pub(super) fn namespaces(ctx: &Ctx) -> Names<'_> {
+pub(super) fn namespaces(ctx: &Ctx, _: Typed) -> Names<'_> {
     Box::pin(plain(ctx, Kind::Namespace))
 }
 
 /// Drivers that publish devices.
-pub(super) fn drivers(ctx: &Ctx) -> Names<'_> {
-    Box::pin(published(ctx, |cluster| {
-        cluster
-            .slices()
-            .map(|slice| slice.spec.driver.to_string())
+pub(super) fn drivers(ctx: &Ctx, _: Typed) -> Names<'_> {
+    Box::pin(published(ctx, |slice| vec![slice.spec.driver.to_string()]))
+}
+
+/// Names of pools, without their driver.
+pub(super) fn pools(ctx: &Ctx, _: Typed) -> Names<'_> {
+    Box::pin(published(ctx, |slice| vec![slice.spec.pool.name.to_string()]))
+}
+
+/// Devices as `DRIVER/POOL/DEVICE`, or as `POOL/DEVICE` where the word begins like that.
+pub(super) fn devices(ctx: &Ctx, typed: Typed) -> Names<'_> {
+    Box::pin(async move { device_ids(ctx, &typed.word).await })
+}
+
+/// Names of devices alone.
+pub(super) fn device_names(ctx: &Ctx, _: Typed) -> Names<'_> {
+    Box::pin(published(ctx, |slice| {
+        slice
+            .spec
+            .devices
+            .iter()
+            .map(|device| device.name.to_string())
             .collect()
     }))
 }
 
-/// Devices as `DRIVER/POOL/DEVICE`.
-pub(super) fn devices(ctx: &Ctx) -> Names<'_> {
-    Box::pin(published(ctx, |cluster| {
-        let of_slice = |slice: &crate::model::Slice| {
+/// Devices that can get a taint, up to the taint.
+pub(super) fn taintable(ctx: &Ctx, _: Typed) -> Names<'_> {
+    Box::pin(async move {
+        let devices = device_ids(ctx, "").await?;
+        Ok(devices.into_iter().map(|device| format!("{device}=")).collect())
+    })
+}
+
+/// Taints that there are: rules, and keys of drivers' taints behind the device.
+pub(super) fn taints(ctx: &Ctx, _: Typed) -> Names<'_> {
+    Box::pin(async move {
+        let rules = plain(ctx, Kind::DeviceTaintRule).await?;
+        let of_drivers = published(ctx, |slice| {
             let pool = slice.pool_id();
+            let of_device = |device: &crate::model::Device| {
+                let taints = device.taints.iter();
+                let keys = taints.map(|taint| format!("{pool}/{}={}", device.name, taint.key));
+                keys.collect::<Vec<_>>()
+            };
             slice
                 .spec
                 .devices
                 .iter()
-                .map(|device| format!("{pool}/{}", device.name))
-                .collect::<Vec<_>>()
-        };
-        cluster.slices().flat_map(|slice| of_slice(slice)).collect()
-    }))
+                .flat_map(of_device)
+                .collect()
+        });
+        let mut names: Vec<String> = rules.into_iter().map(|name| format!("rule/{name}")).collect();
+        names.extend(of_drivers.await?);
+        Ok(names)
+    })
 }
 
 /// Contexts of the kubeconfig.
-pub(super) fn contexts(ctx: &Ctx) -> Names<'_> {
+pub(super) fn contexts(ctx: &Ctx, _: Typed) -> Names<'_> {
     configured(ctx, |names| names.contexts)
 }
 
 /// Clusters of the kubeconfig.
-pub(super) fn clusters(ctx: &Ctx) -> Names<'_> {
+pub(super) fn clusters(ctx: &Ctx, _: Typed) -> Names<'_> {
     configured(ctx, |names| names.clusters)
 }
 
 /// Users of the kubeconfig.
-pub(super) fn users(ctx: &Ctx) -> Names<'_> {
+pub(super) fn users(ctx: &Ctx, _: Typed) -> Names<'_> {
     configured(ctx, |names| names.users)
 }
 
-async fn namespaced(ctx: &Ctx, kind: Kind, word: &str) -> anyhow::Result<Vec<String>> {
+/// Objects in a namespace: `NAME`; `WORD/NAME` where the user begins like that; `WORD/NAMESPACE/NAME` with `-A`, and where the user has
+/// written the namespace.
+async fn namespaced(ctx: &Ctx, kind: Kind, word: &str, typed: &str) -> anyhow::Result<Vec<String>> {
+    let begun = typed.strip_prefix(word).and_then(|rest| rest.strip_prefix('/'));
+    let written = begun
+        .and_then(|rest| rest.split_once('/'))
+        .map(|(namespace, _)| namespace);
     let namespace = match &ctx.settings().scope {
+        _ if written.is_some() => written.map(str::to_owned),
         Scope::All => None,
         Scope::Namespace(namespace) => Some(namespace.clone()),
         Scope::Unset => Some(ctx.current_namespace()),
     };
     let names = listed(ctx, kind, namespace.as_deref()).await?;
-    let shown = |(in_namespace, name): (String, String)| match &namespace {
-        Some(_) => name,
-        None => format!("{word}/{in_namespace}/{name}"),
+    let shown = |(in_namespace, name): (String, String)| {
+        if namespace.is_none() || written.is_some() {
+            format!("{word}/{in_namespace}/{name}")
+        } else if begun.is_some() {
+            format!("{word}/{name}")
+        } else {
+            name
+        }
     };
     Ok(names.into_iter().map(shown).collect())
 }
@@ -113,12 +224,28 @@ async fn listed(ctx: &Ctx, kind: Kind, namespace: Option<&str>) -> anyhow::Resul
     }
 }
 
-async fn published(ctx: &Ctx, names: impl Fn(&Cluster) -> Vec<String>) -> anyhow::Result<Vec<String>> {
+async fn device_ids(ctx: &Ctx, word: &str) -> anyhow::Result<Vec<String>> {
+    let of_pools = |pool: fn(&Slice) -> String| {
+        published(ctx, move |slice| {
+            let pool = pool(slice);
+            let devices = slice.spec.devices.iter();
+            devices.map(|device| format!("{pool}/{}", device.name)).collect()
+        })
+    };
+    let whole = of_pools(|slice| slice.pool_id().to_string()).await?;
+    if whole.iter().any(|id| id.starts_with(word)) {
+        return Ok(whole);
+    }
+    of_pools(|slice| slice.spec.pool.name.to_string()).await
+}
+
+/// What `names` finds in the slices, each once.
+async fn published(ctx: &Ctx, names: impl Fn(&Slice) -> Vec<String>) -> anyhow::Result<Vec<String>> {
     let cluster = ctx.load(Needs::kinds([Kind::ResourceSlice])).await?;
-    let mut names = names(&cluster);
-    names.sort();
-    names.dedup();
-    Ok(names)
+    let mut found: Vec<String> = cluster.slices().flat_map(|slice| names(slice)).collect();
+    found.sort();
+    found.dedup();
+    Ok(found)
 }
 
 fn configured(ctx: &Ctx, names: fn(crate::sources::live::ConfiguredNames) -> Vec<String>) -> Names<'_> {

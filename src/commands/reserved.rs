@@ -13,13 +13,21 @@ use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
-/// List who ResourceClaims are reserved for, and what that really is
+const EXAMPLES: &str = "\
+Examples:
+  # Whom the claims of all namespaces are reserved for
+  kubectl dra reserved -A
+  # Entries by which no pod uses the claim
+  kubectl dra reserved -A -o json | jq '.items[] | select(.consumer == false)'";
+
+/// List who ResourceClaims are reserved for, and what that is
 ///
 /// One row for each entry of `status.reservedFor`: the API server looks none of them up. STATUS is `Running`, `Pending` or `Done`
 /// for a pod, `Group` for a PodGroup, `Gone` or `OtherUID` where the object does not exist or was replaced, `UnknownKind` for
 /// anything else. CONSUMER says whether a pod uses the claim by the entry. Behind the entries come pods that use a claim without
 /// one, with the status `Missing`. Shows the current namespace unless `-n` or `-A` says otherwise.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Only these claims: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]

@@ -1,8 +1,8 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
 mod rehearsal;
-mod supplement;
-mod take_over;
+pub(super) mod supplement;
+pub(super) mod take_over;
 mod telling;
 mod view;
 mod writing;
@@ -27,30 +27,38 @@ use super::{Accepts, duration};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 
-/// Compare the built-in controllers for claims and taints with the rules, live, or do their work
+const EXAMPLES: &str = "\
+Examples:
+  # Compare for ten minutes; nothing is written
+  kubectl dra run --for 10m
+  # What the controllers would do to a saved cluster
+  kubectl dra run --from cluster.json.zst --until 30m
+  # Write what the built-in controllers never do
+  kubectl dra run --supplement extended-resource-eviction,overdue-release
+  # Do the work of the built-in controllers, which are off
+  kubectl dra run --take-over";
+
+/// Watch the controllers of claims and taints, or do their work
 ///
-/// Watches the cluster and says what kube-controller-manager leaves undone, does again and again, or does without a reason. It looks at
-/// resourceclaim-controller (claims from templates, reservations, deallocation) and device-taint-eviction-controller, and goes by the
-/// rules of Kubernetes 1.37.1. Nothing is written to the cluster, unless --take-over or --supplement says so.
-///
-/// Each finding is a line on stderr as it comes. At the end, after --for or with Ctrl-C, the report is printed; the command ends with 1 if there is one.
-///
-/// - Overdue: the rules have wanted a write for longer than --overdue
-/// - Flapping: it is done and undone more than five times a minute
-/// - Unexpected: it was done, and no rule wants it
+/// Watches resourceclaim-controller and device-taint-eviction-controller, by the rules of Kubernetes 1.37.1. Nothing is written, unless
+/// --take-over or --supplement says so. Findings are lines on stderr, and a report at the end: `Overdue`, `Flapping`, `Unexpected`; exit code
+/// 1 if there are any.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("writes").args(["take_over", "supplement"]))]
 pub(crate) struct Args {
     /// End after this time; without it, go on until Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// From when on something undone is overdue [default: 30s]
+    /// When something undone is overdue [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 
-    /// How often to find out whether versions, served kinds and gates are still those that the rules were made for; if not, end, so that
-    /// the next start goes by what is true then; 0s for never [default: 1m]
+    /// How often to ask for versions and gates [default: 1m]
+    ///
+    /// If versions, served kinds or gates are not those any more that the rules were made for, the command ends, so that the next start goes by
+    /// what is true then. `0s` is never.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     recheck: Option<Duration>,
 
@@ -66,11 +74,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     writing: writing::Flags,
 
-    /// How the lines on stderr look; the report on stdout stays what it is
+    /// Form of the lines on stderr
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     log_format: LogFormat,
 
-    /// Serve /healthz, /readyz and /metrics here, as in `:8080` or `127.0.0.1:8080`
+    /// Serve /healthz, /readyz and /metrics, as on `:8080`
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = listening)]
     metrics_address: Option<SocketAddr>,
 }

@@ -16,6 +16,15 @@ use super::{Accepts, places, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
+const EXAMPLES: &str = "\
+Examples:
+  # The whole cluster
+  kubectl dra snapshot --out cluster.json.zst
+  # Look at the file later, without the cluster
+  kubectl dra status --from cluster.json.zst
+  # One namespace, and what lives in none
+  kubectl dra snapshot -n team --out team.json.gz";
+
 /// Write the state of the cluster into a file
 ///
 /// Every command that reads takes the file with `--from` and gives the answers that the cluster would have given, so the file lets
@@ -27,6 +36,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 /// equal), environment, commands and probes of containers, annotations other than those of `resource.kubernetes.io`. Names, labels
 /// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too, and only you may read it.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -11,10 +11,18 @@ use super::{Accepts, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
+const EXAMPLES: &str = "\
+Examples:
+  # How full the cluster is
+  kubectl dra status
+  # The claims of one namespace
+  kubectl dra status -n training";
+
 /// Show drivers, devices and claims of a cluster on one screen
 ///
 /// Counts the claims of all namespaces unless `-n` says otherwise; devices are always those of the whole cluster.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {}
 
 pub(super) const DRIVERS: &[Column<DriverStatus>] = &[

@@ -12,12 +12,20 @@ use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
-/// List taints of devices with the claims and pods that they are about
+const EXAMPLES: &str = "\
+Examples:
+  # Whom the taints of devices are about
+  kubectl dra taints
+  # With how many pods a rule would evict
+  kubectl dra taints -o wide";
+
+/// List taints of devices with the claims and pods they concern
 ///
 /// One row for each DeviceTaintRule, and for each taint that drivers put on devices of a ResourceSlice. TOLERATED names the pods that
 /// tolerate the taint, and until when; EVICTED those that kube-controller-manager evicts because of it, and when. Long lists are cut; `-o wide` shows them whole, and how many
 /// pods a rule with the effect None would evict with NoExecute. A namespace restricts claims and pods, labels choose rules and slices.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {}
 
 pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[

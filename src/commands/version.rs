@@ -16,10 +16,18 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 const OLDEST_KUBERNETES: &str = "1.34";
 const NEWEST_KUBERNETES: &str = "1.37";
 
+const EXAMPLES: &str = "\
+Examples:
+  # Program and server
+  kubectl dra version
+  # The program alone
+  kubectl dra version --client";
+
 /// Print the versions of this program and of the server
 ///
 /// With `--from` it is the server that the file was read from.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Only the version of this program, without asking a server for its own
     #[arg(long)]

@@ -11,6 +11,7 @@ mod check;
 mod check_formats;
 mod cli;
 mod commands;
+mod completion;
 mod conformance;
 mod convert;
 mod credentials;

@@ -29,41 +29,58 @@ use super::{Accepts, duration, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::FINDINGS;
 
-/// Look for defects, for what keeps a driver in use, and for what a downgrade breaks
+const EXAMPLES: &str = "\
+Examples:
+  # What is wrong now
+  kubectl dra check
+  # What a code means, and what to do
+  kubectl dra check --explain DRA014
+  # Can the driver be taken off this node
+  kubectl dra check --driver gpu.example.com --node gpu-node-3
+  # What a downgrade breaks
+  kubectl dra check --to-version 1.36
+  # Only errors fail a pipeline; findings for a code scanner
+  kubectl dra check --fail-on error -o sarif";
+
+/// Look for defects, and for what a downgrade breaks
 ///
-/// Looks at all namespaces unless `-n` says otherwise. Without further flags it reports what is wrong now. `--driver` asks whether a driver
-/// can be uninstalled or drained now; `--to-version` and `--disable-gate` ask what breaks with an older release of Kubernetes or without a
-/// feature gate. Each finding has a stable code with a page in docs/findings. A finding that joins several kinds of object is confirmed by
-/// reading them again; from files it stays `Possible`. Nothing is changed: FIX in `-o wide` is a command to run yourself, or a sentence.
+/// Looks at all namespaces unless `-n` says otherwise, and reports what is wrong now. Each finding has a stable code. One that joins several
+/// kinds of object is confirmed by reading them again; from files it stays `Possible`. Nothing is changed: a fix is a command to run
+/// yourself, or a sentence.
 ///
-/// Exit code 1 means that there are findings as bad as `--fail-on`, 4 that there are none but something could not be read.
+/// Exit code 1: there are findings as bad as `--fail-on`. 4: there are none, but something could not be read.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print what a code such as `DRA001` means and what to do about it, without looking at anything
+    /// What a code such as `DRA001` means; looks at no cluster
     #[arg(long, value_name = "CODE", conflicts_with_all = ["suppressions", "only", "skip", "driver", "node", "to_version", "disable_gate"])]
     explain: Option<Code>,
 
-    /// Leave out the findings that this file accepts; each of them needs a reason and the last day on which it counts
+    /// Leave out the findings that this file accepts
+    ///
+    /// Each of them needs a reason and the last day on which it counts.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     suppressions: Option<String>,
 
-    /// From which severity on findings make the exit code 1
+    /// Severity that makes the exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
     fail_on: FailOn,
 
-    /// Only findings with these codes or names, as in `DRA001` or `device-allocated-twice`
+    /// Only findings with these codes or names
+    ///
+    /// As in `DRA001` or `device-allocated-twice`.
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     only: Vec<Code>,
 
-    /// All findings but those with these codes or names
+    /// All findings but those with these
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     skip: Vec<Code>,
 
-    /// For how long a claim may hold devices while no pod runs with it, as in `30m`
+    /// How long a claim may hold devices without a running pod
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration, conflicts_with_all = ["driver", "to_version", "disable_gate"])]
     idle: Duration,
 
-    /// Ask whether this driver can be uninstalled or drained now
+    /// Can this driver be uninstalled or drained now?
     #[arg(long, value_name = "DRIVER", conflicts_with_all = ["to_version", "disable_gate"])]
     driver: Option<String>,
 
@@ -71,15 +88,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE", requires = "driver")]
     node: Option<String>,
 
-    /// Ask what a downgrade of the control plane to this release breaks
+    /// What does a downgrade to this release break?
     #[arg(long, value_name = "VERSION")]
     to_version: Option<Version>,
 
-    /// Ask what breaks when this feature gate is switched off; may be repeated
+    /// What breaks without this feature gate? May be repeated
     #[arg(long, value_name = "GATE", value_delimiter = ',')]
     disable_gate: Vec<String>,
 
-    /// With `--to-version`: gates that the older control plane will be started with, as in `DRADeviceTaintRules=true`
+    /// With `--to-version`: gates of the older control plane
+    ///
+    /// As in `DRADeviceTaintRules=true`.
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = gate, requires = "to_version")]
     target_feature_gates: Vec<GateSetting>,
 }

@@ -15,11 +15,19 @@ use crate::model::Key;
 use super::carry_out::{Work, carry_out, check_records};
 use super::writing::{PassesArgs, WritingArgs};
 
+const EXAMPLES: &str = "\
+Examples:
+  # Carry out a plan that was looked at
+  kubectl dra convert apply --plan plan.json
+  # The same in a script
+  kubectl dra convert apply --plan plan.json --yes";
+
 /// Carry out a plan that `convert plan -o json` has printed
 ///
 /// Writes the claims that the plan converts or releases, and no others. Pods are listed again, and what has changed since is planned
 /// again before it is written: such a claim's outcome is `Replanned`.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(super) struct Args {
     /// The plan; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -14,17 +14,18 @@ use crate::model::{Environment, Gate, Kind, Version};
 use crate::reservation::conversion::{Kinds, Options, Release, Target, kind_word};
 use crate::sources::Needs;
 
-const ENTRIES: &str = "Which entries";
-const PURPOSE: &str = "What it is for";
+const ENTRIES: &str = "What is converted, and for what";
 
 /// Claims and kinds of entries.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct SelectionArgs {
-    /// Only these claims: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
+    /// Only these: `NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]
     names: Vec<String>,
 
-    /// Instead of PodGroups entries of this kind, as `jobs.batch`, whose controller may object; may be repeated
+    /// Entries of this kind instead of PodGroups, as `jobs.batch`
+    ///
+    /// The controller of that kind may object. May be repeated.
     #[arg(long, value_name = "RESOURCE.GROUP", value_parser = kind, help_heading = ENTRIES)]
     kind: Vec<String>,
 
@@ -36,31 +37,37 @@ pub(super) struct SelectionArgs {
 /// How claims are converted.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct PlanningArgs {
-    /// Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new
-    /// sandbox and taints do not evict them
+    /// Also claims made for a PodGroup, if only a gate goes off
+    ///
+    /// They are freed when their pods end, but these get no new sandbox and taints do not evict them.
     #[arg(long, help_heading = ENTRIES)]
     include_generated: bool,
 
-    /// Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone
+    /// Take devices back where no pod uses the claim
+    ///
+    /// That is where no pod uses it or could begin to, and the object of the entry is gone.
     #[arg(long, help_heading = ENTRIES)]
     release_unused: bool,
 
-    /// With `--release-unused`: also where the object of this entry exists or cannot be looked up; may be repeated
+    /// With `--release-unused`: although this object exists
+    ///
+    /// Also where it cannot be looked up. May be repeated.
     #[arg(long, value_name = "RESOURCE.GROUP/NAME", value_parser = entry, requires = "release_unused", help_heading = ENTRIES)]
     entry: Vec<String>,
 
-    /// The release that the control plane goes back to
-    #[arg(long, value_name = "VERSION", help_heading = PURPOSE)]
+    /// Release that the control plane goes back to
+    #[arg(long, value_name = "VERSION", help_heading = ENTRIES)]
     to_version: Option<Version>,
 
-    /// The feature gate that is turned off; may be repeated
+    /// Feature gate that is turned off; may be repeated
     #[arg(
         long,
         value_enum,
         value_name = "GATE",
         value_delimiter = ',',
         conflicts_with = "to_version",
-        help_heading = PURPOSE,
+        hide_possible_values = true,
+        help_heading = ENTRIES,
     )]
     disable_gate: Vec<GroupGate>,
 }

@@ -39,12 +39,15 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) planning: PlanningArgs,
 
-    /// With `--from`: the file to write, with the objects as they would be; compressed if its name ends in .gz or .zst. `-` is standard
-    /// output, and the report then goes to standard error
+    /// With `--from`: write the objects as they would be here
+    ///
+    /// Compressed if the name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
 
-    /// With `--out`: also over the file of `--from`, of which no other copy may exist
+    /// With `--out`: also over the file of `--from`
+    ///
+    /// No other copy of it may exist.
     #[arg(long, requires = "out")]
     pub(super) force: bool,
 }

@@ -21,18 +21,25 @@ use super::Accepts;
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
-/// Turn reservations that are not pods into lists of pods, before a downgrade
+const EXAMPLES: &str = "\
+Examples:
+  # What has to be done before a downgrade
+  kubectl dra convert plan --to-version 1.36
+  # Ask the server about each write; nothing is kept
+  kubectl dra convert --dry-run=server
+  # Plan, ask, back up, write, verify
+  kubectl dra convert
+  # Rehearse on a file
+  kubectl dra convert --from before.yaml --out after.yaml";
+
+/// Turn other reservations into lists of pods, before a downgrade
 ///
-/// Releases of Kubernetes without PodGroups, and components with their gate off, know reservations for pods only: any other entry of
-/// `status.reservedFor` stays for ever, and so do the devices. Without a subcommand all of it is done: plan, ask, back up, write, verify.
-/// `convert plan` and `convert verify` only read. `convert --from IN --out OUT` rehearses: it writes the objects of a file into another one
-/// as they would be, everything else byte for byte, and changes no cluster.
+/// Without a subcommand all is done: plan, ask, back up, write, verify. Each write is one patch locked to the version that was read.
+/// Another run goes on where one ended.
 ///
-/// Each write is one patch locked to the version that was read, noted in a journal before. Whatever ends the run, another run goes on.
-///
-/// Exit code 0: no claim is reserved for anything else than pods any more. 1: something stays. 3: something failed, or a right is missing.
-/// 4: something could not be read, and nothing was written then.
+/// Exit code 0: only pods are left. 1: something stays. 3: something failed. 4: not all could be read.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -15,7 +15,16 @@ use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::runbook;
 use crate::sources::Needs;
 
-/// Say what is to be done with each claim that is reserved for something else than pods
+const EXAMPLES: &str = "\
+Examples:
+  # Steps before a downgrade
+  kubectl dra convert plan --to-version 1.36
+  # A plan for `convert apply`
+  kubectl dra convert plan -o json > plan.json
+  # Before a gate is switched off
+  kubectl dra convert plan --disable-gate DRAWorkloadResourceClaims";
+
+/// Say what is to be done with each claim that is reserved for others than pods
 ///
 /// Lists claims with an entry that is not a pod, and with `--to-version` below 1.37 those that were made for a PodGroup. ACTION is `Convert`
 /// or `Release` where one write mends it, `Keep` where its kinds were not selected, `Refuse` where it cannot be converted; CODE and REASON
@@ -24,6 +33,7 @@ use crate::sources::Needs;
 ///
 /// Exit code 1: something stays that is not a pod. 4: something could not be read, and nothing is planned.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,

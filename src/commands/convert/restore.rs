@@ -20,11 +20,17 @@ use crate::sources::destination::FileIdentity;
 use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone, warn_of};
 use super::writing::ConsentArgs;
 
+const EXAMPLES: &str = "\
+Examples:
+  # Take a conversion back
+  kubectl dra convert restore --backup FILE";
+
 /// Bring back the lists that a conversion replaced
 ///
 /// An entry comes back only while its object exists with that UID and no pod that uses the claim is dropped by it; else the claim is
 /// refused and the difference shown.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(super) struct Args {
     /// Only these claims: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]

@@ -14,7 +14,14 @@ use crate::commands::presence;
 
 use super::args::{SelectionArgs, needs};
 
-/// Verify that claims are reserved for the pods that use them and for nothing else
+const EXAMPLES: &str = "\
+Examples:
+  # Is anything left that is no pod
+  kubectl dra convert verify
+  # Of a file
+  kubectl dra convert verify --from after.yaml";
+
+/// Verify that claims are reserved for the pods that use them, and nothing else
 ///
 /// One row for each defect: `NonPodEntry` and `ReservedForAnyPod` for a reservation that is not a pod, of whatever kind;
 /// `ConsumerNotListed` for a pod on a node that uses the claim and has no entry of its own; `EntryWithoutConsumer` for an entry of a pod that
@@ -22,6 +29,7 @@ use super::args::{SelectionArgs, needs};
 ///
 /// Exit code 1: there are defects. 4: there are none but something could not be read.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,

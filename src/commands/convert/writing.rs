@@ -10,7 +10,6 @@ use clap::{ValueEnum, ValueHint};
 use crate::commands::duration;
 
 const WRITING: &str = "How it is written";
-const RECORDS: &str = "Records";
 
 /// Whether claims are written.
 #[derive(Debug, clap::Args)]
@@ -19,7 +18,9 @@ pub(super) struct ConsentArgs {
     #[arg(long, short = 'y', help_heading = WRITING)]
     pub(super) yes: bool,
 
-    /// Write nothing: only print (`client`), or let the API server check every patch (`server`)
+    /// Write nothing: `client` only prints, `server` asks
+    ///
+    /// The API server then checks every patch and keeps none.
     #[arg(
         long,
         value_enum,
@@ -28,6 +29,8 @@ pub(super) struct ConsentArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "client",
+        hide_default_value = true,
+        hide_possible_values = true,
         help_heading = WRITING,
     )]
     pub(super) dry_run: DryRun,
@@ -39,27 +42,35 @@ pub(super) struct WritingArgs {
     #[command(flatten)]
     pub(super) consent: ConsentArgs,
 
-    /// How many claims are written at once
+    /// Claims that are written at once
     #[arg(long, value_name = "NUMBER", default_value = "8", help_heading = WRITING)]
     pub(super) concurrency: NonZeroUsize,
 
-    /// The backup of every list that is replaced, for `convert restore`; by default in the directory for state of the user
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = RECORDS)]
+    /// Backup of the lists that are replaced, for `restore`
+    ///
+    /// By default in the directory for state of the user.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WRITING)]
     pub(super) backup: Option<PathBuf>,
 
-    /// The journal of every write; by default in the directory for state of the user
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = RECORDS)]
+    /// Journal of every write
+    ///
+    /// By default in the directory for state of the user.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WRITING)]
     pub(super) journal: Option<PathBuf>,
 }
 
 /// How passes follow each other.
 #[derive(Debug, clap::Args)]
 pub(super) struct PassesArgs {
-    /// Wait for members that have no node yet, and convert again what the scheduler puts back; for as long as `--timeout` says
+    /// Wait for members without a node, and convert again
+    ///
+    /// For as long as `--timeout` says. What the scheduler puts back is converted again.
     #[arg(long, help_heading = WRITING)]
     pub(super) wait: bool,
 
-    /// The last passes: the gate DRAWorkloadResourceClaims is off in every scheduler and controller manager, which must be known
+    /// The last passes: DRAWorkloadResourceClaims is off
+    ///
+    /// It must be known that every scheduler and controller manager has this gate off.
     #[arg(long = "final", help_heading = WRITING)]
     pub(super) last: bool,
 

@@ -23,11 +23,23 @@ use super::{Accepts, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
+const EXAMPLES: &str = "\
+Examples:
+  # A pod, with its claims, devices and events
+  kubectl dra describe pod notebook -n default
+  # A claim of another namespace
+  kubectl dra describe claim/training/trainer-1-extra-zp8bf
+  # A device, by pool and name
+  kubectl dra describe device gpu-node-1/gpu-0
+  # What a class selects
+  kubectl dra describe class gpu.example.com";
+
 /// Describe one claim, pod, device, node, class or pool
 ///
 /// Shows everything that is known of it as far as devices go, with events. Claims and pods are those of the current namespace unless
 /// `-n` or the name says otherwise. Devices are named `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`, pools `POOL` or `DRIVER/POOL`.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What it is, `claim`, `pod`, `device`, `node`, `class` or `pool`, and its name: `claim NAME`, `claim/NAME`,
     /// `claim/NAMESPACE/NAME`
@@ -84,6 +96,16 @@ impl What {
             None => text.strip_suffix('s').unwrap_or(text) == what.word(),
         })
     }
+}
+
+/// The kinds that can be described.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    What::ALL.into_iter().map(What::word)
+}
+
+/// The kind that `text` means.
+pub(super) fn kind_called(text: &str) -> Option<&'static str> {
+    What::find(text).map(What::word)
 }
 
 /// What is described and its name, from `KIND NAME` or `KIND/NAME`.

@@ -24,12 +24,15 @@ use crate::sources::{Needs, Successor, SuccessorError};
 #[derive(Debug, clap::Args)]
 #[group(id = "rehearsal")]
 pub(super) struct Args {
-    /// With `--from`: for how long the controllers are rehearsed, on a virtual clock that starts when the files were written
+    /// With `--from`: rehearse for so long, on a virtual clock
+    ///
+    /// The clock starts when the files were written.
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = REHEARSAL)]
     until: Option<Duration>,
 
-    /// With `--from`: the file to write, with the objects as they are at the end; compressed if its name ends in .gz or .zst. `-` is
-    /// standard output, and the report then goes to standard error
+    /// With `--from`: write the objects at the end here
+    ///
+    /// Compressed if the name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = REHEARSAL)]
     out: Option<PathBuf>,
 }

@@ -15,11 +15,12 @@ const LEASE: &str = "kubectl-dra-supplement";
 #[derive(Debug, clap::Args)]
 #[group(id = "supplements")]
 pub(super) struct Flags {
-    /// Beside the built-in controllers, write what they never do or have left undone, once it is overdue: extended-resource-eviction,
-    /// overdue-release
+    /// Write what the built-in controllers leave undone
+    ///
+    /// `extended-resource-eviction`, which they never do, and `overdue-release`, once it is overdue.
     #[arg(
         long,
-        value_name = "NAME",
+        value_name = "PART",
         value_delimiter = ',',
         value_parser = part,
         hide_possible_values = true,
@@ -45,6 +46,11 @@ const PARTS: [Part; 2] = [
         set: |supplement| supplement.releases = true,
     },
 ];
+
+/// What can stand for `--supplement`.
+pub(in crate::commands) fn parts() -> impl Iterator<Item = &'static str> {
+    PARTS.into_iter().map(|part| part.name)
+}
 
 fn part(text: &str) -> Result<Part, String> {
     let part = PARTS.into_iter().find(|part| part.name == text);

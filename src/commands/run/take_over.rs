@@ -27,37 +27,45 @@ const OBSERVE: &str = "30s";
 /// What the command line says of a take-over.
 #[derive(Debug, clap::Args)]
 pub(super) struct Flags {
-    /// Do the work of the built-in controllers, which have to be off
+    /// Do the work of the built-in controllers, which are off
     #[arg(long, conflicts_with = "overdue", help_heading = HEADING)]
     pub(super) take_over: bool,
 
-    /// Controllers to run [possible values: resourceclaim-controller, device-taint-eviction-controller]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = controller, requires = "take_over", hide_possible_values = true, help_heading = HEADING)]
+    /// Only `resourceclaim` or `device-taint-eviction`
+    #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', value_parser = controller, requires = "take_over", help_heading = HEADING)]
     controllers: Vec<ControllerName>,
 
-    /// How long to watch first whether the built-in controllers are really off
+    /// How long to watch first whether they are off
     #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]
     observe: Duration,
 
-    /// Do not watch first: the built-in controllers are known to be off
+    /// Do not watch first: they are known to be off
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
     assume_builtin_disabled: bool,
 
-    /// Also delete claims whose pod is gone, where no garbage collector runs
+    /// Also delete claims whose pod is gone
+    ///
+    /// Where no garbage collector runs.
     #[arg(long, requires = "take_over", help_heading = HEADING)]
     collect_orphans: bool,
 
-    /// Jobs of a controller that may be under way at once [default: resourceclaim=50,device-taint-eviction=8]
+    /// Jobs of a controller that are under way at once
+    ///
+    /// By default `resourceclaim=50,device-taint-eviction=8`.
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = workers, requires = "take_over", help_heading = HEADING)]
     workers: Vec<(ControllerName, usize)>,
 
-    /// Evict nobody because of a DeviceTaintRule that would take away more pods than this; its condition and an event say so
+    /// Hold a rule that would evict more pods than this
+    ///
+    /// Its condition and an event say so.
     #[arg(long, value_name = "NUMBER", requires = "take_over", help_heading = HEADING)]
     eviction_limit: Option<usize>,
 
-    /// What to do better than kube-controller-manager, as in extended-resource-eviction; with a minus what to do as it does although
-    /// that is wrong, as in -terminal-reservations
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
+    /// Deviations, as in `extended-resource-eviction`
+    ///
+    /// What to do better than kube-controller-manager; with a minus what to do as it does although that is wrong, as in
+    /// `-terminal-reservations`. docs/commands/run.md lists them.
+    #[arg(long, value_name = "FIX", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
     fix: Vec<Fix>,
 }
 
@@ -93,6 +101,16 @@ fn fix(text: &str) -> Result<Fix, String> {
         let names = FIXES.map(|(name, _)| name).join(", ");
         format!("no such fix; there are {names}")
     })
+}
+
+/// What can stand for `--controllers`.
+pub(in crate::commands) fn controllers() -> impl Iterator<Item = &'static str> {
+    ControllerName::ALL.into_iter().map(ControllerName::as_str)
+}
+
+/// What can stand for `--fix`: what is better than upstream, and with a minus what is as upstream.
+pub(in crate::commands) fn fixes() -> impl Iterator<Item = &'static str> {
+    FIXES.iter().map(|(name, _)| *name)
 }
 
 fn controller(text: &str) -> Result<ControllerName, String> {

@@ -11,8 +11,9 @@ const NAMESPACE: &str = "kube-system";
 #[derive(Debug, clap::Args)]
 #[group(id = "writing")]
 pub(super) struct Flags {
-    /// Work only while holding this Lease, so that several replicas can stand by [default: kube-system/kubectl-dra-run, of a supplement
-    /// kube-system/kubectl-dra-supplement]
+    /// Work only while holding this Lease
+    ///
+    /// So several replicas can stand by. By default `kube-system/kubectl-dra-run`, of a supplement `kube-system/kubectl-dra-supplement`.
     #[arg(long, value_name = "NAMESPACE/NAME", value_parser = lease, requires = "writes", help_heading = HEADING)]
     lease: Option<Key>,
 
@@ -20,15 +21,17 @@ pub(super) struct Flags {
     #[arg(long, requires = "writes", conflicts_with = "lease", help_heading = HEADING)]
     no_lease: bool,
 
-    /// Send each write once as a dry run of the server, which keeps nothing
+    /// Send each write once as a dry run of the server
     #[arg(long, requires = "writes", help_heading = HEADING)]
     pub(super) dry_run: bool,
 
-    /// Requests per second of each controller, or of the supplement; 0 for no limit
+    /// Requests per second of a controller; 0 for no limit
+    ///
+    /// Or of the supplement.
     #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "writes", help_heading = HEADING)]
     pub(super) kube_api_qps: u32,
 
-    /// Requests that each of them may send at once
+    /// Requests that it may send at once
     #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "writes", help_heading = HEADING)]
     pub(super) kube_api_burst: u32,
 }

@@ -19,6 +19,17 @@ use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
 use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
 use crate::sources::Needs;
 
+const EXAMPLES: &str = "\
+Examples:
+  # Where a waiting pod fits, and with which devices
+  kubectl dra simulate allocation pod/trainer-0 -n training
+  # How many more pods of a manifest fit
+  kubectl dra simulate allocation -f job.yaml --max
+  # What if another claim were gone
+  kubectl dra simulate allocation pod/trainer-0 --release claim/notebook-gpu
+  # What if the devices of a node were tainted
+  kubectl dra simulate allocation pod/trainer-0 --taint 'gpu.example.com/gpu-node-1/*=maintenance:NoSchedule'";
+
 /// Say whether claims and pods fit, on which nodes, and with which devices
 ///
 /// Gives the answer of kube-scheduler for each node, device for device, from the cluster as it is now. Claims named together are
@@ -28,12 +39,15 @@ use crate::sources::Needs;
 ///
 /// Exit code 0: it fits. 1: it does not, or the scheduler would fail. 4: not known, since data is missing or the budget ran out.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What to judge: `claim/NAME`, `pod/NAME`, or with the namespace `claim/NAMESPACE/NAME`
+    /// `claim/NAME`, `pod/NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "OBJECT")]
     targets: Vec<String>,
 
-    /// Judge the claims, pods and workloads of this manifest; may be repeated, `-` is standard input
+    /// Judge the claims, pods and workloads of this file
+    ///
+    /// May be repeated, `-` is standard input.
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
@@ -41,31 +55,43 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE")]
     node: Vec<String>,
 
-    /// Say how many copies fit, and what runs out first; of several pods, of the first
+    /// How many copies fit, and what runs out first
+    ///
+    /// Of several pods, of the first.
     #[arg(long)]
     max: bool,
 
-    /// As if this claim were deallocated: `claim/NAME`; may be repeated
+    /// As if this claim were deallocated
+    ///
+    /// `NAME` or `claim/NAMESPACE/NAME`; may be repeated.
     #[arg(long, value_name = "CLAIM", help_heading = WHAT_IF)]
     release: Vec<String>,
 
-    /// As if drivers had tainted devices: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated
+    /// As if drivers had put this taint on devices
+    ///
+    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated.
     #[arg(long, value_name = "TAINT", help_heading = WHAT_IF)]
     taint: Vec<TaintDevices>,
 
-    /// As if devices had lost one: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated
-    #[arg(long, value_name = "TAINT", help_heading = WHAT_IF)]
+    /// As if devices had lost this taint
+    ///
+    /// `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated.
+    #[arg(long, value_name = "TAINT|RULE", help_heading = WHAT_IF)]
     untaint: Vec<Untaint>,
 
-    /// As if the nodes and resource slices of this file were there; may be repeated
+    /// As if the nodes and slices of this file were there
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WHAT_IF)]
     add_node: Vec<String>,
 
-    /// As if this node and its slices were gone; may be repeated
+    /// As if this node and its slices were gone
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "NODE", help_heading = WHAT_IF)]
     remove_node: Vec<String>,
 
-    /// Steps that all searches of the command may take together; what is undecided then is given up
+    /// Steps that all searches may take together
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
 }

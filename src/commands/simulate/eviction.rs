@@ -23,6 +23,17 @@ use crate::sources::{self, Needs, Unobserved};
 
 use super::super::{judging, objects, presence};
 
+const EXAMPLES: &str = "\
+Examples:
+  # What the taints that there are lead to
+  kubectl dra simulate eviction
+  # Which pods go if the devices of a node are tainted
+  kubectl dra simulate eviction --node gpu-node-1
+  # One device; fail if a pod has to go
+  kubectl dra simulate eviction --pool gpu-node-1 --device gpu-3 --fail-on-eviction
+  # Make the rule, which evicts no pod yet
+  kubectl dra simulate eviction --node gpu-node-1 --emit-rule | kubectl apply -f -";
+
 /// Simulate which pods the taints of devices drive away, when, and what follows
 ///
 /// Starts from the taints that there are, with those that the flags add, and lets the controllers run on a virtual clock: which pods are
@@ -30,12 +41,17 @@ use super::super::{judging, objects, presence};
 /// condition of each DeviceTaintRule says. Nothing is changed. `--node`, `--driver`, `--pool` and `--device` together choose the devices of
 /// a DeviceTaintRule that is not there; `--emit-rule` prints it.
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Let drivers taint devices too: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated
+    /// Let drivers put this taint on devices
+    ///
+    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated.
     #[arg(long = "taint", value_name = "TAINT")]
     taints: Vec<TaintDevices>,
-    /// Add the DeviceTaintRules of this file, or `-`; may be given several times
-    #[arg(long = "rule", value_name = "FILE")]
+    /// Add the DeviceTaintRules of this file
+    ///
+    /// `-` is standard input; may be repeated.
+    #[arg(long = "rule", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     rules: Vec<String>,
     /// Taint the devices that only this node reaches
     #[arg(long)]
@@ -47,15 +63,19 @@ pub(crate) struct Args {
     #[arg(long)]
     pool: Option<String>,
     /// Taint the device of this name
-    #[arg(long)]
+    #[arg(long, value_name = "DEVICE-NAME")]
     device: Option<String>,
-    /// The taint that the chosen devices get, which tolerations are compared with
+    /// The taint that the chosen devices get
+    ///
+    /// Tolerations are compared with it.
     #[arg(long, value_name = "KEY[=VALUE]", default_value = "kubectl-dra/simulated")]
     key: KeyArgument,
     /// Show also who tolerates which taint until when
     #[arg(long)]
     toleration_report: bool,
-    /// Print the DeviceTaintRules of the flags as manifests instead, with the effect None, so that the controller counts first
+    /// Print the DeviceTaintRule of the flags as a manifest
+    ///
+    /// With the effect None, so that the controller counts first.
     #[arg(long)]
     emit_rule: bool,
     /// End with exit code 1 when a pod has to go

@@ -10,8 +10,16 @@ use super::Accepts;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
+const EXAMPLES: &str = "\
+Examples:
+  # Does a pod fit, where, and with which devices
+  kubectl dra simulate allocation pod/trainer-0 -n training
+  # Which pods go if the devices of a node are tainted
+  kubectl dra simulate eviction --node gpu-node-1";
+
 /// Simulate what would happen; nothing is changed
 #[derive(Debug, clap::Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: What,

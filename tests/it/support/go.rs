@@ -13,6 +13,7 @@ use std::process::Command;
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("controlplane", &["cmd/controlplane"]),
     ("oracle", &["cmd/oracle", "internal"]),
+    ("kubectl", &["cmd/kubectl"]),
 ];
 
 /// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.
