@@ -11,7 +11,7 @@ use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
-    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation,
+    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, Helps, NodeExplanation,
     NodeGroup, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
@@ -192,6 +192,11 @@ impl Report for Explanation {
         if !self.node_groups.is_empty() && !self.tells_all_of_nodes() {
             groups(&self.node_groups, &mut layout);
         }
+        if let Some(waiting) = &self.waiting {
+            layout.line(0, []);
+            let text = first_upper(&waiting.summary);
+            layout.line(2, [span(self.tone_of_waiting(), text)]);
+        }
         let mut more = Vec::new();
         let told = self.cause.as_ref().unwrap_or(&self.summary);
         let reasons = self.reasons.iter().filter(|reason| reason.message != *told);
@@ -228,6 +233,9 @@ impl Report for Explanation {
         );
         if let Some(message) = &self.message {
             layout.field("Scheduler", message);
+        }
+        if let Some(waiting) = &self.waiting {
+            layout.field("Waiting", first_upper(&waiting.summary));
         }
         if !self.unknown.is_empty() {
             layout.list("Unknown", &self.unknown);
@@ -285,6 +293,14 @@ impl Explanation {
         }
     }
 
+    fn tone_of_waiting(&self) -> Tone {
+        match self.waiting.as_ref().map(|waiting| waiting.helps) {
+            Some(Helps::WhenOneEnds | Helps::WhenEnd | Helps::WhenUntainted) => Tone::Good,
+            Some(Helps::Never) => Tone::Bad,
+            Some(Helps::Unknown) | None => Tone::Plain,
+        }
+    }
+
     /// The events that do not only repeat what the scheduler says now.
     fn news(&self) -> impl Iterator<Item = &String> {
         let said = self.message.as_deref().unwrap_or_default();
@@ -299,6 +315,17 @@ impl Explanation {
             _ => false,
         }
     }
+}
+
+/// The sentence with a capital letter.
+fn first_upper(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next();
+    first
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(characters)
+        .collect()
 }
 
 fn plain(text: impl std::fmt::Display) -> Span {

@@ -214,25 +214,29 @@ pub(super) fn cause(report: &Explanation, claims: &[Arc<Claim>]) -> String {
         return none;
     }
     let kind = kind(spec);
-    let is_device = kind.starts_with("device of class ");
     match first.wanted {
         Some(1) => format!("{which} has a usable {kind}"),
-        Some(wanted) if is_device => {
-            format!("{which} has {wanted} usable devices{}", &kind["device".len()..])
-        }
-        Some(wanted) => format!("{which} has {wanted} usable {kind}"),
+        Some(wanted) => format!("{which} has {wanted} usable {}", several(&kind)),
         None => none,
     }
 }
 
+/// Several devices of this kind.
+pub(super) fn several(kind: &str) -> String {
+    match kind.strip_prefix("device ") {
+        Some(rest) => format!("devices {rest}"),
+        None => kind.to_owned(),
+    }
+}
+
 /// What the request asks for; nothing where it has alternatives, none of which alone is the cause.
-fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
+pub(super) fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
     let mut requests = claim.spec.devices.requests.iter();
     requests.find(|request| request.name == name)?.exactly.as_ref()
 }
 
 /// What devices are called that a request asks for: the value that its only selector compares an attribute with, else their class.
-fn kind(spec: &DeviceRequest) -> String {
+pub(super) fn kind(spec: &DeviceRequest) -> String {
     if let [selector] = spec.selectors.as_slice()
         && let Some(cel) = &selector.cel
         && let terms = Terms::of(&cel.expression)

@@ -6,6 +6,7 @@ mod gates;
 mod groups;
 mod reasons;
 mod report;
+mod waiting;
 mod word;
 
 use std::sync::Arc;
@@ -25,8 +26,8 @@ use crate::scheduling::{
 use crate::script::{Command, delete_in, no_finalizers, remake_with};
 
 pub use report::{
-    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, Holding,
-    NodeExplanation, NodeGroup, Reason,
+    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, Helps, Holding,
+    NodeExplanation, NodeGroup, Reason, WaitingItem,
 };
 
 /// The kinds that an explanation reads.
@@ -521,6 +522,7 @@ impl<'e> Explained<'e> {
             );
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle.user_claims()));
+            waiting::add(report, self);
         }
         for place in releasable(cycle, &verdicts) {
             let claim = cycle.user_claims()[place].key();

@@ -27,6 +27,9 @@ pub struct Explanation {
     /// The nodes that are rejected, in groups: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroup>,
+    /// Whether waiting helps, where no node can take it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingItem>,
     /// How far the answer is the scheduler's own; absent where the scheduler has nothing to decide any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
@@ -71,6 +74,44 @@ pub struct Holding {
     pub devices: Vec<String>,
     /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
     pub consumers: Vec<String>,
+}
+
+/// Whether waiting helps.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingItem {
+    /// The answer.
+    pub helps: Helps,
+    /// The answer in a sentence.
+    pub summary: String,
+    /// Any so many of the `consumers` have to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub consumers: Vec<String>,
+    /// Where it fits then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// Whether the end of others, who were not tried, may help too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
+}
+
+/// What waiting helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Helps {
+    /// Nothing, as long as devices, classes and labels of nodes stay as they are: with everything free it does not fit either.
+    Never,
+    /// The end of one consumer suffices.
+    WhenOneEnds,
+    /// So many consumers have to end.
+    WhenEnd,
+    /// It fits once devices have no taints.
+    WhenUntainted,
+    /// Not known; the summary says why.
+    Unknown,
 }
 
 /// What becomes of the pod or the claims.
@@ -305,6 +346,7 @@ impl Explanation {
             summary: String::new(),
             cause: None,
             node_groups: Vec::new(),
+            waiting: None,
             exactness: None,
             holds: None,
             message: None,
@@ -340,6 +382,7 @@ impl Explanation {
         self.summary = summary;
         if verdict != ClusterVerdict::DoesNotFit {
             self.cause = None;
+            self.waiting = None;
         }
     }
 }

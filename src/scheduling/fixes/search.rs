@@ -18,7 +18,7 @@ use crate::scheduling::parallel::{Run, judge_all};
 use crate::scheduling::verdict::Verdict;
 
 /// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
-const MOST_STEPS: u64 = 200_000;
+pub(in crate::scheduling) const MOST_STEPS: u64 = 200_000;
 
 /// What is to be made fit.
 #[derive(Clone, Debug)]
@@ -27,6 +27,38 @@ pub enum Subject {
     Pod(Arc<Pod>),
     /// Claims, which are in the cluster.
     Claims(Vec<Key>),
+}
+
+impl Subject {
+    /// The claims that are to be allocated, or are already.
+    pub(in crate::scheduling) fn own_claims(&self, cluster: &Cluster) -> Vec<Arc<Claim>> {
+        match self {
+            Self::Claims(keys) => keys
+                .iter()
+                .filter_map(|key| cluster.claim(key).cloned())
+                .collect(),
+            Self::Pod(pod) => {
+                let names = crate::reservation::claim_names(pod);
+                names.filter_map(|name| name.find(cluster).cloned()).collect()
+            }
+        }
+    }
+
+    /// The pod, if it is one.
+    pub(in crate::scheduling) fn pod(&self) -> Option<&Arc<Pod>> {
+        match self {
+            Self::Pod(pod) => Some(pod),
+            Self::Claims(_) => None,
+        }
+    }
+
+    /// Begins its cycle.
+    pub fn start<'a>(&'a self, scheduler: &'a Scheduler) -> Start<'a> {
+        match self {
+            Self::Pod(pod) => scheduler.pod(pod),
+            Self::Claims(_) => scheduler.claims(&self.own_claims(scheduler.cluster())),
+        }
+    }
 }
 
 /// How much may be tried.
@@ -72,7 +104,7 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         cluster,
         subject,
         effort,
-        own: own_claims(cluster, subject),
+        own: subject.own_claims(cluster),
         of_claims: Vec::new(),
         localities: Localities::of(cluster),
         scheduler,
@@ -235,19 +267,6 @@ impl<'n> Kept<'n> {
     }
 }
 
-fn own_claims(cluster: &Cluster, subject: &Subject) -> Vec<Arc<Claim>> {
-    match subject {
-        Subject::Claims(keys) => keys
-            .iter()
-            .filter_map(|key| cluster.claim(key).cloned())
-            .collect(),
-        Subject::Pod(pod) => {
-            let names = crate::reservation::claim_names(pod);
-            names.filter_map(|name| name.find(cluster).cloned()).collect()
-        }
-    }
-}
-
 impl Search<'_> {
     fn is_spent(&self) -> bool {
         self.trials >= self.effort.trials || self.is_out_of_work()
@@ -260,10 +279,7 @@ impl Search<'_> {
     }
 
     fn around(&self, node: &Arc<Node>) -> Around {
-        let pod = match self.subject {
-            Subject::Pod(pod) => Some(pod),
-            Subject::Claims(_) => None,
-        };
+        let pod = self.subject.pod();
         let cluster = self.localities.around(
             self.cluster,
             node,
@@ -360,7 +376,7 @@ impl Search<'_> {
         let Some(node) = cluster.node(&node.node.metadata.name).cloned() else {
             return false;
         };
-        match &Self::start(&scheduler, &subject) {
+        match &subject.start(&scheduler) {
             Start::Cycle(cycle) => {
                 let Effort { budget, observer, .. } = self.effort;
                 let judgment = cycle.judge(&node, budget.limits(MOST_STEPS), *observer);
@@ -378,7 +394,7 @@ impl Search<'_> {
         let mut cluster = self.cluster.clone();
         let subject = self.changed(&mut cluster, set);
         let scheduler = self.scheduler.fork(&cluster);
-        let start = Self::start(&scheduler, &subject);
+        let start = subject.start(&scheduler);
         let Start::Cycle(cycle) = &start else {
             return Vec::new();
         };
@@ -409,25 +425,9 @@ impl Search<'_> {
 
     /// Makes the changes, and returns the subject as it is then.
     fn changed(&self, cluster: &mut Cluster, set: &[Fix]) -> Subject {
-        let mut pod = match self.subject {
-            Subject::Pod(pod) => Some(Arc::clone(pod)),
-            Subject::Claims(_) => None,
-        };
+        let mut pod = self.subject.pod().cloned();
         Fix::apply_all(set, cluster, &mut pod);
         pod.map_or_else(|| self.subject.clone(), Subject::Pod)
-    }
-
-    fn start<'a>(scheduler: &'a Scheduler, subject: &'a Subject) -> Start<'a> {
-        match subject {
-            Subject::Pod(pod) => scheduler.pod(pod),
-            Subject::Claims(keys) => {
-                let claims: Vec<Arc<Claim>> = keys
-                    .iter()
-                    .filter_map(|key| scheduler.cluster().claim(key).cloned())
-                    .collect();
-                scheduler.claims(&claims)
-            }
-        }
     }
 
     /// Makes every change that can be made together, and undoes one after the other what is not needed.
