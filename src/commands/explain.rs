@@ -11,8 +11,8 @@ use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
-    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, Helps, NodeExplanation,
-    NodeGroup, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
+    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, GetsItem, Helps,
+    NodeExplanation, NodeGroup, RISKY, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
 use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
@@ -345,7 +345,9 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
             format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
         }
         (ClusterVerdict::Waits, _) => format!(" waits: {}", report.summary),
-        (ClusterVerdict::Error, _) => format!(" fails: {}", report.summary),
+        (ClusterVerdict::Error, cause) => {
+            format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
         (ClusterVerdict::Broken, _) => format!(" does not start: {}", report.summary),
         (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
         _ => format!(": {}", report.summary),
@@ -438,7 +440,7 @@ fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
     layout.line(0, [span(Tone::Strong, "What would help:")]);
     let mut is_cut = false;
     for (number, fix) in (1..).zip(fixes) {
-        let proof = match (fix.proven, fix.nodes.as_slice()) {
+        let mut proof = match (fix.proven, fix.nodes.as_slice()) {
             (false, _) => "not tested".to_owned(),
             (true, []) => "tested".to_owned(),
             (true, nodes) => {
@@ -446,6 +448,12 @@ fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
                 format!("tested: fits on {}", shortened(&names))
             }
         };
+        for gets in &fix.gets {
+            proof = format!("{proof}; {}", gets.text());
+        }
+        if fix.risky {
+            proof = format!("{proof}; {RISKY}");
+        }
         let text = format!(" {} ({proof})", fix.message);
         layout.line(5, [span(Tone::Strong, format!("  {number}.")), plain(text)]);
         if let Some(command) = &fix.command {
@@ -557,6 +565,8 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
             lines.push(command.to_string());
         }
         lines.extend(fix.note.clone());
+        lines.extend(fix.gets.iter().map(GetsItem::text));
+        lines.extend(fix.risky.then(|| RISKY.to_owned()));
         lines.extend(fix.look.iter().map(|look| format!("see: {look}")));
         let proof = match (fix.proven, fix.minimal) {
             (true, true) => "proven; nothing smaller suffices",

@@ -70,6 +70,9 @@ pub struct Explanation {
 /// What an allocated claim holds, and for whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Holding {
+    /// The only node that reaches them, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
     /// The devices: `driver/pool/device`.
     pub devices: Vec<String>,
     /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
@@ -271,6 +274,7 @@ pub(super) const KINDS: &[&str] = &[
     "DeleteClaim",
     "DropConstraint",
     "FewerDevices",
+    "GuardSelector",
     "LessCapacity",
     "LiftNodeTaint",
     "LiftTaint",
@@ -318,6 +322,48 @@ pub struct FixItem {
     /// Where it fits then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
+    /// Which devices requests with relaxed selectors get on the first of these nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gets: Vec<GetsItem>,
+    /// Whether it hands out devices that somebody reports as unhealthy.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub risky: bool,
+}
+
+/// What a request gets that asks for less than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GetsItem {
+    /// The claim: `namespace/name`.
+    pub claim: String,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// Its first device: `driver/pool/device`.
+    pub device: String,
+    /// How many more it gets.
+    #[serde(skip_serializing_if = "is_none")]
+    pub more: usize,
+    /// How the device differs from one that was asked for, as far as that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+impl GetsItem {
+    /// `gets gpu-1, memory 10Gi instead of 80Gi`.
+    pub fn text(&self) -> String {
+        let device = self.device.rsplit('/').next().unwrap_or(&self.device);
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let differs: String = self.differs.iter().map(|text| format!(", {text}")).collect();
+        format!("gets {device}{more}{differs}")
+    }
 }
 
 /// A single change.
@@ -380,7 +426,7 @@ impl Explanation {
     pub(super) fn conclude(&mut self, verdict: ClusterVerdict, summary: String) {
         self.verdict = verdict;
         self.summary = summary;
-        if verdict != ClusterVerdict::DoesNotFit {
+        if !matches!(verdict, ClusterVerdict::DoesNotFit | ClusterVerdict::Error) {
             self.cause = None;
             self.waiting = None;
         }
@@ -445,6 +491,8 @@ impl FixItem {
             minimal: false,
             changes: Vec::new(),
             nodes: Vec::new(),
+            gets: Vec::new(),
+            risky: false,
         }
     }
 

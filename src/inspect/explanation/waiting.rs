@@ -23,7 +23,7 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
         explained.scheduler,
         &empty,
         &explained.subject,
-        &explained.effort(),
+        &explained.effort(false),
     );
     let lasting = |judged: &[Str], rest: &'static str| {
         let Start::Cycle(cycle) = explained.subject.start(&empty) else {
@@ -95,6 +95,13 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
         } => ends(&consumers, count, nodes, complete),
     };
     report.waiting = Some(new);
+}
+
+/// Says of an attempt that an error ends what can be said of waiting.
+pub(super) fn add_error(report: &mut Explanation) {
+    let text =
+        "whether waiting helps is not known: the error ends every attempt, whatever is free".to_owned();
+    report.waiting = Some(item(Helps::Unknown, text));
 }
 
 const EVEN_EMPTY: &str = "with every device free and untainted it does not fit either";
@@ -276,7 +283,18 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         Together::Requests {
             requests,
             is_smallest: true,
-        } if requests.len() > 1 && short.is_none() && limits.iter().all(|other| other == first) => {
+        } if requests.len() > 1 && limits.iter().all(|other| other == first) => {
+            // Nodes that have too few devices for one of them have too few for all.
+            let is_of_them = |(key, name): &Short| {
+                let mut all = requests.iter();
+                all.any(|(claim, request)| {
+                    let claim = claims.get(*claim).map(|claim| claim.key().to_string());
+                    request == name && claim.as_ref() == Some(key)
+                })
+            };
+            if short.is_some_and(|short| !short.iter().any(is_of_them)) {
+                return None;
+            }
             let names: Vec<String> = requests.iter().map(|(_, name)| name.to_string()).collect();
             let enough = format!("enough devices for requests {} together", listed(&names, "and"));
             Some(Lasting {
@@ -313,6 +331,7 @@ fn of_constraint(claim: &Claim, name: &ConstraintName, requests: &[Str], which: 
     let attribute = &name.attribute;
     let of_one = match which {
         "no node" => "of one node".to_owned(),
+        "no other node" => "of another node".to_owned(),
         some => format!("of {}", some.replacen("no ", "one ", 1)),
     };
     if let [only] = requests

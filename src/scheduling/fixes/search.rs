@@ -15,7 +15,7 @@ use crate::model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, Str};
 use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
-use crate::scheduling::verdict::Verdict;
+use crate::scheduling::verdict::{Granted, Verdict};
 
 /// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
 pub(in crate::scheduling) const MOST_STEPS: u64 = 200_000;
@@ -69,6 +69,8 @@ pub struct Effort<'e> {
     pub most_changes: usize,
     /// Sets that are told.
     pub most_found: usize,
+    /// Whether an error ends the attempt as it is, so that terms are tried that do not fail.
+    pub fails: bool,
     /// Steps that all searches may take together.
     pub budget: &'e Budget,
     /// Asked whether to go on.
@@ -84,6 +86,8 @@ pub struct Found {
     pub changes: Vec<Fix>,
     /// Nodes on which it fits then.
     pub nodes: Vec<Str>,
+    /// What it gets on the first of them.
+    pub granted: Vec<Granted>,
     /// Whether fewer changes cannot suffice.
     pub smallest: bool,
 }
@@ -114,7 +118,7 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         smaller_fail: true,
         found: Vec::new(),
     };
-    search.of_claims = of_claims(cluster, &search.own);
+    search.of_claims = of_claims(cluster, &search.own, effort.fails);
     let parts: usize = search.own.iter().map(|claim| parts(claim)).sum();
     search.subject_looks = parts * LOOKS_PER_PART;
     let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
@@ -354,11 +358,12 @@ impl Search<'_> {
         if !self.fits_around(node, &set) {
             return;
         }
-        let nodes = self.fits(&set);
+        let (nodes, granted) = self.fits(&set);
         if !nodes.is_empty() {
             self.found.push(Found {
                 changes: set,
                 nodes,
+                granted,
                 smallest: self.smaller_fail,
             });
         }
@@ -388,15 +393,16 @@ impl Search<'_> {
         }
     }
 
-    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error. None where an expression was not tried,
-    /// which may fail and end the attempt for all nodes.
-    fn fits(&mut self, set: &[Fix]) -> Vec<Str> {
+    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error, and what it gets on the first of them. None
+    /// where an expression was not tried, which may fail and end the attempt for all nodes.
+    fn fits(&mut self, set: &[Fix]) -> (Vec<Str>, Vec<Granted>) {
+        let none = (Vec::new(), Vec::new());
         let mut cluster = self.cluster.clone();
         let subject = self.changed(&mut cluster, set);
         let scheduler = self.scheduler.fork(&cluster);
         let start = subject.start(&scheduler);
         let Start::Cycle(cycle) = &start else {
-            return Vec::new();
+            return none;
         };
         let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
         let answers = judge_all(
@@ -410,17 +416,26 @@ impl Search<'_> {
             .iter()
             .any(|(_, judgment)| matches!(judgment.verdict, Verdict::Error(_)))
         {
-            return Vec::new();
+            return none;
         }
         let gave_up = answers
             .iter()
             .any(|(_, judgment)| matches!(judgment.verdict, Verdict::GaveUp));
         if gave_up && cycle.meter().is_exhausted() {
             self.undecided = true;
-            return Vec::new();
+            return none;
         }
-        let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
-        fits.map(|(node, _)| node.metadata.name.clone()).collect()
+        let mut first = Vec::new();
+        let mut fits = Vec::new();
+        for (node, judgment) in answers {
+            if let Verdict::Fits(granted) = judgment.verdict {
+                if fits.is_empty() {
+                    first = granted;
+                }
+                fits.push(node.metadata.name.clone());
+            }
+        }
+        (fits, first)
     }
 
     /// Makes the changes, and returns the subject as it is then.
@@ -460,11 +475,12 @@ impl Search<'_> {
                     set = less;
                 }
             }
-            let fits = self.fits(&set);
-            if !fits.is_empty() {
+            let (nodes, granted) = self.fits(&set);
+            if !nodes.is_empty() {
                 self.found.push(Found {
                     changes: set,
-                    nodes: fits,
+                    nodes,
+                    granted,
                     smallest: false,
                 });
                 return;
