@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::model::{Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Quantity, Str, Taint, lookup};
+use crate::model::{
+    Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Quantity, RequestPolicy, Str, Taint, lookup,
+};
 
 use super::candidates::{Problem, Trouble, Unfit};
 use super::constraint::Rule;
@@ -218,14 +220,35 @@ impl Explanation<'_> {
         }
     }
 
-    /// The capacity that the device does not have, or whose policy refuses the amount.
+    /// The capacity whose policy refuses the amount, what the request takes of it, and the policy.
+    pub fn refused_amount(
+        &self,
+        one: &AlternativeExplanation,
+        device: usize,
+    ) -> Option<(&Str, Quantity, &RequestPolicy)> {
+        let spec = self.spec(one);
+        let found = self.problem.device(device.into());
+        let need = need(spec, found, self.problem.features.fractional_capacity_range).ok()?;
+        let Need::AgainstPolicy(place) = need else {
+            return None;
+        };
+        let (name, capacity) = found.capacity.get(place)?;
+        let policy = capacity.request_policy.as_ref()?;
+        let requested = spec
+            .capacity
+            .as_ref()
+            .and_then(|capacity| lookup(&capacity.requests, name));
+        let wanted = requested.or(policy.default.as_ref()).unwrap_or(&capacity.value);
+        Some((name, wanted.clone(), policy))
+    }
+
+    /// The capacity that the device does not have.
     pub fn refused_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
         let spec = self.spec(one);
         let found = self.problem.device(device.into());
         match need(spec, found, self.problem.features.fractional_capacity_range).ok()? {
             Need::NoSuchCapacity(place) => Some(&spec.capacity.as_ref()?.requests.get(place)?.0),
-            Need::AgainstPolicy(place) => Some(&found.capacity.get(place)?.0),
-            Need::Amounts(_) => None,
+            Need::AgainstPolicy(_) | Need::Amounts(_) => None,
         }
     }
 

@@ -40,4 +40,4 @@ pub use device::DeviceInput;
 pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
-pub use terms::{Terms, drivers_wanted};
+pub use terms::{Terms, drivers_wanted, guarded};

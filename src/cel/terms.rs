@@ -44,6 +44,16 @@ impl<'t> Terms<'t> {
         self.places.iter().map(|place| place.text(self.text))
     }
 
+    /// The expression with `other` instead of the term at `place`, every other byte kept.
+    pub fn with(&self, place: usize, other: &str) -> Option<String> {
+        let place = self.places.get(place)?;
+        let Some(written) = place.written.clone() else {
+            return Some(other.to_owned());
+        };
+        let (before, behind) = (self.text.get(..written.start)?, self.text.get(written.end..)?);
+        Some(format!("{before}{other}{behind}"))
+    }
+
     /// The expression without the term at `place`, every other byte kept; nothing, if there is no other term.
     pub fn without(&self, place: usize) -> Option<String> {
         let Some(place) = self.places.get(place) else {
@@ -74,6 +84,93 @@ impl Term<'_> {
     pub(super) fn text<'t>(&self, expression: &'t str) -> &'t str {
         self.place.text(expression)
     }
+}
+
+/// The term so that it is false for a device without the attribute that it compares, where it fails as it is written; nothing where it does
+/// not compare one attribute of `device.attributes["DOMAIN"]`, or cannot be read.
+///
+/// A text that is compared for equality gets the empty text for want of a value, everything else is preceded by `has`.
+pub fn guarded(term: &str) -> Option<String> {
+    let ast = parse::parse(term, Macros { sort_by: true }).ok()?;
+    let ExprKind::Call {
+        function,
+        target: None,
+        args,
+    } = &ast.root.kind
+    else {
+        return None;
+    };
+    let [left, right] = args.as_slice() else {
+        return None;
+    };
+    let (attribute, other, is_first) = match (attribute(left), attribute(right)) {
+        (Some(attribute), None) => (attribute, right, true),
+        (None, Some(attribute)) => (attribute, left, false),
+        _ => return None,
+    };
+    let ExprKind::Literal(value) = &other.kind else {
+        return None;
+    };
+    // The path as it is written: quotes and spaces in it are the user's.
+    let path = path_of(term, &attribute.1, is_first)?;
+    let (map, name) = path.rsplit_once('.')?;
+    match value {
+        Literal::String(text) if &**function == operators::EQUALS && !text.is_empty() => {
+            let optional = format!("{map}.?{name}.orValue(\"\")");
+            Some(term.replacen(path, &optional, 1))
+        }
+        _ => Some(format!("(has({path}) && {term})")),
+    }
+}
+
+/// Domain and name of `device.attributes["DOMAIN"].NAME`.
+fn attribute(expr: &Expr) -> Option<(String, String)> {
+    let ExprKind::Select {
+        operand,
+        field,
+        test_only: false,
+    } = &expr.kind
+    else {
+        return None;
+    };
+    let ExprKind::Call {
+        function,
+        target: None,
+        args,
+    } = &operand.kind
+    else {
+        return None;
+    };
+    let [map, domain] = args.as_slice() else {
+        return None;
+    };
+    let (
+        ExprKind::Select {
+            operand,
+            field: attributes,
+            ..
+        },
+        ExprKind::Literal(Literal::String(domain)),
+    ) = (&map.kind, &domain.kind)
+    else {
+        return None;
+    };
+    let is_device = matches!(&operand.kind, ExprKind::Ident(name) if &**name == "device");
+    (&**function == operators::INDEX && &**attributes == "attributes" && is_device)
+        .then(|| (domain.to_string(), field.to_string()))
+}
+
+/// The text of the attribute `name` at the one or the other end of a term that compares it with a literal.
+fn path_of<'t>(term: &'t str, name: &str, is_first: bool) -> Option<&'t str> {
+    let start = term.find("device")?;
+    let end = start + term.get(start..)?.find(&format!("].{name}"))? + 2 + name.len();
+    let path = term.get(start..end)?;
+    let is_alone = if is_first {
+        term.get(..start)?.trim().is_empty()
+    } else {
+        term.get(end..)?.trim().is_empty()
+    };
+    is_alone.then_some(path)
 }
 
 /// The drivers of the devices that a selector can match, as far as it says so by a term `device.driver == "NAME"` or
@@ -235,6 +332,51 @@ mod tests {
                 .as_ref()
                 .map(|drivers| drivers.iter().map(String::as_str).collect());
             assert_eq!(drivers, expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn a_guarded_term_is_false_where_the_attribute_is_missing() {
+        for (term, expected) in [
+            (
+                "device.attributes['d'].firmware == '1.2'",
+                Some("device.attributes['d'].?firmware.orValue(\"\") == '1.2'"),
+            ),
+            (
+                "\"x\" == device.attributes[\"d\"].model",
+                Some("\"x\" == device.attributes[\"d\"].?model.orValue(\"\")"),
+            ),
+            (
+                "device.attributes['d'].index > 3",
+                Some("(has(device.attributes['d'].index) && device.attributes['d'].index > 3)"),
+            ),
+            (
+                "device.attributes['d'].model != 'x'",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model != 'x')"),
+            ),
+            (
+                "device.attributes['d'].model == ''",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model == '')"),
+            ),
+            ("device.attributes['d'].?model.orValue('') == 'x'", None),
+            ("device.attributes['d'].model.startsWith('x')", None),
+            ("device.attributes['d'].a == device.attributes['d'].b", None),
+            ("device.driver == 'd'", None),
+            ("device.attributes['d'].model ==", None),
+        ] {
+            assert_eq!(guarded(term).as_deref(), expected, "{term}");
+            if let Some(guarded) = guarded(term) {
+                let environment = Environment::new(
+                    37,
+                    Features {
+                        consumable_capacity: true,
+                        list_type_attributes: true,
+                    },
+                );
+                let program = environment.compile(&guarded, Mode::Stored).expect(&guarded);
+                let input = DeviceInput::of("d", &Device::default());
+                assert_eq!(program.evaluate(&input).result, Ok(false), "{guarded}");
+            }
         }
     }
 

@@ -11,8 +11,8 @@ use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
-    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, NodeExplanation,
-    NodeGroup, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
+    ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, GetsItem, Helps,
+    NodeExplanation, NodeGroup, RISKY, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::model::{Cluster, Object};
 use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
@@ -204,6 +204,11 @@ impl Report for Explanation {
         if !self.node_groups.is_empty() && !self.tells_all_of_nodes() {
             groups(&self.node_groups, &mut layout);
         }
+        if let Some(waiting) = &self.waiting {
+            layout.line(0, []);
+            let text = first_upper(&waiting.summary);
+            layout.line(2, [span(self.tone_of_waiting(), text)]);
+        }
         let mut more = Vec::new();
         let told = self.cause.as_ref().unwrap_or(&self.summary);
         let reasons = self.reasons.iter().filter(|reason| reason.message != *told);
@@ -240,6 +245,9 @@ impl Report for Explanation {
         );
         if let Some(message) = &self.message {
             layout.field("Scheduler", message);
+        }
+        if let Some(waiting) = &self.waiting {
+            layout.field("Waiting", first_upper(&waiting.summary));
         }
         if !self.unknown.is_empty() {
             layout.list("Unknown", &self.unknown);
@@ -297,6 +305,14 @@ impl Explanation {
         }
     }
 
+    fn tone_of_waiting(&self) -> Tone {
+        match self.waiting.as_ref().map(|waiting| waiting.helps) {
+            Some(Helps::WhenOneEnds | Helps::WhenEnd | Helps::WhenUntainted) => Tone::Good,
+            Some(Helps::Never) => Tone::Bad,
+            Some(Helps::Unknown) | None => Tone::Plain,
+        }
+    }
+
     /// The events that do not only repeat what the scheduler says now.
     fn news(&self) -> impl Iterator<Item = &String> {
         let said = self.message.as_deref().unwrap_or_default();
@@ -311,6 +327,17 @@ impl Explanation {
             _ => false,
         }
     }
+}
+
+/// The sentence with a capital letter.
+fn first_upper(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next();
+    first
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(characters)
+        .collect()
 }
 
 fn plain(text: impl std::fmt::Display) -> Span {
@@ -330,7 +357,9 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
             format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
         }
         (ClusterVerdict::Waits, _) => format!(" waits: {}", report.summary),
-        (ClusterVerdict::Error, _) => format!(" fails: {}", report.summary),
+        (ClusterVerdict::Error, cause) => {
+            format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
         (ClusterVerdict::Broken, _) => format!(" does not start: {}", report.summary),
         (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
         _ => format!(": {}", report.summary),
@@ -423,7 +452,7 @@ fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
     layout.line(0, [span(Tone::Strong, "What would help:")]);
     let mut is_cut = false;
     for (number, fix) in (1..).zip(fixes) {
-        let proof = match (fix.proven, fix.nodes.as_slice()) {
+        let mut proof = match (fix.proven, fix.nodes.as_slice()) {
             (false, _) => "not tested".to_owned(),
             (true, []) => "tested".to_owned(),
             (true, nodes) => {
@@ -431,6 +460,12 @@ fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
                 format!("tested: fits on {}", shortened(&names))
             }
         };
+        for gets in &fix.gets {
+            proof = format!("{proof}; {}", gets.text());
+        }
+        if fix.risky {
+            proof = format!("{proof}; {RISKY}");
+        }
         let text = format!(" {} ({proof})", fix.message);
         layout.line(5, [span(Tone::Strong, format!("  {number}.")), plain(text)]);
         if let Some(command) = &fix.command {
@@ -542,6 +577,8 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
             lines.push(command.to_string());
         }
         lines.extend(fix.note.clone());
+        lines.extend(fix.gets.iter().map(GetsItem::text));
+        lines.extend(fix.risky.then(|| RISKY.to_owned()));
         lines.extend(fix.look.iter().map(|look| format!("see: {look}")));
         let proof = match (fix.proven, fix.minimal) {
             (true, true) => "proven; nothing smaller suffices",

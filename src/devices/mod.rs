@@ -48,7 +48,7 @@ pub use rules::{
 };
 pub use selectors::CachedSelector;
 pub(crate) use selectors::{ExpressionId, Expressions, SelectorError, first_unmatched};
-pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off};
+pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off, says_unhealthy};
 
 #[cfg(test)]
 pub(crate) mod testing;

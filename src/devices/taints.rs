@@ -13,6 +13,36 @@ pub fn keeps_off(taint: &Taint) -> bool {
     taint.effect == NO_SCHEDULE || taint.effect == NO_EXECUTE
 }
 
+/// Words with which drivers and health checks say in the name or the value of a taint that a device is broken, or that nobody knows.
+const UNHEALTHY: [&str; 14] = [
+    "unhealth",
+    "health",
+    "fault",
+    "fail",
+    "broken",
+    "degrad",
+    "defect",
+    "dead",
+    "lost",
+    "xid",
+    "sxid",
+    "ecc",
+    "error",
+    "unmonitored",
+];
+
+/// Whether the taint says that the device is unhealthy, by its name without the domain or by its value, as far as words tell: no API
+/// does. NVIDIA's driver has `gpu.nvidia.com/xid`, `gpu.nvidia.com/gpu-lost` and `gpu.nvidia.com/unmonitored`.
+pub fn says_unhealthy(taint: &Taint) -> bool {
+    let name = taint.key.rsplit('/').next().unwrap_or_default();
+    let words = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        let mut words = lower.split(|one: char| !one.is_ascii_alphanumeric());
+        words.any(|word| UNHEALTHY.iter().any(|known| word.starts_with(known)))
+    };
+    words(name) || words(&taint.value)
+}
+
 /// A taint of a device, with where it comes from.
 #[derive(Clone, Debug)]
 pub struct DeviceTaint<'a> {

@@ -13,7 +13,8 @@
 //! - `assumptions`: gates of which nothing tells, and what the other value would change;
 //! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
 //! - `what_if`: changes that somebody considers;
-//! - `fixes`: the smallest changes that would help.
+//! - `fixes`: the smallest changes that would help;
+//! - `waiting`: whether it helps to wait until others have ended.
 
 mod assumptions;
 mod binding;
@@ -31,6 +32,7 @@ mod plain;
 mod profiles;
 mod requests;
 mod verdict;
+mod waiting;
 mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
@@ -50,6 +52,7 @@ pub use placement::{GenerateError, allocate, generate_claims, place, release, wi
 pub use plain::{Plain, PlainFilters, Shortage, not_simulated};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use verdict::{Granted, Judgment, Obstacle, Refusal, Stage, Verdict};
+pub use waiting::{Consumer, Uncertain, Waiting, emptied, waiting};
 pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};
 
 #[cfg(test)]

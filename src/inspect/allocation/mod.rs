@@ -154,6 +154,29 @@ pub(super) fn otherwise(
     found
 }
 
+/// What keeps it from being sure that `units` do not fit on `other`, a cluster made of the objects of `cluster`: a gate of which nothing
+/// tells, with the other value of which they do, or an order that only the scheduler knows.
+pub(super) fn hanging_on(
+    cluster: &Cluster,
+    other: &Cluster,
+    units: &Units,
+    settings: &Settings<'_>,
+) -> Option<String> {
+    if let Some((pool, _)) = disagreeing_pools(cluster).into_iter().next() {
+        return Some(format!("order decides how many slices pool {pool} has"));
+    }
+    let components = [Component::Scheduler, Component::ControllerManager];
+    let hanging = Hanging::of(cluster, &GATES, &components);
+    let mut fits = hanging
+        .into_iter()
+        .filter(|gate| alone(&gate.otherwise(other), units, settings).result != Fit::DoesNotFit);
+    let gate = fits.next()?;
+    Some(format!(
+        "it hangs on the gate {}, of which nothing tells",
+        gate.gate.name()
+    ))
+}
+
 /// The cluster as if every slice of the pool's newest generation said that there are `count` of them.
 fn with_count(cluster: &Cluster, id: &PoolId, count: i64) -> Cluster {
     let mut agreeing = cluster.clone();

@@ -21,7 +21,9 @@ impl Holding {
                 entry.to_string()
             }
         };
+        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
         Some(Self {
+            node: selector.and_then(|selector| selector.single_node()).cloned(),
             devices: claim
                 .results()
                 .iter()
@@ -33,13 +35,18 @@ impl Holding {
 
     fn text(&self) -> String {
         const NAMED: usize = 3;
-        let devices = match self.devices.as_slice() {
+        let names: Vec<&str> = self
+            .devices
+            .iter()
+            .map(|device| device.rsplit('/').next().unwrap_or(device))
+            .collect();
+        let devices = match names.as_slice() {
             [] => "no device".to_owned(),
-            [one] => one.clone(),
-            all => format!("{} devices", all.len()),
+            all if all.len() <= NAMED => all.join(", "),
+            all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
         };
         let consumers = match self.consumers.as_slice() {
-            [] => "nobody, so that it is idle".to_owned(),
+            [] => "nobody: it is idle".to_owned(),
             all => {
                 let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
                 match all.len() - named.len() {
@@ -48,7 +55,11 @@ impl Holding {
                 }
             }
         };
-        format!("the claim holds {devices} for {consumers}")
+        let place = self
+            .node
+            .as_ref()
+            .map_or_else(String::new, |node| format!(" on {node}"));
+        format!("allocated{place} ({devices}), used by {consumers}")
     }
 }
 

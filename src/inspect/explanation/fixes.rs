@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::gets;
 use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, KINDS, Reason};
+use crate::devices::says_unhealthy;
+use crate::inspect::health::{Health, HealthIndex};
 use crate::inspect::remedy::{Remedy, ask_for, end_consumers};
-use crate::model::{Claim, Cluster, Key, Kind, Pod, Str};
+use crate::model::{AllocatedDevice, Claim, Cluster, Key, Kind, Pod, Str};
 use crate::quota::{Quotas, Refusal};
 use crate::reservation::{Origin, claim_names, manager};
 use crate::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod};
@@ -31,6 +34,7 @@ impl Explanation {
                 changes: Vec::new(),
                 smallest: true,
                 nodes: fits,
+                granted: Vec::new(),
             };
             self.fixes.push(helped.item(&found));
             return;
@@ -89,8 +93,16 @@ impl Explanation {
             pod,
             is_recreated: false,
         };
-        self.fixes
-            .extend(fixes.found.iter().map(|found| helped.item(found)));
+        let risks = Risks::of(cluster, fixes);
+        let mut items: Vec<(bool, FixItem)> = Vec::new();
+        for found in &fixes.found {
+            let mut item = helped.item(found);
+            item.gets = gets::of(cluster, found);
+            item.risky = risks.is_risky(found);
+            items.push((helped.is_wait(found), item));
+        }
+        items.sort_by_key(|(is_wait, item)| (item.risky, !is_wait));
+        self.fixes.extend(items.into_iter().map(|(_, item)| item));
         if fixes.found.is_empty() {
             self.notes
                 .push("no change of those that are tried makes it fit".to_owned());
@@ -99,6 +111,75 @@ impl Explanation {
                 .push("there may be other changes that are as small".to_owned());
         }
     }
+}
+
+/// What is said of a change that hands out devices which somebody reports as unhealthy.
+pub const RISKY: &str = "risky: devices reported unhealthy";
+
+/// What is known of the health of devices.
+struct Risks<'a> {
+    cluster: &'a Cluster,
+    /// Keys and effects of taints of devices that say so.
+    taints: BTreeSet<(&'a Str, &'a Str)>,
+    /// What else is reported; only where a taint may matter.
+    health: Option<HealthIndex<'a>>,
+}
+
+impl<'a> Risks<'a> {
+    fn of(cluster: &'a Cluster, fixes: &Fixes) -> Self {
+        let mut risks = Self {
+            cluster,
+            taints: BTreeSet::new(),
+            health: None,
+        };
+        if !fixes.found.iter().any(passes_taint) {
+            return risks;
+        }
+        let devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
+        let of_rules = cluster.rules().map(|rule| &rule.spec.taint);
+        let all = devices.flat_map(|device| &device.taints).chain(of_rules);
+        let unhealthy = all.filter(|taint| says_unhealthy(taint));
+        risks
+            .taints
+            .extend(unhealthy.map(|taint| (&taint.key, &taint.effect)));
+        risks.health = Some(HealthIndex::of(cluster));
+        risks
+    }
+
+    /// Whether `found` passes over a taint that says of devices that they are unhealthy, or hands out one of which somebody else does.
+    fn is_risky(&self, found: &Found) -> bool {
+        let says = |fix: &Fix| match fix {
+            Fix::Tolerate { key, effect, .. } | Fix::LiftTaint { key, effect, .. } => {
+                self.taints.contains(&(key, effect))
+            }
+            Fix::DeleteRule { rule } => {
+                let rule = self.cluster.rule(rule);
+                rule.is_some_and(|rule| says_unhealthy(&rule.spec.taint))
+            }
+            _ => false,
+        };
+        let is_reported = |result: &AllocatedDevice| {
+            let health = self.health.as_ref();
+            let reports = health.map_or(&[][..], |health| health.reports(&result.id()));
+            reports
+                .first()
+                .is_some_and(|report| report.health == Health::Unhealthy)
+        };
+        let mut granted = found
+            .granted
+            .iter()
+            .flat_map(|granted| &granted.allocation.devices.results);
+        found.changes.iter().any(says) || passes_taint(found) && granted.any(is_reported)
+    }
+}
+
+fn passes_taint(found: &Found) -> bool {
+    found.changes.iter().any(|fix| {
+        matches!(
+            fix,
+            Fix::Tolerate { .. } | Fix::LiftTaint { .. } | Fix::DeleteRule { .. }
+        )
+    })
 }
 
 /// Who is helped.
@@ -154,6 +235,8 @@ impl Helped<'_> {
             minimal: found.smallest,
             changes,
             nodes: found.nodes.clone(),
+            gets: Vec::new(),
+            risky: false,
         }
     }
 
@@ -215,6 +298,14 @@ impl Helped<'_> {
         }
         // The controller deallocates what no pod uses only when it is deleted.
         Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
+    }
+
+    /// Whether there is nothing to do but wait.
+    fn is_wait(&self, found: &Found) -> bool {
+        match found.changes.as_slice() {
+            [Fix::Release { claim, in_use: false }] => self.is_own(claim),
+            _ => false,
+        }
     }
 
     fn is_own(&self, key: &Key) -> bool {
@@ -302,6 +393,18 @@ impl Helped<'_> {
                 "RelaxSelector",
                 format!("{} selector #{selector}", target(claim, request)),
                 format!("leave out `{term}` in {}", place(claim, request)),
+            ),
+            Fix::GuardTerm {
+                claim,
+                request,
+                selector,
+                term,
+                guarded,
+                ..
+            } => (
+                "GuardSelector",
+                format!("{} selector #{selector}", target(claim, request)),
+                format!("write `{guarded}` for `{term}` in {}", place(claim, request)),
             ),
             Fix::DropConstraint {
                 claim,

@@ -8,6 +8,7 @@ use crate::allocator::{self, AlternativeExplanation, Unfit};
 use crate::cel::Terms;
 use crate::devices::RuledOut;
 use crate::model::{AllocationMode, Claim, DeviceRequest, Str};
+use crate::scheduling::Verdict;
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -159,6 +160,52 @@ impl NodeGroup {
     }
 }
 
+/// What the error says, without what is known from the rest of the report, and without advice.
+pub(super) fn cause_of_error(verdict: &Verdict) -> Option<String> {
+    let Verdict::Error(error) = verdict else {
+        return None;
+    };
+    let error = error.split(". consider using CEL").next().unwrap_or(error);
+    let error = match error
+        .strip_prefix("claim ")
+        .and_then(|rest| rest.split_once([':', ',']))
+    {
+        Some((key, rest)) if !key.contains(' ') => rest.trim_start(),
+        _ => error,
+    };
+    let error = match error
+        .strip_prefix("request ")
+        .and_then(|rest| rest.split_once(": "))
+    {
+        Some((request, rest)) => format!("request {request} {rest}"),
+        None => error.to_owned(),
+    };
+    Some(error.replacen(": CEL runtime error: ", ": ", 1))
+}
+
+/// That a claim of the pod is allocated for a node on which something else keeps the pod from running.
+fn cause_of_place(report: &Explanation, claims: &[Arc<Claim>]) -> Option<String> {
+    claims.iter().find_map(|claim| {
+        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref()?;
+        let place = selector.single_node()?;
+        let node = report.nodes.iter().find(|node| node.node == *place)?;
+        let why = match node.plugin? {
+            "NodeName" => "while the pod names another node".to_owned(),
+            "NodeAffinity" => "which the pod's node selector or affinity rules out".to_owned(),
+            "NodeUnschedulable" => "which is cordoned".to_owned(),
+            "DynamicResources" => return None,
+            _ => {
+                let reason = node.reasons.first()?;
+                format!("which cannot take the pod: {}", reason.message)
+            }
+        };
+        Some(format!(
+            "claim/{} is allocated for node {place}, {why}",
+            claim.key()
+        ))
+    })
+}
+
 /// Why no node takes it.
 pub(super) fn cause(report: &Explanation, claims: &[Arc<Claim>]) -> String {
     let all = report.nodes.len();
@@ -167,6 +214,9 @@ pub(super) fn cause(report: &Explanation, claims: &[Arc<Claim>]) -> String {
         1 => "does not fit on the only node".to_owned(),
         _ => format!("fits on none of {all} nodes"),
     };
+    if let Some(text) = cause_of_place(report, claims) {
+        return text;
+    }
     if let [only] = report.node_groups.as_slice()
         && only.devices.is_empty()
         && let Some(reason) = &only.reason
@@ -214,25 +264,29 @@ pub(super) fn cause(report: &Explanation, claims: &[Arc<Claim>]) -> String {
         return none;
     }
     let kind = kind(spec);
-    let is_device = kind.starts_with("device of class ");
     match first.wanted {
         Some(1) => format!("{which} has a usable {kind}"),
-        Some(wanted) if is_device => {
-            format!("{which} has {wanted} usable devices{}", &kind["device".len()..])
-        }
-        Some(wanted) => format!("{which} has {wanted} usable {kind}"),
+        Some(wanted) => format!("{which} has {wanted} usable {}", several(&kind)),
         None => none,
     }
 }
 
+/// Several devices of this kind.
+pub(super) fn several(kind: &str) -> String {
+    match kind.strip_prefix("device ") {
+        Some(rest) => format!("devices {rest}"),
+        None => kind.to_owned(),
+    }
+}
+
 /// What the request asks for; nothing where it has alternatives, none of which alone is the cause.
-fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
+pub(super) fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
     let mut requests = claim.spec.devices.requests.iter();
     requests.find(|request| request.name == name)?.exactly.as_ref()
 }
 
 /// What devices are called that a request asks for: the value that its only selector compares an attribute with, else their class.
-fn kind(spec: &DeviceRequest) -> String {
+pub(super) fn kind(spec: &DeviceRequest) -> String {
     if let [selector] = spec.selectors.as_slice()
         && let Some(cel) = &selector.cel
         && let terms = Terms::of(&cel.expression)

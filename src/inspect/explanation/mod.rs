@@ -3,9 +3,11 @@
 mod bound;
 mod fixes;
 mod gates;
+mod gets;
 mod groups;
 mod reasons;
 mod report;
+mod waiting;
 mod word;
 
 use std::sync::Arc;
@@ -24,9 +26,10 @@ use crate::scheduling::{
 };
 use crate::script::{Command, delete_in, no_finalizers, remake_with};
 
+pub use fixes::RISKY;
 pub use report::{
-    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, Holding,
-    NodeExplanation, NodeGroup, Reason,
+    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,
+    Holding, NodeExplanation, NodeGroup, Reason, WaitingItem,
 };
 
 /// The kinds that an explanation reads.
@@ -441,7 +444,7 @@ impl<'e> Explained<'e> {
         let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
         let fits: Vec<Str> = fits.map(|(node, _)| node.metadata.name.clone()).collect();
         let fixes = if fits.is_empty() {
-            smallest(&scheduler, &Subject::Pod(Arc::clone(&made)), &self.effort())
+            smallest(&scheduler, &Subject::Pod(Arc::clone(&made)), &self.effort(false))
         } else {
             Fixes::default()
         };
@@ -495,6 +498,10 @@ impl<'e> Explained<'e> {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             let text = "an error on one node ends the attempt for all".to_owned();
             report.conclude(ClusterVerdict::Error, text);
+            report.cause = verdicts
+                .iter()
+                .find_map(|(_, verdict)| groups::cause_of_error(verdict));
+            waiting::add_error(report);
         } else if fits > 0 && !(gave_up && exhausted.is_some()) {
             report.conclude(
                 ClusterVerdict::Fits,
@@ -521,6 +528,7 @@ impl<'e> Explained<'e> {
             );
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle.user_claims()));
+            waiting::add(report, self);
         }
         for place in releasable(cycle, &verdicts) {
             let claim = cycle.user_claims()[place].key();
@@ -532,11 +540,12 @@ impl<'e> Explained<'e> {
         self.fixes(report);
     }
 
-    fn effort(&self) -> Effort<'_> {
+    fn effort(&self, fails: bool) -> Effort<'_> {
         Effort {
             trials: TRIALS,
             most_changes: MOST_CHANGES,
             most_found: MOST_FOUND,
+            fails,
             budget: self.settings.budget,
             observer: self.settings.observer,
             run: self.settings.run,
@@ -544,7 +553,11 @@ impl<'e> Explained<'e> {
     }
 
     fn fixes(&self, report: &mut Explanation) {
-        let fixes = smallest(self.scheduler, &self.subject, &self.effort());
+        let fixes = smallest(
+            self.scheduler,
+            &self.subject,
+            &self.effort(report.verdict == ClusterVerdict::Error),
+        );
         report.add_fixes(self.cluster(), self.pod, &fixes);
     }
 }

@@ -10,7 +10,7 @@ use crate::allocator::{
 use crate::cel::DeviceInput;
 use crate::devices::{ClassSelectors, PoolStatus, RuledOut};
 use crate::inspect::allocation::{Fit, NodeResult};
-use crate::model::{Cluster, DeviceId, Format, Key, Node, PoolId, Quantity, Str};
+use crate::model::{Cluster, DeviceId, Format, Key, Node, PoolId, Quantity, RequestPolicy, Str};
 use crate::scheduling::{ClaimProblem, Cycle, Obstacle, Plain, Refusal, RequestProblem, Verdict};
 
 impl Reason {
@@ -260,7 +260,11 @@ fn together(explanation: &mut Explanation<'_>) -> Reason {
                     names.join(", ")
                 ),
             };
-            Reason::plain("NotTogether", text)
+            let brief = format!("too few for {} together", names.join(" and "));
+            Reason {
+                brief: (names.len() > 1).then_some(brief),
+                ..Reason::plain("NotTogether", text)
+            }
         }
         Some(Together::NotShown(ruled_out)) => Reason::plain(
             "NotTogether",
@@ -440,10 +444,12 @@ fn of_device(
                 name(explanation.refused_capacity(alternative, device))
             )
         }
-        RuledOut::CapacityPolicy => format!(
-            "the policy of capacity {} does not allow the amount",
-            name(explanation.refused_capacity(alternative, device))
-        ),
+        RuledOut::CapacityPolicy => match explanation.refused_amount(alternative, device) {
+            Some((name, wanted, policy)) => {
+                format!("wants {wanted} of {name}, {}", allowed(&wanted, policy))
+            }
+            None => "the policy of a capacity does not allow the amount".to_owned(),
+        },
         RuledOut::CapacityTooSmall => match explanation.short_capacity(alternative, device) {
             Some(shortage) => {
                 let Shortage {
@@ -497,6 +503,32 @@ fn of_device(
         amounts: numbers,
         brief,
         ..Reason::plain(ruled_out.code(), message)
+    }
+}
+
+/// Which amounts `policy` allows, instead of `wanted`.
+fn allowed(wanted: &Quantity, policy: &RequestPolicy) -> String {
+    let listed = |values: &[Quantity]| {
+        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+        values.join(", ")
+    };
+    if let Some(range) = &policy.valid_range {
+        if let Some(max) = range.max.as_ref().filter(|max| wanted > *max) {
+            return format!("at most {max} per claim allowed");
+        }
+        let from = range
+            .min
+            .as_ref()
+            .map_or_else(String::new, |min| format!(" from {min}"));
+        let step = range
+            .step
+            .as_ref()
+            .map_or_else(String::new, |step| format!(" in steps of {step}"));
+        return format!("allowed are amounts{from}{step}");
+    }
+    match policy.valid_values.iter().max() {
+        Some(max) if wanted > max => format!("at most {max} per claim allowed"),
+        _ => format!("allowed are {}", listed(&policy.valid_values)),
     }
 }
 
@@ -585,7 +617,7 @@ fn not_selected(
 }
 
 /// The last name of a path such as `device.attributes["gpu.example.com"].model`; all of what is no such path.
-fn last_name(path: &str) -> &str {
+pub(super) fn last_name(path: &str) -> &str {
     let is_name =
         |name: &str| !name.is_empty() && name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
     match path.rsplit_once('.') {

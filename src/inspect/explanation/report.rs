@@ -27,6 +27,9 @@ pub struct Explanation {
     /// The nodes that are rejected, in groups: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroup>,
+    /// Whether waiting helps, where no node can take it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingItem>,
     /// How far the answer is the scheduler's own; absent where the scheduler has nothing to decide any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
@@ -67,10 +70,51 @@ pub struct Explanation {
 /// What an allocated claim holds, and for whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Holding {
+    /// The only node that reaches them, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
     /// The devices: `driver/pool/device`.
     pub devices: Vec<String>,
     /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
     pub consumers: Vec<String>,
+}
+
+/// Whether waiting helps.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingItem {
+    /// The answer.
+    pub helps: Helps,
+    /// The answer in a sentence.
+    pub summary: String,
+    /// Any so many of the `consumers` have to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub consumers: Vec<String>,
+    /// Where it fits then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// Whether the end of others, who were not tried, may help too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
+}
+
+/// What waiting helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Helps {
+    /// Nothing, as long as devices, classes and labels of nodes stay as they are: with everything free it does not fit either.
+    Never,
+    /// The end of one consumer suffices.
+    WhenOneEnds,
+    /// So many consumers have to end.
+    WhenEnd,
+    /// It fits once devices have no taints.
+    WhenUntainted,
+    /// Not known; the summary says why.
+    Unknown,
 }
 
 /// What becomes of the pod or the claims.
@@ -230,6 +274,7 @@ pub(super) const KINDS: &[&str] = &[
     "DeleteClaim",
     "DropConstraint",
     "FewerDevices",
+    "GuardSelector",
     "LessCapacity",
     "LiftNodeTaint",
     "LiftTaint",
@@ -277,6 +322,48 @@ pub struct FixItem {
     /// Where it fits then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
+    /// Which devices requests with relaxed selectors get on the first of these nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gets: Vec<GetsItem>,
+    /// Whether it hands out devices that somebody reports as unhealthy.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub risky: bool,
+}
+
+/// What a request gets that asks for less than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GetsItem {
+    /// The claim: `namespace/name`.
+    pub claim: String,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// Its first device: `driver/pool/device`.
+    pub device: String,
+    /// How many more it gets.
+    #[serde(skip_serializing_if = "is_none")]
+    pub more: usize,
+    /// How the device differs from one that was asked for, as far as that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+impl GetsItem {
+    /// `gets gpu-1, memory 10Gi instead of 80Gi`.
+    pub fn text(&self) -> String {
+        let device = self.device.rsplit('/').next().unwrap_or(&self.device);
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let differs: String = self.differs.iter().map(|text| format!(", {text}")).collect();
+        format!("gets {device}{more}{differs}")
+    }
 }
 
 /// A single change.
@@ -305,6 +392,7 @@ impl Explanation {
             summary: String::new(),
             cause: None,
             node_groups: Vec::new(),
+            waiting: None,
             exactness: None,
             holds: None,
             message: None,
@@ -338,8 +426,9 @@ impl Explanation {
     pub(super) fn conclude(&mut self, verdict: ClusterVerdict, summary: String) {
         self.verdict = verdict;
         self.summary = summary;
-        if verdict != ClusterVerdict::DoesNotFit {
+        if !matches!(verdict, ClusterVerdict::DoesNotFit | ClusterVerdict::Error) {
             self.cause = None;
+            self.waiting = None;
         }
     }
 }
@@ -402,6 +491,8 @@ impl FixItem {
             minimal: false,
             changes: Vec::new(),
             nodes: Vec::new(),
+            gets: Vec::new(),
+            risky: false,
         }
     }
 

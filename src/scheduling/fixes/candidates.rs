@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::change::Fix;
-use crate::cel::Terms;
+use crate::cel::{Terms, guarded};
 use crate::devices::{keeps_off, rule_matches_pool, rules_of_scheduler};
 use crate::model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
 use crate::reservation::has_consumer;
@@ -130,7 +130,7 @@ fn specs(claim: &Claim) -> impl Iterator<Item = (Str, &DeviceRequest)> {
 }
 
 /// Changes of what the claims ask for, wherever that is.
-pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<Fix> {
+pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -> Vec<Fix> {
     let mut fixes = Vec::new();
     for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
         let key = claim.key();
@@ -139,6 +139,9 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<Fix> {
                 break;
             }
             of_request(cluster, &key, &name, spec, &mut fixes);
+            if fails {
+                guards(&key, &name, spec, &mut fixes);
+            }
         }
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
             let attribute = constraint
@@ -192,6 +195,28 @@ fn of_request(cluster: &Cluster, claim: &Key, request: &Str, spec: &DeviceReques
                 claim: claim.clone(),
                 request: request.clone(),
                 class: class.metadata.name.clone(),
+            });
+        }
+    }
+}
+
+/// Terms that are false for devices without the attribute that they name, where they would fail.
+fn guards(claim: &Key, request: &Str, spec: &DeviceRequest, fixes: &mut Vec<Fix>) {
+    for (selector, found) in spec.selectors.iter().enumerate() {
+        let Some(cel) = &found.cel else { continue };
+        let terms = Terms::of(&cel.expression);
+        for (place, term) in terms.iter().enumerate() {
+            let Some(guarded) = guarded(term) else { continue };
+            let Some(expression) = terms.with(place, &guarded) else {
+                continue;
+            };
+            fixes.push(Fix::GuardTerm {
+                claim: claim.clone(),
+                request: request.clone(),
+                selector,
+                term: term.to_owned(),
+                guarded,
+                expression: expression.into(),
             });
         }
     }

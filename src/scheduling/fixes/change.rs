@@ -80,6 +80,21 @@ pub enum Fix {
         /// The term.
         term: String,
     },
+    /// A request has a term of a selector that is false, where it failed, for devices without an attribute.
+    GuardTerm {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// Place of the selector in the request.
+        selector: usize,
+        /// The term.
+        term: String,
+        /// What stands in its place.
+        guarded: String,
+        /// The whole selector then.
+        expression: Str,
+    },
     /// A claim has one constraint less.
     DropConstraint {
         /// The claim.
@@ -135,21 +150,24 @@ pub enum Fix {
     },
 }
 
-/// Who can make a change, cheapest first.
+/// Who can make a change, in the order in which they are told: what the pod asks for, what nobody uses, what others use, and last
+/// what somebody marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassOfFix {
-    /// Nothing is lost.
-    Idle,
-    /// Whoever owns the pod: it says that it can live with a problem.
-    Tolerate,
+    /// Whoever owns the pod: it asks for the same, in a way that does not fail.
+    Same,
     /// Whoever owns the pod: it gets less.
     Less,
     /// Whoever owns the pod: it gets something else.
     Other,
-    /// Whoever runs the cluster.
-    Operator,
+    /// Nothing is lost.
+    Idle,
     /// Somebody else's pods end.
     Victims,
+    /// Whoever owns the pod: it says that it can live with a problem.
+    Tolerate,
+    /// Whoever runs the cluster.
+    Operator,
 }
 
 impl Fix {
@@ -159,6 +177,7 @@ impl Fix {
             Self::Release { in_use: false, .. } => ClassOfFix::Idle,
             Self::Tolerate { .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
+            Self::GuardTerm { .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }
@@ -211,6 +230,41 @@ impl Fix {
                     ..
                 },
             ) => claim == c && request == r && capacity == n,
+            // Both write the whole selector.
+            (
+                Self::GuardTerm {
+                    claim,
+                    request,
+                    selector,
+                    ..
+                },
+                Self::GuardTerm {
+                    claim: c,
+                    request: r,
+                    selector: s,
+                    ..
+                }
+                | Self::DropTerm {
+                    claim: c,
+                    request: r,
+                    selector: s,
+                    ..
+                },
+            )
+            | (
+                Self::DropTerm {
+                    claim,
+                    request,
+                    selector,
+                    ..
+                },
+                Self::GuardTerm {
+                    claim: c,
+                    request: r,
+                    selector: s,
+                    ..
+                },
+            ) => claim == c && request == r && selector == s,
             _ => false,
         }
     }
@@ -289,6 +343,18 @@ impl Fix {
             } => {
                 change_request(cluster, claim, request, |spec| drop_term(spec, *selector, *place));
             }
+            Self::GuardTerm {
+                claim,
+                request,
+                selector,
+                expression,
+                ..
+            } => change_request(cluster, claim, request, |spec| {
+                let found = spec.selectors.get_mut(*selector);
+                if let Some(cel) = found.and_then(|found| found.cel.as_mut()) {
+                    cel.expression = expression.clone();
+                }
+            }),
             Self::DropConstraint { claim, place, .. } => change_claim(cluster, claim, |claim| {
                 if *place < claim.spec.devices.constraints.len() {
                     claim.spec.devices.constraints.remove(*place);

@@ -53,6 +53,7 @@ impl Fix {
             | Self::Fewer { claim, .. }
             | Self::LessCapacity { claim, .. }
             | Self::DropTerm { claim, .. }
+            | Self::GuardTerm { claim, .. }
             | Self::DropConstraint { claim, .. }
             | Self::UseClass { claim, .. } => Some(claim),
             _ => None,
@@ -185,6 +186,7 @@ fn expression(selector: &Selector) -> Option<&Str> {
 /// Selectors of which some lost a term, and others went.
 fn change_of_selectors(path: &str, old: &[Selector], new: &[Selector], operations: &mut Vec<Value>) {
     // Behind what goes, places move up: the last is looked at first.
+    let are_as_many = old.len() == new.len();
     let kept = kept(old, new, |old, new| {
         let (Some(old), Some(new)) = (expression(old), expression(new)) else {
             return expression(old) == expression(new);
@@ -192,7 +194,7 @@ fn change_of_selectors(path: &str, old: &[Selector], new: &[Selector], operation
         // What is left of an expression is made of its terms.
         let terms = crate::cel::Terms::of(old);
         let is_left = |term: &str| terms.iter().any(|known| known == term);
-        old == new || crate::cel::Terms::of(new).iter().all(is_left)
+        are_as_many || old == new || crate::cel::Terms::of(new).iter().all(is_left)
     });
     for (place, selector) in old.iter().enumerate().rev() {
         let path = format!("{path}/selectors/{place}");

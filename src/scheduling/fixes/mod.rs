@@ -11,6 +11,7 @@ mod search;
 
 pub use change::{ClassOfFix, Fix};
 pub use edit::{Edited, change_of_claim, change_of_pod};
+pub(super) use search::MOST_STEPS;
 pub use search::{Effort, Fixes, Found, Subject, smallest};
 
 #[cfg(test)]

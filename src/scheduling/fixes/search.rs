@@ -15,10 +15,10 @@ use crate::model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, Str};
 use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
-use crate::scheduling::verdict::Verdict;
+use crate::scheduling::verdict::{Granted, Verdict};
 
 /// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
-const MOST_STEPS: u64 = 200_000;
+pub(in crate::scheduling) const MOST_STEPS: u64 = 200_000;
 
 /// What is to be made fit.
 #[derive(Clone, Debug)]
@@ -29,6 +29,38 @@ pub enum Subject {
     Claims(Vec<Key>),
 }
 
+impl Subject {
+    /// The claims that are to be allocated, or are already.
+    pub(in crate::scheduling) fn own_claims(&self, cluster: &Cluster) -> Vec<Arc<Claim>> {
+        match self {
+            Self::Claims(keys) => keys
+                .iter()
+                .filter_map(|key| cluster.claim(key).cloned())
+                .collect(),
+            Self::Pod(pod) => {
+                let names = crate::reservation::claim_names(pod);
+                names.filter_map(|name| name.find(cluster).cloned()).collect()
+            }
+        }
+    }
+
+    /// The pod, if it is one.
+    pub(in crate::scheduling) fn pod(&self) -> Option<&Arc<Pod>> {
+        match self {
+            Self::Pod(pod) => Some(pod),
+            Self::Claims(_) => None,
+        }
+    }
+
+    /// Begins its cycle.
+    pub fn start<'a>(&'a self, scheduler: &'a Scheduler) -> Start<'a> {
+        match self {
+            Self::Pod(pod) => scheduler.pod(pod),
+            Self::Claims(_) => scheduler.claims(&self.own_claims(scheduler.cluster())),
+        }
+    }
+}
+
 /// How much may be tried.
 pub struct Effort<'e> {
     /// Sets of changes that are judged around a node.
@@ -37,6 +69,8 @@ pub struct Effort<'e> {
     pub most_changes: usize,
     /// Sets that are told.
     pub most_found: usize,
+    /// Whether an error ends the attempt as it is, so that terms are tried that do not fail.
+    pub fails: bool,
     /// Steps that all searches may take together.
     pub budget: &'e Budget,
     /// Asked whether to go on.
@@ -52,6 +86,8 @@ pub struct Found {
     pub changes: Vec<Fix>,
     /// Nodes on which it fits then.
     pub nodes: Vec<Str>,
+    /// What it gets on the first of them.
+    pub granted: Vec<Granted>,
     /// Whether fewer changes cannot suffice.
     pub smallest: bool,
 }
@@ -72,7 +108,7 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         cluster,
         subject,
         effort,
-        own: own_claims(cluster, subject),
+        own: subject.own_claims(cluster),
         of_claims: Vec::new(),
         localities: Localities::of(cluster),
         scheduler,
@@ -82,7 +118,7 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         smaller_fail: true,
         found: Vec::new(),
     };
-    search.of_claims = of_claims(cluster, &search.own);
+    search.of_claims = of_claims(cluster, &search.own, effort.fails);
     let parts: usize = search.own.iter().map(|claim| parts(claim)).sum();
     search.subject_looks = parts * LOOKS_PER_PART;
     let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
@@ -235,19 +271,6 @@ impl<'n> Kept<'n> {
     }
 }
 
-fn own_claims(cluster: &Cluster, subject: &Subject) -> Vec<Arc<Claim>> {
-    match subject {
-        Subject::Claims(keys) => keys
-            .iter()
-            .filter_map(|key| cluster.claim(key).cloned())
-            .collect(),
-        Subject::Pod(pod) => {
-            let names = crate::reservation::claim_names(pod);
-            names.filter_map(|name| name.find(cluster).cloned()).collect()
-        }
-    }
-}
-
 impl Search<'_> {
     fn is_spent(&self) -> bool {
         self.trials >= self.effort.trials || self.is_out_of_work()
@@ -260,10 +283,7 @@ impl Search<'_> {
     }
 
     fn around(&self, node: &Arc<Node>) -> Around {
-        let pod = match self.subject {
-            Subject::Pod(pod) => Some(pod),
-            Subject::Claims(_) => None,
-        };
+        let pod = self.subject.pod();
         let cluster = self.localities.around(
             self.cluster,
             node,
@@ -338,11 +358,12 @@ impl Search<'_> {
         if !self.fits_around(node, &set) {
             return;
         }
-        let nodes = self.fits(&set);
+        let (nodes, granted) = self.fits(&set);
         if !nodes.is_empty() {
             self.found.push(Found {
                 changes: set,
                 nodes,
+                granted,
                 smallest: self.smaller_fail,
             });
         }
@@ -360,7 +381,7 @@ impl Search<'_> {
         let Some(node) = cluster.node(&node.node.metadata.name).cloned() else {
             return false;
         };
-        match &Self::start(&scheduler, &subject) {
+        match &subject.start(&scheduler) {
             Start::Cycle(cycle) => {
                 let Effort { budget, observer, .. } = self.effort;
                 let judgment = cycle.judge(&node, budget.limits(MOST_STEPS), *observer);
@@ -372,15 +393,16 @@ impl Search<'_> {
         }
     }
 
-    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error. None where an expression was not tried,
-    /// which may fail and end the attempt for all nodes.
-    fn fits(&mut self, set: &[Fix]) -> Vec<Str> {
+    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error, and what it gets on the first of them. None
+    /// where an expression was not tried, which may fail and end the attempt for all nodes.
+    fn fits(&mut self, set: &[Fix]) -> (Vec<Str>, Vec<Granted>) {
+        let none = (Vec::new(), Vec::new());
         let mut cluster = self.cluster.clone();
         let subject = self.changed(&mut cluster, set);
         let scheduler = self.scheduler.fork(&cluster);
-        let start = Self::start(&scheduler, &subject);
+        let start = subject.start(&scheduler);
         let Start::Cycle(cycle) = &start else {
-            return Vec::new();
+            return none;
         };
         let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
         let answers = judge_all(
@@ -394,40 +416,33 @@ impl Search<'_> {
             .iter()
             .any(|(_, judgment)| matches!(judgment.verdict, Verdict::Error(_)))
         {
-            return Vec::new();
+            return none;
         }
         let gave_up = answers
             .iter()
             .any(|(_, judgment)| matches!(judgment.verdict, Verdict::GaveUp));
         if gave_up && cycle.meter().is_exhausted() {
             self.undecided = true;
-            return Vec::new();
+            return none;
         }
-        let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
-        fits.map(|(node, _)| node.metadata.name.clone()).collect()
+        let mut first = Vec::new();
+        let mut fits = Vec::new();
+        for (node, judgment) in answers {
+            if let Verdict::Fits(granted) = judgment.verdict {
+                if fits.is_empty() {
+                    first = granted;
+                }
+                fits.push(node.metadata.name.clone());
+            }
+        }
+        (fits, first)
     }
 
     /// Makes the changes, and returns the subject as it is then.
     fn changed(&self, cluster: &mut Cluster, set: &[Fix]) -> Subject {
-        let mut pod = match self.subject {
-            Subject::Pod(pod) => Some(Arc::clone(pod)),
-            Subject::Claims(_) => None,
-        };
+        let mut pod = self.subject.pod().cloned();
         Fix::apply_all(set, cluster, &mut pod);
         pod.map_or_else(|| self.subject.clone(), Subject::Pod)
-    }
-
-    fn start<'a>(scheduler: &'a Scheduler, subject: &'a Subject) -> Start<'a> {
-        match subject {
-            Subject::Pod(pod) => scheduler.pod(pod),
-            Subject::Claims(keys) => {
-                let claims: Vec<Arc<Claim>> = keys
-                    .iter()
-                    .filter_map(|key| scheduler.cluster().claim(key).cloned())
-                    .collect();
-                scheduler.claims(&claims)
-            }
-        }
     }
 
     /// Makes every change that can be made together, and undoes one after the other what is not needed.
@@ -460,11 +475,12 @@ impl Search<'_> {
                     set = less;
                 }
             }
-            let fits = self.fits(&set);
-            if !fits.is_empty() {
+            let (nodes, granted) = self.fits(&set);
+            if !nodes.is_empty() {
                 self.found.push(Found {
                     changes: set,
-                    nodes: fits,
+                    nodes,
+                    granted,
                     smallest: false,
                 });
                 return;

@@ -373,6 +373,7 @@ fn effort() -> Effort<'static> {
         trials: 1_000_000,
         most_changes: 2,
         most_found: 4,
+        fails: false,
         budget: &ENOUGH,
         observer: &(),
         run: &in_order,

@@ -1,0 +1,361 @@
+//! Whether waiting helps, in words.
+
+use std::collections::BTreeSet;
+
+use super::report::{DeviceCount, Explanation, Helps, WaitingItem};
+use super::{Explained, groups};
+use crate::allocator::{self, ConstraintName, Together};
+use crate::inspect::allocation::{Units, hanging_on};
+use crate::model::{Claim, Constraint, Node, Str};
+use crate::scheduling::{Consumer, Cycle, Start, Subject, Uncertain, Waiting, emptied, waiting};
+
+/// Consumers and nodes that the sentence names.
+const NAMED: usize = 3;
+
+/// Nodes on which is found out what keeps requests from being served together.
+const MOST_TOGETHER: usize = 16;
+
+/// Says whether waiting helps what fits on no node. Where it does not, and a limit is the reason that numbers do not show, that becomes
+/// the cause.
+pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
+    let empty = emptied(explained.scheduler, &explained.subject);
+    let found = waiting(
+        explained.scheduler,
+        &empty,
+        &explained.subject,
+        &explained.effort(false),
+    );
+    let lasting = |judged: &[Str], rest: &'static str| {
+        let Start::Cycle(cycle) = explained.subject.start(&empty) else {
+            return None;
+        };
+        lasting(&cycle, judged, rest)
+    };
+    let unknown = |why: String| {
+        item(
+            Helps::Unknown,
+            format!("whether waiting helps is not known: {why}"),
+        )
+    };
+    let new = match found {
+        Waiting::Never(judged) => {
+            let units = match &explained.subject {
+                Subject::Pod(pod) => Units::Pods(vec![std::sync::Arc::clone(pod)]),
+                Subject::Claims(_) => Units::Claims(empty.cluster().claims().cloned().collect()),
+            };
+            let hanging = hanging_on(explained.cluster(), empty.cluster(), &units, explained.settings);
+            match hanging {
+                Some(why) => unknown(why),
+                None => {
+                    let lasting = lasting(&judged, "no node that the other filters leave");
+                    let text = lasting
+                        .as_ref()
+                        .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
+                    let new = item(Helps::Never, format!("waiting never helps: {text}"));
+                    report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
+                    new
+                }
+            }
+        }
+        Waiting::Unknown(Uncertain::Pools { pools, elsewhere }) => {
+            let names: Vec<String> = pools.iter().map(ToString::to_string).collect();
+            let (which, is) = match names.len() {
+                1 => ("pool", "cannot be used as it is"),
+                _ => ("pools", "cannot be used as they are"),
+            };
+            let why = format!("{which} {} {is}", listed(&names, "and"));
+            let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, "no other node"));
+            let rest = lasting.as_ref().map(|lasting| {
+                let text = lasting
+                    .as_ref()
+                    .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
+                format!("; elsewhere it never helps: {text}")
+            });
+            let new = unknown(format!("{why}{}", rest.unwrap_or_default()));
+            let cause = lasting.flatten().and_then(|lasting| lasting.cause);
+            report.cause = cause.or(report.cause.take());
+            new
+        }
+        Waiting::Unknown(why) => unknown(why_unknown(&why)),
+        Waiting::Untainted(nodes) => WaitingItem {
+            nodes: nodes.clone(),
+            ..item(
+                Helps::WhenUntainted,
+                format!(
+                    "waiting helps when devices lose their taints: {} enough then",
+                    have(&nodes)
+                ),
+            )
+        },
+        Waiting::Ends {
+            consumers,
+            count,
+            nodes,
+            complete,
+        } => ends(&consumers, count, nodes, complete),
+    };
+    report.waiting = Some(new);
+}
+
+/// Says of an attempt that an error ends what can be said of waiting.
+pub(super) fn add_error(report: &mut Explanation) {
+    let text =
+        "whether waiting helps is not known: the error ends every attempt, whatever is free".to_owned();
+    report.waiting = Some(item(Helps::Unknown, text));
+}
+
+const EVEN_EMPTY: &str = "with every device free and untainted it does not fit either";
+
+fn item(helps: Helps, summary: String) -> WaitingItem {
+    WaitingItem {
+        helps,
+        summary,
+        count: None,
+        consumers: Vec::new(),
+        nodes: Vec::new(),
+        bounded: false,
+    }
+}
+
+fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -> WaitingItem {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let who = match (consumers.len(), count) {
+        (1, _) => format!("{} ends", listed(&names, "and")),
+        (_, 1) => format!("any one of {} ends", listed(&names, "and")),
+        (all, count) if all == count => format!("{} end", listed(&names, "and")),
+        (all, count) => format!("any {count} of {all} end: {}", listed(&names, "and")),
+    };
+    let others = if complete {
+        ""
+    } else {
+        "; the end of others, who were not tried, may help too"
+    };
+    WaitingItem {
+        count: Some(count),
+        consumers: names,
+        summary: format!("waiting helps: {} enough when {who}{others}", have(&nodes)),
+        nodes,
+        bounded: !complete,
+        ..item(
+            if count == 1 {
+                Helps::WhenOneEnds
+            } else {
+                Helps::WhenEnd
+            },
+            String::new(),
+        )
+    }
+}
+
+/// The first few names, and how many there are besides.
+fn listed(names: &[String], last: &str) -> String {
+    let rest = names.len().saturating_sub(NAMED);
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., end] if rest == 0 => format!("{} {last} {end}", all.join(", ")),
+        _ => format!("{} and {rest} more", names[..NAMED].join(", ")),
+    }
+}
+
+fn have(nodes: &[Str]) -> String {
+    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    match names.len() {
+        1 => format!("{} has", listed(&names, "or")),
+        2 | 3 => format!("{} has", listed(&names, "or")),
+        _ => format!("one of {} has", listed(&names, "or")),
+    }
+}
+
+fn why_unknown(why: &Uncertain) -> String {
+    match why {
+        Uncertain::Scheduler(doubt) => doubt.clone(),
+        Uncertain::Missing(gaps) => {
+            let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+            format!("{} could not be read", kinds.join(", "))
+        }
+        Uncertain::Obstacle(text) => text.clone(),
+        Uncertain::Error(error) => format!("with every device free, an error ends the attempt: {error}"),
+        Uncertain::GaveUp => "the search ended before".to_owned(),
+        Uncertain::Allocated(claim) => format!("claim/{claim} is allocated already"),
+        Uncertain::Pools { .. } => "pools cannot be used as they are".to_owned(),
+        Uncertain::NotFound(nodes) => {
+            let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            format!(
+                "it fits on {} with every device free and untainted, but whose end suffices was not found",
+                listed(&names, "and")
+            )
+        }
+    }
+}
+
+/// What keeps it from fitting for good.
+struct Lasting {
+    text: String,
+    /// As the cause of the report, where the numbers of the devices do not show it.
+    cause: Option<String>,
+}
+
+/// A request that has too few devices on a node with every device free.
+type Short = (String, Str);
+
+/// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them.
+fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Lasting> {
+    let cluster = cycle.scheduler().cluster();
+    let all = cluster.nodes().count();
+    let which = match judged.len() {
+        0 => {
+            return Some(Lasting {
+                text: "no node is what the pod asks for".to_owned(),
+                cause: None,
+            });
+        }
+        some if some == all => "no node",
+        _ => rest,
+    };
+    let mut short: Option<BTreeSet<Short>> = None;
+    let mut counts: Vec<DeviceCount> = Vec::new();
+    let mut limits: Vec<Together> = Vec::new();
+    for name in judged {
+        let node = cluster.node(name)?;
+        let (of_node, together) = look(cycle, node, limits.len() < MOST_TOGETHER)?;
+        let lacking: BTreeSet<Short> = of_node
+            .iter()
+            .filter(|count| count.is_short() && count.unknown == 0 && count.wanted.is_some())
+            .map(|count| (count.claim.clone(), count.request.clone()))
+            .collect();
+        if lacking.is_empty() {
+            limits.push(together?);
+        } else {
+            short = Some(match short {
+                Some(known) => known.intersection(&lacking).cloned().collect(),
+                None => lacking,
+            });
+        }
+        counts.extend(of_node);
+    }
+    let claims = cycle.user_claims();
+    let claim = |name: &str| claims.iter().find(|claim| claim.key().to_string() == name);
+    let Some(first) = limits.first() else {
+        let (key, request) = short?.into_iter().next()?;
+        let spec = groups::spec(claim(&key)?, &request)?;
+        let of_request = counts
+            .iter()
+            .filter(|count| count.claim == key && count.request == request);
+        let wanted = of_request.clone().find_map(|count| count.wanted)?;
+        let most = of_request.clone().map(|count| count.usable).max()?;
+        // What rules out devices that it selects has no number here.
+        if of_request.clone().any(|count| count.usable < count.matching) {
+            return None;
+        }
+        let kind = groups::kind(spec);
+        let text = match (wanted, most) {
+            (_, 0) => format!("{which} has a {kind}, free or not"),
+            (_, most) => format!(
+                "it wants {wanted} {}, and {which} has more than {most}",
+                groups::several(&kind)
+            ),
+        };
+        return Some(Lasting { text, cause: None });
+    };
+    match first {
+        Together::Constraints(names, _) => {
+            let [name] = names.as_slice() else { return None };
+            let is_same = |other: &Together| match other {
+                Together::Constraints(others, _) => others.as_slice() == names.as_slice(),
+                _ => false,
+            };
+            if !limits.iter().all(is_same) {
+                return None;
+            }
+            let owner = claims.iter().find(|claim| claim.key() == name.claim)?;
+            let constraint = owner.spec.devices.constraints.get(name.place)?;
+            // Nodes that have too few devices for one of its requests have too few that meet it.
+            let requests = requests(owner, constraint);
+            let is_of_it = |(key, request): &Short| {
+                *key == owner.key().to_string() && requests.iter().any(|known| known == request)
+            };
+            if short.is_some_and(|short| !short.iter().any(is_of_it)) {
+                return None;
+            }
+            Some(of_constraint(owner, name, &requests, which))
+        }
+        Together::Requests {
+            requests,
+            is_smallest: true,
+        } if requests.len() > 1 && limits.iter().all(|other| other == first) => {
+            // Nodes that have too few devices for one of them have too few for all.
+            let is_of_them = |(key, name): &Short| {
+                let mut all = requests.iter();
+                all.any(|(claim, request)| {
+                    let claim = claims.get(*claim).map(|claim| claim.key().to_string());
+                    request == name && claim.as_ref() == Some(key)
+                })
+            };
+            if short.is_some_and(|short| !short.iter().any(is_of_them)) {
+                return None;
+            }
+            let names: Vec<String> = requests.iter().map(|(_, name)| name.to_string()).collect();
+            let enough = format!("enough devices for requests {} together", listed(&names, "and"));
+            Some(Lasting {
+                text: format!("{which} has {enough}"),
+                cause: Some(format!("no node has {enough}")),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// How the devices of a node of the emptied cluster count, and what keeps requests from being served together that have enough each.
+fn look(cycle: &Cycle<'_>, node: &Node, together: bool) -> Option<(Vec<DeviceCount>, Option<Together>)> {
+    let read = |explanation: &mut allocator::Explanation<'_>| {
+        let counts = groups::counts(explanation);
+        let is_short = counts.iter().any(DeviceCount::is_short);
+        let found = (together && !is_short).then(|| explanation.together()).flatten();
+        (counts, found)
+    };
+    cycle.explain(node, read).ok().flatten()
+}
+
+/// The requests whose devices the constraint compares.
+fn requests(claim: &Claim, constraint: &Constraint) -> Vec<Str> {
+    if constraint.requests.is_empty() {
+        let requests = claim.spec.devices.requests.iter();
+        return requests.map(|request| request.name.clone()).collect();
+    }
+    constraint.requests.clone()
+}
+
+fn of_constraint(claim: &Claim, name: &ConstraintName, requests: &[Str], which: &str) -> Lasting {
+    let does = if name.same { "share" } else { "differ in" };
+    let attribute = &name.attribute;
+    let of_one = match which {
+        "no node" => "of one node".to_owned(),
+        "no other node" => "of another node".to_owned(),
+        some => format!("of {}", some.replacen("no ", "one ", 1)),
+    };
+    if let [only] = requests
+        && let Some(spec) = groups::spec(claim, only)
+        && spec.count > 1
+    {
+        let kind = groups::several(&groups::kind(spec));
+        let number = match spec.count {
+            2 => "two".to_owned(),
+            count => count.to_string(),
+        };
+        return Lasting {
+            text: format!("no {number} {kind} {of_one} {does} {attribute}"),
+            cause: Some(format!(
+                "no {number} usable {kind} of one node {does} {attribute}"
+            )),
+        };
+    }
+    let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
+    let requests = listed(&names, "and");
+    Lasting {
+        text: format!("{which} has devices for requests {requests} that {does} {attribute}"),
+        cause: Some(format!(
+            "no node has usable devices for requests {requests} that {does} {attribute}"
+        )),
+    }
+}
