@@ -21,7 +21,8 @@ pub(super) fn counts(explanation: &allocator::Explanation<'_>) -> Vec<DeviceCoun
     alternatives.collect()
 }
 
-fn count(
+/// The same for one request or subrequest.
+pub(super) fn count(
     explanation: &allocator::Explanation<'_>,
     claim: String,
     alternative: &AlternativeExplanation,
@@ -107,9 +108,15 @@ impl NodeExplanation {
 
 impl Reason {
     fn in_short(&self) -> String {
-        if self.device.is_some()
-            && let Some(amounts) = &self.amounts
-        {
+        if self.device.is_some() {
+            return self.in_short_of_device();
+        }
+        self.brief.as_ref().unwrap_or(&self.message).clone()
+    }
+
+    /// What rules out a device, in short.
+    pub(super) fn in_short_of_device(&self) -> String {
+        if let Some(amounts) = &self.amounts {
             let super::report::Amounts { wanted, left, total } = amounts;
             return format!("wants {wanted}, {left} of {total} left");
         }

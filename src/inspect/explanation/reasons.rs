@@ -403,6 +403,35 @@ fn of_alternative(
     }
 }
 
+/// In short what rules devices out that are of the class and for the node, though nobody holds them; nothing where selectors alone do. What
+/// differs from device to device has no words.
+pub(super) fn limits(
+    cluster: &Cluster,
+    explanation: &mut Explanation<'_>,
+    alternative: &AlternativeExplanation,
+    words: &Words<'_>,
+) -> Option<Option<String>> {
+    let mut found: Option<Option<String>> = None;
+    for (device, unfit) in alternative.devices.iter().enumerate() {
+        let Err(unfit) = unfit else { continue };
+        let text = match unfit {
+            // Some checks come before the selectors.
+            Unfit::RuledOut(_) if explanation.is_wanted(alternative, device) == Some(false) => continue,
+            Unfit::RuledOut(why) => {
+                let id = explanation.device_id(device);
+                let reason = of_device(cluster, explanation, alternative, (device, &id), *why, words);
+                Some(reason.in_short_of_device())
+            }
+            Unfit::Trouble(_) => None,
+        };
+        match &found {
+            Some(known) if *known != text => return Some(None),
+            _ => found = Some(text),
+        }
+    }
+    found
+}
+
 /// The words for what rules a device out, with what the check looked at.
 fn of_device(
     cluster: &Cluster,

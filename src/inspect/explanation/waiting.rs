@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::report::{DeviceCount, Explanation, Helps, WaitingItem};
-use super::{Explained, groups};
+use super::{Explained, groups, reasons};
 use crate::allocator::{self, ConstraintName, Together};
+use crate::devices::ClassSelectors;
 use crate::inspect::allocation::{Units, hanging_on};
 use crate::model::{Claim, Constraint, Node, Str};
 use crate::scheduling::{Consumer, Cycle, Start, Subject, Uncertain, Waiting, emptied, waiting};
@@ -121,6 +122,7 @@ fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -
     let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
     let who = match (consumers.len(), count) {
         (1, _) => format!("{} ends", listed(&names, "and")),
+        (2..=NAMED, 1) => format!("{} ends", listed(&names, "or")),
         (_, 1) => format!("any one of {} ends", listed(&names, "and")),
         (all, count) if all == count => format!("{} end", listed(&names, "and")),
         (all, count) => format!("any {count} of {all} end: {}", listed(&names, "and")),
@@ -214,13 +216,16 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         _ => rest,
     };
     let mut short: Option<BTreeSet<Short>> = None;
-    let mut counts: Vec<DeviceCount> = Vec::new();
+    let mut counts: Vec<Counted> = Vec::new();
     let mut limits: Vec<Together> = Vec::new();
+    let selectors = ClassSelectors::of(cluster);
+    let words = reasons::Words::new(&selectors);
     for name in judged {
         let node = cluster.node(name)?;
-        let (of_node, together) = look(cycle, node, limits.len() < MOST_TOGETHER)?;
+        let (of_node, together) = look(cycle, node, &words, limits.len() < MOST_TOGETHER)?;
         let lacking: BTreeSet<Short> = of_node
             .iter()
+            .map(|counted| &counted.count)
             .filter(|count| count.is_short() && count.unknown == 0 && count.wanted.is_some())
             .map(|count| (count.claim.clone(), count.request.clone()))
             .collect();
@@ -241,12 +246,19 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         let spec = groups::spec(claim(&key)?, &request)?;
         let of_request = counts
             .iter()
-            .filter(|count| count.claim == key && count.request == request);
-        let wanted = of_request.clone().find_map(|count| count.wanted)?;
-        let most = of_request.clone().map(|count| count.usable).max()?;
-        // What rules out devices that it selects has no number here.
-        if of_request.clone().any(|count| count.usable < count.matching) {
-            return None;
+            .filter(|counted| counted.count.claim == key && counted.count.request == request);
+        let wanted = of_request.clone().find_map(|counted| counted.count.wanted)?;
+        let most = of_request.clone().map(|counted| counted.count.usable).max()?;
+        // What else rules devices out is the reason if it is one for all.
+        let mut limits = of_request.filter_map(|counted| counted.limit.as_ref());
+        if let Some(first) = limits.next() {
+            let text = first
+                .clone()
+                .filter(|_| most == 0 && limits.all(|other| other == first))?;
+            return Some(Lasting {
+                cause: Some(text.clone()),
+                text,
+            });
         }
         let kind = groups::kind(spec);
         let text = match (wanted, most) {
@@ -306,11 +318,35 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
     }
 }
 
+/// How the devices of a node of the emptied cluster count for a request.
+struct Counted {
+    count: DeviceCount,
+    /// What rules devices out but selectors, as [`reasons::limits`] says.
+    limit: Option<Option<String>>,
+}
+
 /// How the devices of a node of the emptied cluster count, and what keeps requests from being served together that have enough each.
-fn look(cycle: &Cycle<'_>, node: &Node, together: bool) -> Option<(Vec<DeviceCount>, Option<Together>)> {
+fn look(
+    cycle: &Cycle<'_>,
+    node: &Node,
+    words: &reasons::Words<'_>,
+    together: bool,
+) -> Option<(Vec<Counted>, Option<Together>)> {
+    let cluster = cycle.scheduler().cluster();
     let read = |explanation: &mut allocator::Explanation<'_>| {
-        let counts = groups::counts(explanation);
-        let is_short = counts.iter().any(DeviceCount::is_short);
+        let requests = std::mem::take(&mut explanation.requests);
+        let mut counts = Vec::new();
+        for request in &requests {
+            let claim = explanation.claim(request.claim).to_string();
+            for alternative in &request.alternatives {
+                counts.push(Counted {
+                    count: groups::count(explanation, claim.clone(), alternative),
+                    limit: reasons::limits(cluster, explanation, alternative, words),
+                });
+            }
+        }
+        explanation.requests = requests;
+        let is_short = counts.iter().any(|counted| counted.count.is_short());
         let found = (together && !is_short).then(|| explanation.together()).flatten();
         (counts, found)
     };

@@ -136,7 +136,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
         }
     }
     assert!(left.is_empty(), "not explained: {left:?}");
-    insta::assert_snapshot!(all, @r"
+    insta::assert_snapshot!(all, @"
     unschedulable-pods cel-mismatch: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
       - leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu (smallest)
@@ -148,28 +148,28 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - ask for 1 in template/default/too-many request gpu (smallest)
     unschedulable-pods not-enough-free: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
+      - ask for 1 in template/default/not-enough-free request gpu (smallest)
+      - end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
       - tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu (smallest)
       - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu (smallest)
-      - ask for 1 in template/default/not-enough-free request gpu (smallest)
       - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
       - have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (smallest)
-      - end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
     unschedulable-pods tainted: DoesNotFit
       TooFewDevices InUse ClassSelector Tainted PoolIncomplete NoDevices RequestSelector
-      - tolerate the device taint example.com/unhealthy:NoExecute in template/default/tainted request gpu (smallest)
       - ask for 4 in template/default/tainted request gpu (smallest)
+      - tolerate the device taint example.com/unhealthy:NoExecute in template/default/tainted request gpu (smallest)
       - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods constraint-conflict: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
       - ask for 1 in template/default/constraint-conflict request gpu (smallest)
     unschedulable-pods two-requests: DoesNotFit
       NotTogether InUse RequestSelector ClassSelector TooFewDevices Tainted PoolIncomplete NoDevices
-      - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/two-requests request a; leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a (smallest)
-      - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/two-requests request b; leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
       - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
       - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; end the pods that use claim/default/on-node-1: holder (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b; end the pods that use claim/default/on-node-1: holder (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; tolerate the device taint example.com/unhealthy:NoSchedule in template/default/two-requests request a (smallest)
+      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
     unschedulable-pods missing-class: DoesNotFit
       ClassMissing
       - create deviceclass/tpu.example.com (unproven)
@@ -291,6 +291,7 @@ fn an_explanation_goes_down_to_each_device() {
     Object:     pod/default/cel-mismatch
     Verdict:    DoesNotFit: fits on none of 4 nodes
     Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Waiting:    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: no other node has a B200, free or not
     Filters:
       FILTER             NODES   MESSAGES
       DynamicResources   4       4 cannot allocate all claims
@@ -318,6 +319,7 @@ fn an_explanation_goes_down_to_each_device() {
       1:  leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu
           kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
           the spec of a template cannot be changed: template/default/cel-mismatch is made again, and counts for all claims that are made from it later
+          gets gpu-6, model is "H100-SXM5-80GB"
           (proven; nothing smaller suffices; then on gpu-node-1,gpu-node-4)
 
     ----- stderr -----
@@ -328,6 +330,7 @@ fn an_explanation_goes_down_to_each_device() {
     Object:     pod/default/not-enough-free
     Verdict:    DoesNotFit: fits on none of 4 nodes
     Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Waiting:    Waiting helps: gpu-node-1 has enough when pod/default/fills-node-1 ends
     Note:       there may be other changes that are as small
     Filters:
       FILTER             NODES   MESSAGES
@@ -354,27 +357,31 @@ fn an_explanation_goes_down_to_each_device() {
       gpu       TooFewDevices     <none>    wants 3, and 0 of 1 devices could be taken
       gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
     What Would Help:
-      1:  tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu
-          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
-          (proven; nothing smaller suffices; then on gpu-node-2)
-      2:  tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu
-          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
-          (proven; nothing smaller suffices; then on gpu-node-2)
-      3:  ask for 1 in template/default/not-enough-free request gpu
+      1:  ask for 1 in template/default/not-enough-free request gpu
           kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
           the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           (proven; nothing smaller suffices; then on gpu-node-1)
-      4:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
-          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
-          (proven; nothing smaller suffices; then on gpu-node-2)
-      5:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
-          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
-          (proven; nothing smaller suffices; then on gpu-node-2)
-      6:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
+      2:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
           kubectl delete pod/fills-node-1 --namespace=default
           (proven; nothing smaller suffices; then on gpu-node-1)
+      3:  tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+          risky: devices reported unhealthy
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      4:  tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu
+          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+          risky: devices reported unhealthy
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      5:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
+          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
+          risky: devices reported unhealthy
+          (proven; nothing smaller suffices; then on gpu-node-2)
+      6:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
+          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
+          risky: devices reported unhealthy
+          (proven; nothing smaller suffices; then on gpu-node-2)
 
     ----- stderr -----
     "#);
@@ -384,6 +391,7 @@ fn an_explanation_goes_down_to_each_device() {
     Object:     pod/default/wrong-node
     Verdict:    DoesNotFit: fits on none of 4 nodes
     Scheduler:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Waiting:    Whether waiting helps is not known: it fits on gpu-node-2 with every device free and untainted, but whose end suffices was not found
     Filters:
       FILTER             NODES   MESSAGES
       NodeAffinity       3       3 node(s) didn't match Pod's node affinity/selector
@@ -465,6 +473,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
     Object:     claim/default/big
     Verdict:    DoesNotFit: fits on none of 3 nodes
     Scheduler:  0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
+    Waiting:    Waiting helps: gpu-node-1, gpu-node-2 or gpu-node-3 has enough when any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more ends
     Filters:
       FILTER             NODES   MESSAGES
       DynamicResources   3       3 cannot allocate all claims
