@@ -11,6 +11,7 @@ mod claims;
 pub mod conversion;
 pub mod describe;
 mod device_item;
+mod device_map;
 mod devices;
 pub mod explanation;
 pub mod findings;
@@ -24,6 +25,7 @@ mod shadow;
 mod status;
 mod taints;
 mod trace;
+mod usage;
 mod warnings;
 
 pub use cel::{
@@ -36,6 +38,7 @@ pub use claims::{ClaimList, claims};
 pub use device_item::{
     CapacityItem, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HolderItem, PodItem,
 };
+pub use device_map::{DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
 use health::Binding;
 pub use health::{Health, HealthIndex, HealthReport};
@@ -49,6 +52,7 @@ pub use status::{
 };
 pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
 pub use trace::{ControllerTrace, TraceItem, controller_trace};
+pub use usage::{DriverUsage, IdleClaim, Units, UsageBy, UsageGroup, UsageItem, UsedAmount};
 use warnings::LeftOut;
 pub use warnings::Warnings;
 
