@@ -77,7 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show drivers, devices and claims of a cluster on one screen')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show drivers, devices, who uses them, and claims of a cluster on one screen')
             [CompletionResult]::new('claims', 'claims', [CompletionResultType]::ParameterValue, 'List ResourceClaims with their devices and consumers')
             [CompletionResult]::new('reserved', 'reserved', [CompletionResultType]::ParameterValue, 'List who ResourceClaims are reserved for, and what that really is')
             [CompletionResult]::new('devices', 'devices', [CompletionResultType]::ParameterValue, 'List devices with their holders, what is left of them, their taints and their health')
@@ -96,6 +96,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;status' {
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Tell who uses how much by this')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`')
@@ -276,6 +277,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Only devices of this class')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only devices that this CEL expression selects, as in a request of a claim')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only devices that this node reaches')
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'What the letters of the map stand for')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace to look at; by default the one of the current context, or all, as the command says')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read objects from here instead of a cluster; may be repeated')
@@ -315,6 +317,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never')
             [CompletionResult]::new('--free', '--free', [CompletionResultType]::ParameterName, 'Only devices that the scheduler would allocate to a request for any device: no claim holds them, and nothing else is in the way')
             [CompletionResult]::new('--tainted', '--tainted', [CompletionResultType]::ParameterName, 'Only devices with a taint')
+            [CompletionResult]::new('--map', '--map', [CompletionResultType]::ParameterName, 'Draw a map instead: a row for each node, a letter for each device that says who holds it')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End at the first malformed object instead of warning and leaving it out')
@@ -1519,7 +1522,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;help' {
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show drivers, devices and claims of a cluster on one screen')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show drivers, devices, who uses them, and claims of a cluster on one screen')
             [CompletionResult]::new('claims', 'claims', [CompletionResultType]::ParameterValue, 'List ResourceClaims with their devices and consumers')
             [CompletionResult]::new('reserved', 'reserved', [CompletionResultType]::ParameterValue, 'List who ResourceClaims are reserved for, and what that really is')
             [CompletionResult]::new('devices', 'devices', [CompletionResultType]::ParameterValue, 'List devices with their holders, what is left of them, their taints and their health')

@@ -2930,7 +2930,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__devices)
-            opts="-n -A -o -w -q -v -s -h --driver --class --selector --free --tainted --node --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-n -A -o -w -q -v -s -h --driver --class --selector --free --tainted --node --map --by --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --no-headers --sort-by --watch --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2950,6 +2950,10 @@ _kubectl__dra() {
                     ;;
                 --node)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "namespace owner class node" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -5273,12 +5277,16 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__status)
-            opts="-l -w -n -A -o -q -v -s -h --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-l -w -n -A -o -q -v -s -h --by --selector --no-headers --sort-by --watch --namespace --all-namespaces --from --strict --complete --allow-missing --now --output --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "namespace owner class node" -- "${cur}"))
+                    return 0
+                    ;;
                 --selector)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

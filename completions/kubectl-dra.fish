@@ -80,7 +80,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l insecure-skip-t
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -s V -l version -d 'Print version'
-complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "status" -d 'Show drivers, devices, who uses them, and claims of a cluster on one screen'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'
@@ -96,6 +96,10 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "snapshot" -
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "version" -d 'Print the versions of this program and of the server'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "completion" -d 'Print a completion script'
 complete -c kubectl-dra -n "__fish_kubectl_dra_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l by -d 'Tell who uses how much by this' -r -f -a "namespace\t'The namespace of the claim'
+owner\t'Who made the pod that the claim is for, such as a Job; else the pod, or the claim'
+class\t'The class that the request names'
+node\t'The node that reaches the device'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s l -l selector -d 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -l sort-by -d 'Sort by a column, as in `NODE`, or by a field of the JSON items, as in `.node` or `{.devices[0].driver}`' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand status" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
@@ -270,6 +274,10 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l driv
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l class -d 'Only devices of this class' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l selector -d 'Only devices that this CEL expression selects, as in a request of a claim' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l node -d 'Only devices that this node reaches' -r
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l by -d 'What the letters of the map stand for' -r -f -a "namespace\t'The namespace of the claim'
+owner\t'Who made the pod that the claim is for, such as a Job; else the pod, or the claim'
+class\t'The class that the request names'
+node\t'The node that reaches the device'"
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s n -l namespace -d 'The namespace to look at; by default the one of the current context, or all, as the command says' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l from -d 'Read objects from here instead of a cluster; may be repeated' -r -F
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l now -d 'The time to count ages and deadlines from, as in `2026-08-01T12:00:00Z`, instead of the clock\'s' -r
@@ -315,6 +323,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l kube
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l timeout -d 'End after this long, whatever is being read or computed: seconds, or as in `1m30s`; 0 is never' -r
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l free -d 'Only devices that the scheduler would allocate to a request for any device: no claim holds them, and nothing else is in the way'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l tainted -d 'Only devices with a taint'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l map -d 'Draw a map instead: a row for each node, a letter for each device that says who holds it'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -s A -l all-namespaces -d 'Look at all namespaces, even if one is given'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l strict -d 'End at the first malformed object instead of warning and leaving it out'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand devices" -l complete -d 'Take what --from names for the whole cluster: a kind of which it says nothing has no objects'
@@ -1452,7 +1461,7 @@ complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s q
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate, which makes the connection insecure'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -l disable-compression -d 'Ask the server not to compress its answers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "status" -d 'Show drivers, devices and claims of a cluster on one screen'
+complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "status" -d 'Show drivers, devices, who uses them, and claims of a cluster on one screen'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "claims" -d 'List ResourceClaims with their devices and consumers'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "reserved" -d 'List who ResourceClaims are reserved for, and what that really is'
 complete -c kubectl-dra -n "__fish_kubectl_dra_using_subcommand help; and not __fish_seen_subcommand_from status claims reserved devices taints describe check convert explain simulate cel run snapshot version completion help" -f -a "devices" -d 'List devices with their holders, what is left of them, their taints and their health'

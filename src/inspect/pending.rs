@@ -255,7 +255,13 @@ fn cause_of(explained: &Explanation) -> String {
         .as_deref()
         .filter(|_| explained.verdict == ClusterVerdict::Error);
     let message = message.map(|message| message.strip_prefix(FILTER).unwrap_or(message));
-    let cause = explained.cause.as_deref().or(message);
+    // What keeps a pod from starting on its node is the same on other nodes.
+    let reason = explained
+        .reasons
+        .first()
+        .filter(|_| explained.verdict == ClusterVerdict::Broken);
+    let reason = reason.map(|reason| reason.message.as_str());
+    let cause = explained.cause.as_deref().or(message).or(reason);
     cause.unwrap_or(&explained.summary).to_owned()
 }
 
