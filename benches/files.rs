@@ -65,6 +65,8 @@ fn main() {
         ("kubectl dra status", dra(&["status", &from])),
         ("kubectl dra claims -A", dra(&["claims", "-A", &from])),
         ("kubectl dra devices", dra(&["devices", &from])),
+        ("kubectl dra devices --map", dra(&["devices", "--map", &from])),
+        ("kubectl dra explain -A", dra(&["explain", "-A", &from])),
         ("kubectl dra reserved -A", dra(&["reserved", "-A", &from])),
         ("jq device table", jq(devices)),
     ];

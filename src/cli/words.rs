@@ -59,7 +59,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["top", "usage", "use", "capacity", "summary", "overview"],
-        "kubectl dra status tells how much is in use",
+        "kubectl dra status tells how much is in use, and by whom; kubectl dra devices --map draws it",
     ),
     (
         &["free", "available"],
@@ -71,11 +71,11 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["why", "debug", "diagnose", "stuck", "waiting"],
-        "kubectl dra explain pod/NAME tells why a pod waits",
+        "kubectl dra explain pod/NAME tells why a pod waits, kubectl dra explain -A why all do",
     ),
     (
         &["pending"],
-        "kubectl dra claims -A --state pending lists claims without devices; kubectl dra explain pod/NAME tells why",
+        "kubectl dra explain -A tells what waits, and why; kubectl dra claims -A --state pending lists claims without devices",
     ),
     (
         &["fit", "allocate", "allocation", "schedule", "dry-run", "dryrun"],

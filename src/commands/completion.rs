@@ -42,6 +42,7 @@ const LOOKUPS: &[(&str, Lookup)] = &[
     ("GATE=BOOL", Lookup::Here(words::gate_settings)),
     ("GATES", Lookup::Here(words::gate_settings)),
     ("KIND NAME | KIND/NAME", Lookup::Away(names::described)),
+    ("KIND/NAME", Lookup::Away(names::explained)),
     ("NAMESPACE", Lookup::Away(names::namespaces)),
     ("NODE", Lookup::Away(names::nodes)),
     ("OBJECT", Lookup::Away(names::judged)),

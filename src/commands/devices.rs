@@ -1,5 +1,7 @@
 //! `kubectl dra devices`: every device, who holds it, and how it is.
 
+mod map;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -11,12 +13,16 @@ use crate::devices::{ClassSelectors, DeviceNode, DeviceState};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::presence::Mention;
 use crate::inspect::{
-    self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, Health,
+    self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceMap, Health,
 };
 use crate::model::{Cluster, Kind, Str};
-use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
+use crate::output::{
+    Cell, Column, Detail, Format, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
+};
 use crate::sources::Needs;
 
+use self::map::Picture;
+use super::usage::By;
 use super::watching::{self, Screen};
 use super::{Accepts, objects, presence};
 
@@ -27,6 +33,8 @@ const EXAMPLES: &str = r#"Examples:
   kubectl dra devices
   # Free devices of a class on a node
   kubectl dra devices --free --class gpu.example.com --node gpu-node-3
+  # Who holds what on which node, as a picture
+  kubectl dra devices --map
   # What a CEL expression selects
   kubectl dra devices --selector 'device.attributes["gpu.example.com"].index < 4'
   # All that is known of one device
@@ -69,6 +77,16 @@ pub(crate) struct Args {
     /// Only devices that this node reaches
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
+
+    /// Draw a map: a row for each node, a letter for each device
+    ///
+    /// The letter says who holds the device.
+    #[arg(long)]
+    map: bool,
+
+    /// What the letters of the map stand for
+    #[arg(long, value_enum, value_name = "WHAT", requires = "map", default_value_t)]
+    by: By,
 }
 
 pub(super) const COLUMNS: &[Column<DeviceItem>] = &[
@@ -256,7 +274,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         free,
         tainted,
         node,
+        map,
+        by,
     } = args;
+    if map {
+        accepts_map(ctx, by)?;
+    }
     let filter = DeviceFilter {
         names,
         driver: driver.map(Into::into),
@@ -304,6 +327,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    if map {
+        let map = DeviceMap::of(&loaded.cluster, &report, by.usage());
+        ctx.print(Picture { devices: report, map })?;
+        return Ok(Outcome::Done);
+    }
     if !ctx.settings().watch {
         ctx.print(report)?;
         return Ok(Outcome::Done);
@@ -328,6 +356,28 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     })
     .await?;
     Ok(Outcome::Done)
+}
+
+/// Refuses what a map could only ignore.
+fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
+    let settings = ctx.settings();
+    let output = &settings.output;
+    let is_for_people = matches!(output.format, Format::Table | Format::Wide);
+    let refused = [
+        ("--output", !is_for_people),
+        ("--sort-by", output.sort_by.is_some()),
+        ("--no-headers", output.no_headers),
+        ("--watch", settings.watch),
+    ];
+    if let Some((flag, _)) = refused.into_iter().find(|(_, given)| *given) {
+        let error = UsageError::new(format!("`{flag}` has no meaning for a map, which is for people"));
+        return Err(error.hint("the list has the same data: leave out `--map`"));
+    }
+    if by == By::Node {
+        let error = UsageError::new("the rows of a map are nodes already");
+        return Err(error.hint("its letters can stand for `--by namespace`, `owner` or `class`"));
+    }
+    Ok(())
 }
 
 /// Changes that come within this time are shown together: a device's row depends on objects of several kinds, which change at the

@@ -1,12 +1,17 @@
 //! `kubectl dra explain`: why something does not get its devices, and what would help.
 
+mod list;
+mod room;
+mod target;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clap::ValueHint;
 
+use self::target::Wanted;
 use super::objects::{Found, Named};
-use super::{Accepts, judging, objects, threads};
+use super::{Accepts, judging, presence, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
@@ -14,7 +19,9 @@ use crate::inspect::explanation::{
     ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, GetsItem, Helps,
     NodeExplanation, NodeGroup, RISKY, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
-use crate::model::{Cluster, Object};
+use crate::inspect::presence::Mention;
+use crate::inspect::{RoomVerdict, WaitingItem, explain_all, node_room};
+use crate::model::{Cluster, Key, Kind, Object, Str};
 use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
 use crate::sources::Needs;
 
@@ -24,6 +31,10 @@ const EXAMPLES: &str = "\
 Examples:
   # Why a pod waits, and what would help
   kubectl dra explain pod/trainer-0 -n training
+  # All that waits, by its cause
+  kubectl dra explain -A
+  # What could still be scheduled on a node
+  kubectl dra explain node/gpu-node-1
   # Why a claim gets no devices
   kubectl dra explain claim/training/big
   # Would the pods of a manifest fit, and if not, why
@@ -31,19 +42,25 @@ Examples:
 
 /// Explain why a pod or claim gets no devices, and what would help
 ///
+/// Without an OBJECT everything is explained that waits in the namespace, or with `-A` in all: pods by their cause, with what helps one
+/// of them. Of a node it is told what could still be scheduled there.
+///
 /// Counts nodes under the first filter of the scheduler that rejects them, tells for each node and request which devices are ruled
 /// out by what, and looks for the smallest changes after which it would fit. Each such change is tried on a copy of the cluster's
 /// state; nothing is changed. Where objects may not be read, what is unknown is named. With `-f` manifests are explained that need not
 /// exist. Of several pods, such as the replicas of a Deployment, the first is explained that does not fit once those before it are placed.
 ///
-/// Exit code 0: it fits, or has its node or its devices. 1: it does not fit, the scheduler fails, or the kubelet refuses it. 4: not
-/// known, or a component of the cluster says otherwise.
+/// Exit code 0: it fits, or has its node or its devices, nothing waits, or the node has room. 1: it does not fit, the scheduler fails, or the
+/// kubelet refuses it, something waits, or the node has no room. 4: not known, or a component of the cluster says otherwise.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What to explain: `pod/NAME` or `claim/NAME`, or with the namespace `pod/NAMESPACE/NAME`
-    #[arg(value_name = "OBJECT", required_unless_present = "files")]
-    target: Option<String>,
+    /// `pod/NAME`, `claim/NAME`, `node/NAME`, or a NAME alone
+    ///
+    /// With the namespace `pod/NAMESPACE/NAME`; also `pod NAME`. A NAME alone is a pod if there is one, and else a claim. Of a node it is
+    /// told what could still be scheduled there. Without it all that waits is explained.
+    #[arg(value_name = "KIND/NAME", num_args = 0..=2)]
+    target: Vec<String>,
 
     /// Explain the pods and workloads, or claims, of this file
     ///
@@ -62,14 +79,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         files,
         budget,
     } = args;
-    let target = target.map(|target| named(ctx, &target)).transpose()?;
+    let target = Wanted::of(ctx, &target, !files.is_empty())?;
     let needs = Needs::kinds(EXPLAIN_NEEDS)
         .with_gates()
         .with_schedulers()
         .pods_after_claims();
-    let mut cluster = ctx
-        .load(needs.at_least_in(&objects::judged_in(ctx, target.as_ref())))
-        .await?;
+    let mut cluster = ctx.load(needs.at_least_in(&target.namespace(ctx))).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &files).await?;
     let budget = judging::budget(budget);
     let settings = Settings {
@@ -79,18 +94,21 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         observer: &judging::counting(ctx),
         run: &threads::each_node,
     };
-    let report = match &target {
-        Some(named) => match existing(ctx, &cluster, named, &settings).await {
-            Err(error) if error.is::<Unread>() => unjudged(named.target(), &error.to_string()),
-            explained => explained?,
-        },
-        None => of_manifest(&mut cluster, &manifest, &settings)?,
+    let report = match target {
+        Wanted::Everything(namespace) => return everything(ctx, &cluster, namespace, &settings).await,
+        Wanted::Node(name) => return room_of(ctx, &cluster, &name, &settings).await,
+        Wanted::Manifest => of_manifest(&mut cluster, &manifest, &settings)?,
+        Wanted::Named(named) => of_named(ctx, &cluster, &named, &settings).await?,
+        Wanted::Name(key) => {
+            let named = target::taken(ctx, &cluster, key).await?;
+            of_named(ctx, &cluster, &named, &settings).await?
+        }
     };
     for missing in &report.unknown {
         ctx.warn(missing.as_str());
     }
-    if report.verdict == ClusterVerdict::Unknown && report.lacks_objects() && !ctx.printer().options().quiet {
-        ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));
+    if report.verdict == ClusterVerdict::Unknown && report.lacks_objects() {
+        tell_role(ctx);
     }
     let outcome = match report.verdict {
         ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated | ClusterVerdict::Ended => {
@@ -106,13 +124,69 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// What the command line names.
-fn named(ctx: &Ctx, target: &str) -> Result<Named, UsageError> {
-    if target.contains('/') {
-        return Named::of(ctx, target);
+/// Everything that waits.
+async fn everything(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    namespace: Option<Str>,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Outcome> {
+    if let Some(namespace) = presence::namespace(ctx) {
+        presence::demand_all(ctx, cluster, &[Mention::Namespace(namespace)]).await?;
     }
-    Err(UsageError::new(format!("`{target}` may be a pod or a claim"))
-        .hint(format!("write `pod/{target}` or `claim/{target}`")))
+    let report = explain_all(cluster, namespace.as_ref(), settings);
+    for missing in &report.unknown {
+        ctx.warn(missing.as_str());
+    }
+    let outcome = match (report.has_waiting(), report.is_incomplete()) {
+        (true, _) => Outcome::Findings,
+        (false, true) => Outcome::Unknown,
+        (false, false) => Outcome::Done,
+    };
+    let is_unknown = report.items.iter().any(WaitingItem::is_unknown);
+    if is_unknown && !cluster.environment().gaps.is_empty() {
+        tell_role(ctx);
+    }
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+/// What could still be scheduled on a node.
+async fn room_of(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    name: &Str,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Outcome> {
+    let Some(node) = cluster.node(name) else {
+        let mention = Mention::Object(Kind::Node, Key::new("", name.clone()));
+        return Err(presence::not_found(ctx, cluster, &mention).await);
+    };
+    let report = node_room(cluster, node, settings);
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    for missing in &report.unknown {
+        ctx.warn(missing.as_str());
+    }
+    let outcome = match report.verdict {
+        RoomVerdict::Room => Outcome::Done,
+        RoomVerdict::Full | RoomVerdict::Closed => Outcome::Findings,
+        RoomVerdict::Unknown => Outcome::Unknown,
+    };
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+/// The pod or the claim that is named, or what is missing to explain it.
+async fn of_named(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    named: &Named,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Explanation> {
+    match existing(ctx, cluster, named, settings).await {
+        Err(error) if error.is::<Unread>() => Ok(unjudged(named.target(), &error.to_string())),
+        explained => explained,
+    }
 }
 
 async fn existing(
@@ -151,6 +225,13 @@ fn of_manifest(
         return Err(UsageError::new("the manifest has neither a pod nor claims").into());
     }
     Ok(explain_claims(cluster, &claims, settings))
+}
+
+/// Says which rights would show what is not known.
+fn tell_role(ctx: &Ctx) {
+    if !ctx.printer().options().quiet {
+        ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));
+    }
 }
 
 const ROLE_INTRO: &str =

@@ -23,6 +23,7 @@ mod snapshot;
 mod status;
 mod taints;
 mod threads;
+mod usage;
 mod version;
 mod watching;
 mod words;

@@ -33,18 +33,34 @@ pub(super) fn pods(ctx: &Ctx, typed: Typed) -> Names<'_> {
 
 /// Pods and claims, with their kind.
 pub(super) fn judged(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move {
-        let mut names = Vec::new();
-        for (kind, word) in [(Kind::Pod, "pod"), (Kind::ResourceClaim, "claim")] {
-            let begin = format!("{word}/");
-            if begin.starts_with(&typed.word) {
-                names.extend(namespaced(ctx, kind, word, &begin).await?);
-            } else if typed.word.starts_with(&begin) {
-                names.extend(namespaced(ctx, kind, word, &typed.word).await?);
-            }
+    Box::pin(async move { with_kinds(ctx, &["pod", "claim"], &typed).await })
+}
+
+/// Pods, claims and nodes, with their kind.
+pub(super) fn explained(ctx: &Ctx, typed: Typed) -> Names<'_> {
+    Box::pin(async move { with_kinds(ctx, &["pod", "claim", "node"], &typed).await })
+}
+
+/// Objects of these kinds as `KIND/NAME`, or their names behind a kind that stands alone.
+async fn with_kinds(ctx: &Ctx, kinds: &[&str], typed: &Typed) -> anyhow::Result<Vec<String>> {
+    let before = typed.before.as_deref().and_then(describe::kind_called);
+    if let Some(kind) = before.filter(|kind| kinds.contains(kind)) {
+        return of_kind(ctx, kind, &typed.word).await;
+    }
+    let mut found = Vec::new();
+    for kind in kinds {
+        let begin = format!("{kind}/");
+        let word = if begin.starts_with(&typed.word) { &begin } else { &typed.word };
+        if word.starts_with(&begin) {
+            let names = of_kind(ctx, kind, word).await?;
+            let with_kind = |name: String| match name.strip_prefix(&begin) {
+                Some(_) => name,
+                None => format!("{begin}{name}"),
+            };
+            found.extend(names.into_iter().map(with_kind));
         }
-        Ok(names)
-    })
+    }
+    Ok(found)
 }
 
 /// What can be described: kinds, and behind a kind the names of its objects.

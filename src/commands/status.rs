@@ -3,10 +3,11 @@
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::findings::Counts;
-use crate::inspect::{self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount};
+use crate::inspect::{self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageItem};
 use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View};
 
+use super::usage::{self, By};
 use super::{Accepts, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -15,15 +16,23 @@ const EXAMPLES: &str = "\
 Examples:
   # How full the cluster is
   kubectl dra status
+  # Which owners have devices, and which of them are idle
+  kubectl dra status --by owner
   # The claims of one namespace
   kubectl dra status -n training";
 
-/// Show drivers, devices and claims of a cluster on one screen
+/// Show drivers, devices, who uses them, and claims on one screen
 ///
-/// Counts the claims of all namespaces unless `-n` says otherwise; devices are always those of the whole cluster.
+/// Counts the claims of all namespaces unless `-n` says otherwise; devices are always those of the whole cluster. Use is counted in
+/// units: a GPU that can be partitioned is one, whatever number of devices stand for its partitions, and is used as far as its counters are. IDLE
+/// are devices of claims with which no pod runs.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Tell who uses how much by this
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    by: By,
+}
 
 pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
     Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
@@ -43,34 +52,33 @@ pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
         unless_zero(driver.devices.unhealthy, Tone::Bad, cell);
     }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
+    Column::inner("ON A NODE", on_a_node),
+    Column::inner("USED", used),
 ];
-
-/// Columns of a bar.
-const BAR: usize = 20;
 
 /// How much is in use, on a terminal.
 const USE: &[Column<DriverStatus, Screen>] = &[
     Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
     Column::inner("IN USE", |driver, cell| {
-        let devices = &driver.devices;
-        match devices.unknown {
-            0 => cell.text(format_args!(
-                "{}/{}",
-                devices.allocated + devices.shared,
-                devices.total
-            )),
-            _ => cell.text(UNKNOWN),
+        let DriverStatus { devices, units, .. } = driver;
+        match &units.used {
+            None => cell.text(UNKNOWN),
+            Some(_) if units.are_devices() => {
+                let held = devices.allocated + devices.shared;
+                cell.text(format_args!("{held}/{}", devices.total));
+            }
+            Some(used) => cell.text(format_args!("{}/{}", usage::decimal(used), units.total)),
         }
     }),
+    Column::inner("USED", used),
     Column::inner("", |driver, cell| {
-        let devices = &driver.devices;
-        if devices.unknown == 0 {
-            let used = devices.allocated + devices.shared;
-            let bar = cell.context.bar(used as u64, devices.total as u64, BAR);
+        if let Some(used) = &driver.units.used {
+            let bar = usage::bar(*cell.context, used, driver.units.total);
             cell.text(bar);
         }
     }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
+    Column::inner("ON A NODE", on_a_node),
     Column::inner("SHARED", |driver, cell| {
         cell.unless_zero(Tone::Plain, driver.devices.shared as u64);
     }),
@@ -88,6 +96,22 @@ fn use_of<C>(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, C>) {
         cell.text(UNKNOWN);
     } else {
         cell.text(count);
+    }
+}
+
+/// The largest number of free devices that one node reaches.
+fn on_a_node<C>(driver: &DriverStatus, cell: &mut Cell<'_, C>) {
+    match driver.most_free_on_one_node {
+        Some(most) => cell.text(most),
+        None => cell.text(UNKNOWN),
+    }
+}
+
+/// How much of the hardware is used.
+fn used<C>(driver: &DriverStatus, cell: &mut Cell<'_, C>) {
+    match &driver.units.used {
+        Some(used) => cell.text(usage::percent(used, driver.units.total)),
+        None => cell.text(UNKNOWN),
     }
 }
 
@@ -112,21 +136,32 @@ impl Report for ClusterStatus {
     const KIND: &'static str = "ClusterStatus";
 
     fn screen(&self, screen: Screen) -> View {
-        self.layout(Detail::Normal, |section| {
+        let drivers = |section: &mut Layout| {
             section.table(Table::with(USE, Detail::Normal, &screen, &self.drivers));
-        })
+        };
+        let users = |section: &mut Layout, items: &[UsageItem]| {
+            usage::screen(self.usage_by, items, screen, section);
+        };
+        self.layout(Detail::Normal, drivers, users)
     }
 
     fn view(&self, detail: Detail) -> View {
-        self.layout(detail, |section| {
+        let drivers = |section: &mut Layout| {
             section.table(Table::new(DRIVERS, detail, &self.drivers));
-        })
+        };
+        let users = |section: &mut Layout, items: &[UsageItem]| usage::table(self.usage_by, items, section);
+        self.layout(detail, drivers, users)
     }
 }
 
 impl ClusterStatus {
-    /// The report with what `drivers` shows of the drivers.
-    fn layout(&self, detail: Detail, drivers: impl FnOnce(&mut Layout)) -> View {
+    /// The report with what `drivers` shows of the drivers, and `users` of who uses them.
+    fn layout(
+        &self,
+        detail: Detail,
+        drivers: impl FnOnce(&mut Layout),
+        users: impl FnOnce(&mut Layout, &[UsageItem]),
+    ) -> View {
         let mut layout = Layout::new();
         let assumed = if self.version_is_assumed { " (assumed)" } else { "" };
         layout.field("Kubernetes", format_args!("{}{assumed}", self.version));
@@ -142,6 +177,21 @@ impl ClusterStatus {
                 section.text(remark);
             }
         });
+        match &self.usage {
+            None => {
+                layout.field("Usage", UNKNOWN);
+            }
+            Some(items) if items.is_empty() => {}
+            Some(items) => {
+                layout.section("Usage", |section| users(section, items));
+            }
+        }
+        match &self.idle {
+            None => {
+                layout.field("Idle", UNKNOWN);
+            }
+            Some(idle) => usage::idle(idle, self.now, detail, &mut layout),
+        }
         match &self.claims {
             None => {
                 layout.field("Claims", UNKNOWN);
@@ -212,12 +262,16 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
             "device is held but not published any more",
             "devices are held but not published any more",
         );
+        let amounts = usage::amounts(&driver.units);
+        if !amounts.is_empty() {
+            remarks.push(format!("{}: {} used", driver.driver, amounts.join(", ")));
+        }
     }
     remarks
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {} = args;
+    let Args { by } = args;
     let selection = objects::selection(ctx, objects::Default::All);
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = crate::sources::Needs::kinds(STATUS_NEEDS).with_gates();
@@ -228,7 +282,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         &presence::mentions(&selection, [Kind::ResourceClaim]),
     )
     .await?;
-    let report = inspect::status(&cluster, &selection, ctx.now(&cluster), &threads::on_all);
+    let report = inspect::status(
+        &cluster,
+        &selection,
+        by.usage(),
+        ctx.now(&cluster),
+        &threads::on_all,
+    );
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

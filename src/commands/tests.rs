@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{check, claims, convert, devices, reserved, status, taints};
+use super::{check, claims, convert, devices, reserved, status, taints, usage};
 use crate::devices::RuledOut;
 use crate::output::Column;
 
@@ -61,6 +61,7 @@ fn tables() -> Vec<Shown> {
         ),
         Shown::inner("convert", convert::runbook::GROUPS),
         Shown::inner("status", status::DRIVERS),
+        Shown::inner("status", &usage::plain("NAMESPACE")),
     ]
 }
 

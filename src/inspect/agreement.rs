@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::allocation::Settings;
 use super::explanation::{ClusterVerdict, explain_claims};
 use super::findings::{CheckRequest, Code, check};
-use super::{DeviceFilter, DeviceItem, Selection, describe, devices, status};
+use super::{DeviceFilter, DeviceItem, Selection, UsageBy, describe, devices, status};
 use crate::allocator::{Budget, Inputs, Limits, Outcome};
 use crate::devices::testing::{Dice, World, now};
 use crate::devices::{ClassSelectors, DeviceState, Features, Unavailable};
@@ -260,7 +260,13 @@ proptest! {
             }
         }
         let free = all.iter().filter(|item| is_free(item)).count();
-        let report = status(&cluster, &Selection::default(), now(), &in_order);
+        let report = status(
+            &cluster,
+            &Selection::default(),
+            UsageBy::default(),
+            now(),
+            &in_order,
+        );
         let of_status: usize = report.drivers.iter().map(|driver| driver.devices.free).sum();
         prop_assert_eq!(of_status, free);
         let class = describe::class(&cluster, "all", &selectors, now()).unwrap();

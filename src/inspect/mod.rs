@@ -11,10 +11,13 @@ mod claims;
 pub mod conversion;
 pub mod describe;
 mod device_item;
+mod device_map;
 mod devices;
 pub mod explanation;
 pub mod findings;
 mod health;
+mod node_room;
+mod pending;
 pub mod presence;
 mod references;
 mod remedy;
@@ -24,6 +27,7 @@ mod shadow;
 mod status;
 mod taints;
 mod trace;
+mod usage;
 mod warnings;
 
 pub use cel::{
@@ -36,9 +40,12 @@ pub use claims::{ClaimList, claims};
 pub use device_item::{
     CapacityItem, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HolderItem, PodItem,
 };
+pub use device_map::{DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
 use health::Binding;
 pub use health::{Health, HealthIndex, HealthReport};
+pub use node_room::{BlockedCount, ClassRoom, DriverRoom, NodeRoom, RoomVerdict, node_room};
+pub use pending::{ExplanationList, WaitingItem, explain_all};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
@@ -49,6 +56,7 @@ pub use status::{
 };
 pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
 pub use trace::{ControllerTrace, TraceItem, controller_trace};
+pub use usage::{DriverUsage, IdleClaim, Units, UsageBy, UsageGroup, UsageItem, UsedAmount};
 use warnings::LeftOut;
 pub use warnings::Warnings;
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::findings::{CheckRequest, Counts, check_by};
-use super::{Health, HealthIndex, Selection, Warnings};
-use crate::devices::{DeviceState, Inventory, Nodes, Taints};
+use super::usage::{Counting, FreeByNode, Measures, UnitSums};
+use super::{Health, HealthIndex, IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings};
+use crate::devices::{DeviceState, Inventory, Nodes, Taints, node_of};
 use crate::model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
 use crate::reservation::ClaimState;
 use crate::scheduling::Run;
@@ -21,6 +22,14 @@ pub struct ClusterStatus {
     /// Claims of the namespaces that were looked at; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimCounts>,
+    /// What use is told by.
+    pub usage_by: UsageBy,
+    /// Who uses how much, by name; absent when claims or slices could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Vec<UsageItem>>,
+    /// Claims that have devices while no pod runs with them, by namespace and name; absent when claims or pods could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Vec<IdleClaim>>,
     /// Releases of the kubelets, oldest first.
     pub kubelets: Vec<KubeletCount>,
     /// Numbers of defects that `check` finds in the whole cluster; none that it cannot find without what could not be read.
@@ -37,6 +46,9 @@ pub struct ClusterStatus {
     /// Gates of which more is known than the default.
     #[serde(skip)]
     pub gates: Vec<GateLine>,
+    /// The time that ages count from.
+    #[serde(skip)]
+    pub now: Time,
     /// What could not be found out.
     #[serde(skip)]
     pub warnings: Warnings,
@@ -56,6 +68,11 @@ pub struct DriverStatus {
     pub incomplete_pools: usize,
     /// Its published devices.
     pub devices: DeviceCounts,
+    /// The largest number of free devices that one node reaches; absent when it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_free_on_one_node: Option<usize>,
+    /// How much hardware there is behind the devices, and how much of it is used.
+    pub units: Units,
 }
 
 /// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
@@ -137,9 +154,15 @@ pub const STATUS_NEEDS: [Kind; 10] = [
     Kind::ResourceQuota,
 ];
 
-/// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state. The most work
-/// is done on the threads of `run`.
-pub fn status(cluster: &Cluster, selection: &Selection, now: Time, run: Run<'_>) -> ClusterStatus {
+/// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state, and those whose
+/// use is told `by` something. The most work is done on the threads of `run`.
+pub fn status(
+    cluster: &Cluster,
+    selection: &Selection,
+    by: UsageBy,
+    now: Time,
+    run: Run<'_>,
+) -> ClusterStatus {
     let environment = cluster.environment();
     let mut warnings = Warnings::default();
     let shown = [
@@ -175,15 +198,17 @@ pub fn status(cluster: &Cluster, selection: &Selection, now: Time, run: Run<'_>)
     }
     let findings = check_by(cluster, &CheckRequest::now(now), run);
     gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
+    let namespace = selection.namespace.as_deref().unwrap_or_default();
+    let knows_claims = cluster.gap(Kind::ResourceClaim, namespace).is_none();
+    let knows_slices = cluster.gap(Kind::ResourceSlice, "").is_none();
+    let (drivers, usage, idle) = drivers(cluster, selection, by, &mut warnings);
     ClusterStatus {
-        drivers: drivers(cluster, &mut warnings),
-        claims: cluster
-            .gap(
-                Kind::ResourceClaim,
-                selection.namespace.as_deref().unwrap_or_default(),
-            )
-            .is_none()
-            .then(|| claims(cluster, selection)),
+        drivers,
+        claims: knows_claims.then(|| claims(cluster, selection)),
+        usage_by: by,
+        usage: Some(usage).filter(|_| knows_claims && knows_slices),
+        idle: idle.filter(|_| knows_claims),
+        now,
         kubelets: kubelets(cluster),
         findings: findings.counts,
         findings_are_incomplete: !findings.unknown.is_empty(),
@@ -230,12 +255,16 @@ fn kubelets(cluster: &Cluster) -> Vec<KubeletCount> {
     kubelets
 }
 
-fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
-    let inventory = Inventory::of(cluster);
-    let taints = Taints::of(cluster);
-    let health = HealthIndex::of(cluster);
-    let mut drivers: BTreeMap<Str, (DriverStatus, Reached<'_>)> = BTreeMap::new();
-    let new = |driver: &Str| {
+/// A driver while it is counted.
+struct Counted<'a> {
+    status: DriverStatus,
+    reached: Reached<'a>,
+    free: FreeByNode<'a>,
+    sums: UnitSums,
+}
+
+impl Counted<'_> {
+    fn new(cluster: &Cluster, driver: &Str) -> Self {
         let status = DriverStatus {
             driver: driver.clone(),
             nodes: 0,
@@ -245,20 +274,59 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
                 unpublished: cluster.gap(Kind::ResourceSlice, "").is_none().then_some(0),
                 ..DeviceCounts::default()
             },
+            most_free_on_one_node: None,
+            units: Units::default(),
         };
-        (status, Reached::default())
-    };
+        Self {
+            status,
+            reached: Reached::default(),
+            free: FreeByNode::default(),
+            sums: UnitSums::default(),
+        }
+    }
+
+    fn finish(self, cluster: &Cluster, warnings: &mut Warnings) -> DriverStatus {
+        let Self {
+            status,
+            reached,
+            free,
+            sums,
+        } = self;
+        let is_known = status.devices.unknown == 0 && cluster.gap(Kind::ResourceClaim, "").is_none();
+        DriverStatus {
+            nodes: reached.count(cluster, &status.driver, warnings),
+            most_free_on_one_node: free.most(cluster).filter(|_| is_known),
+            units: sums.units(is_known),
+            ..status
+        }
+    }
+}
+
+/// The drivers by name, who uses what of them, and claims that do so without a pod that runs.
+fn drivers(
+    cluster: &Cluster,
+    selection: &Selection,
+    by: UsageBy,
+    warnings: &mut Warnings,
+) -> (Vec<DriverStatus>, Vec<UsageItem>, Option<Vec<IdleClaim>>) {
+    let inventory = Inventory::of(cluster);
+    let taints = Taints::of(cluster);
+    let health = HealthIndex::of(cluster);
+    let mut usage = Counting::new(cluster, selection, by);
+    let mut drivers: BTreeMap<Str, Counted<'_>> = BTreeMap::new();
     for pool in cluster.pools() {
-        let (status, reached) = drivers
+        let counted = drivers
             .entry(pool.id.driver.clone())
-            .or_insert_with(|| new(&pool.id.driver));
-        status.pools += 1;
-        status.incomplete_pools += usize::from(!pool.is_complete());
-        reached.add(&pool);
+            .or_insert_with(|| Counted::new(cluster, &pool.id.driver));
+        counted.status.pools += 1;
+        counted.status.incomplete_pools += usize::from(!pool.is_complete());
+        counted.reached.add(&pool);
         let facts = inventory.pool_facts(&pool);
+        let measures = Measures::of(&pool, &facts, &mut counted.sums);
+        let mut node = None;
         for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
-            let counts = &mut status.devices;
+            let counts = &mut counted.status.devices;
             counts.total += 1;
             match inventory.state(&id) {
                 DeviceState::Allocated => counts.allocated += 1,
@@ -266,28 +334,43 @@ fn drivers(cluster: &Cluster, warnings: &mut Warnings) -> Vec<DriverStatus> {
                 DeviceState::Unknown => counts.unknown += 1,
                 DeviceState::Free if inventory.unavailable(&facts, &id, (slice, device)).is_empty() => {
                     counts.free += 1;
+                    counted.free.add(Nodes::of_device(slice, device));
                 }
                 DeviceState::Free => counts.unavailable += 1,
             }
             counts.tainted += usize::from(taints.of_device(&id).next().is_some());
             counts.unhealthy += usize::from(health.health(&inventory, &id) == Some(Health::Unhealthy));
+            let (of_device, _) = node_of(slice, device);
+            usage.device(
+                &inventory,
+                (&id, device),
+                of_device.as_ref(),
+                &measures,
+                &mut counted.sums,
+            );
+            node = node.or(of_device);
         }
+        usage.sets(&pool.id.driver, node.as_ref(), &measures);
     }
     for id in inventory.unpublished() {
-        let (status, _) = drivers
+        let counted = drivers
             .entry(id.driver.clone())
-            .or_insert_with(|| new(&id.driver));
-        if let Some(unpublished) = &mut status.devices.unpublished {
+            .or_insert_with(|| Counted::new(cluster, &id.driver));
+        if let Some(unpublished) = &mut counted.status.devices.unpublished {
             *unpublished += 1;
         }
+        usage.unpublished(&inventory, &id);
     }
-    drivers
+    let drivers: Vec<DriverStatus> = drivers
         .into_values()
-        .map(|(status, reached)| DriverStatus {
-            nodes: reached.count(cluster, &status.driver, warnings),
-            ..status
-        })
-        .collect()
+        .map(|counted| counted.finish(cluster, warnings))
+        .collect();
+    let units_of = |driver: &Str| {
+        let place = drivers.binary_search_by(|status| status.driver.cmp(driver));
+        place.map_or(0, |place| drivers[place].units.total)
+    };
+    let (items, idle) = usage.finish(units_of);
+    (drivers, items, idle)
 }
 
 /// The nodes that slices of a driver are for.
@@ -407,22 +490,37 @@ mod tests {
                 }),
             )
             .build();
-        let report = status(&cluster, &Selection::default(), now(), &in_order);
+        let report = status(
+            &cluster,
+            &Selection::default(),
+            UsageBy::Namespace,
+            now(),
+            &in_order,
+        );
         assert_eq!(
             json_of(&report),
             json!({
                 "drivers": [
                     {"driver": "d", "nodes": 1, "pools": 2, "incompletePools": 1, "devices": {
                         "total": 5, "allocated": 2, "shared": 1, "free": 1, "unavailable": 1, "unknown": 0,
-                        "tainted": 1, "unhealthy": 1, "unpublished": 1}},
+                        "tainted": 1, "unhealthy": 1, "unpublished": 1},
+                     "mostFreeOnOneNode": 1, "units": {"total": 5, "used": "3"}},
                     {"driver": "e", "nodes": 2, "pools": 1, "incompletePools": 0, "devices": {
                         "total": 0, "allocated": 0, "shared": 0, "free": 0, "unavailable": 0, "unknown": 0,
-                        "tainted": 0, "unhealthy": 0, "unpublished": 0}},
+                        "tainted": 0, "unhealthy": 0, "unpublished": 0},
+                     "mostFreeOnOneNode": 0, "units": {"total": 0, "used": "0"}},
                 ],
                 "claims": {"total": 4, "states": [
                     {"state": "pending", "count": 1},
                     {"state": "allocated", "count": 2},
                     {"state": "allocated,reserved", "count": 1}]},
+                "usageBy": "Namespace",
+                "usage": [{"namespace": "n", "claims": 3, "pendingClaims": 1, "idleClaims": 3, "drivers": [
+                    {"driver": "d", "devices": 4, "shares": 1, "units": "3", "ofUnits": 5, "idleDevices": 4}]}],
+                "idle": [
+                    {"namespace": "n", "name": "1", "uid": "1-uid", "devices": 2, "creationTimestamp": "2026-11-21T11:00:00Z"},
+                    {"namespace": "n", "name": "2", "uid": "2-uid", "devices": 1, "creationTimestamp": "2026-11-21T11:00:00Z"},
+                    {"namespace": "n", "name": "4", "uid": "4-uid", "devices": 1, "creationTimestamp": "2026-11-21T11:00:00Z"}],
                 "kubelets": [],
                 "findings": {"errors": 1, "warnings": 6, "infos": 0},
             })
@@ -436,7 +534,13 @@ mod tests {
             .slice("node-1", &json!([{"name": "a"}]))
             .without(Kind::ResourceClaim)
             .build();
-        let report = status(&cluster, &Selection::default(), now(), &in_order);
+        let report = status(
+            &cluster,
+            &Selection::default(),
+            UsageBy::Namespace,
+            now(),
+            &in_order,
+        );
         assert_eq!(report.claims, None);
         assert_eq!(
             (report.drivers[0].devices.unknown, report.drivers[0].devices.free),

@@ -34,6 +34,7 @@ pub(crate) use screen::Screen;
 pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
 pub(crate) use table::{Cell, Column, Detail, Table, Widths};
+pub(crate) use width::width_of;
 pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none};
 
 /// `text` as a terminal gets it.

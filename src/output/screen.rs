@@ -95,7 +95,7 @@ impl Screen {
             Tone::Good => self.either("√", "ok"),
             Tone::Notice => self.either("‼", "!!"),
             Tone::Bad => self.either("×", "x"),
-            Tone::Plain | Tone::Strong => self.either("·", "-"),
+            Tone::Plain | Tone::Strong | Tone::Number(_) => self.either("·", "-"),
         }
     }
 }

@@ -51,6 +51,8 @@ pub(crate) enum Tone {
     Bad,
     /// Headers and the words a line is about.
     Strong,
+    /// One of many that are told apart by letters; colours repeat.
+    Number(usize),
 }
 
 /// Turns tones into escape sequences, or not.
@@ -93,6 +95,14 @@ impl Styles {
             Tone::Notice => text.yellow(),
             Tone::Bad => text.red(),
             Tone::Strong => text.bold(),
+            Tone::Number(number) => match number % 6 {
+                0 => text.cyan(),
+                1 => text.magenta(),
+                2 => text.blue(),
+                3 => text.bright_cyan(),
+                4 => text.bright_magenta(),
+                _ => text.bright_blue(),
+            },
         };
         Cow::Owned(painted.to_string())
     }

@@ -3,6 +3,6 @@
 use unicode_width::UnicodeWidthStr;
 
 /// The columns that `text` takes on a screen.
-pub(super) fn width_of(text: &str) -> usize {
+pub(crate) fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }

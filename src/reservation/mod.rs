@@ -11,6 +11,7 @@ mod entry;
 mod origin;
 mod owner;
 mod reserved;
+mod running;
 mod state;
 mod usable;
 
@@ -27,6 +28,7 @@ pub use owner::{ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_fo
 pub use reserved::{
     BindError, NoGroup, PodGroups, bind_to, group_of_member, is_reserved_for, missing_consumer,
 };
+pub use running::{may_run, runs_with};
 pub use state::ClaimState;
 pub use usable::Unusable;
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::devices::Unavailable;
 use crate::devices::testing::{World, holding, json_of, status};
 use crate::inspect::warnings::texts;
-use crate::inspect::{Health, Selection, describe};
+use crate::inspect::{Health, Selection, UsageBy, describe};
 use crate::scheduling::in_order;
 
 fn list(cluster: &Cluster, filter: &DeviceFilter) -> DeviceList {
@@ -397,7 +397,13 @@ fn reports_agree_that_nothing_of_an_invalid_pool_is_free() {
         assert_eq!(item.unavailable, [Unavailable::PoolInvalid], "{}", item.device);
     }
     let now = crate::devices::testing::now();
-    let report = crate::inspect::status(&cluster, &Selection::default(), now, &in_order);
+    let report = crate::inspect::status(
+        &cluster,
+        &Selection::default(),
+        UsageBy::default(),
+        now,
+        &in_order,
+    );
     let counts = &report.drivers[0].devices;
     assert_eq!((counts.total, counts.free, counts.unavailable), (2, 0, 2));
     let selectors = ClassSelectors::of(&cluster);

@@ -12,7 +12,7 @@ use super::reservations::free;
 use super::{Code, Finding, Look};
 use crate::inspect::Consumer;
 use crate::model::{Claim, Key, Kind, Pod, Time};
-use crate::reservation::{EntryStatus, PodGroups, is_done, resolves_to, status_of};
+use crate::reservation::{EntryStatus, PodGroups, may_run, resolves_to, status_of};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::ClaimIdle) {
@@ -58,8 +58,7 @@ fn of_claim<'a>(look: &mut Look<'a>, claim: &Claim) {
         }
     }
     let pods: Vec<_> = pods.into_values().collect();
-    let runs = |pod: &Pod| !is_done(pod) && !matches!(pod.status.phase.as_str(), "Pending" | "");
-    if waiting.is_empty() || pods.iter().any(|pod| runs(pod)) {
+    if waiting.is_empty() || pods.iter().any(|pod| may_run(pod)) {
         return;
     }
     // A pod that got its node got its devices before.

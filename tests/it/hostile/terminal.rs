@@ -200,6 +200,10 @@ const READING: &[(&str, &str, bool)] = &[
         false,
     ),
     ("explain pod/default~/cel-error~", "unschedulable-pods", false),
+    ("explain -A", "unschedulable-pods", false),
+    ("explain node/gpu-node-1~", "device-taints-marked", false),
+    ("devices --map", "device-taints-marked", false),
+    ("status --by=owner", "device-taints-marked", false),
     ("explain pod/default~/pair-0~", "downgrade-groups-1.37", false),
     ("simulate eviction -A", "device-taints-marked", false),
     (
@@ -248,7 +252,7 @@ fn no_command_lets_a_cluster_drive_a_terminal() {
                 assert_eq!(words(&run(&[format], columns)), wide, "{command} {format}");
             }
         }
-        if !command.contains("--emit-rule") {
+        if !command.contains("--emit-rule") && !command.contains("--map") {
             run(&["-ojson"], 0);
             run(&["-oyaml"], 80);
         }

@@ -8,6 +8,7 @@ mod describe_devices;
 mod describe_objects;
 mod devices;
 mod forms;
+mod map;
 mod recompute;
 mod reserved;
 mod schemas;

@@ -8,6 +8,7 @@ mod consumers;
 mod convert;
 mod eviction;
 mod explain;
+mod explain_all;
 mod extremes;
 mod faults;
 mod features;

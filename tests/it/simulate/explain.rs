@@ -446,13 +446,13 @@ fn what_has_its_node_or_could_have_one_is_told_so() {
     ----- stderr -----
     ");
     dra_snapshot!(on(&["explain", "spare"], "bound-pods"), @r"
-    exit_code: 2
+    exit_code: 0
     ----- stdout -----
+    Object:   claim/default/spare
+    Verdict:  Fits: fits on 3 of 3 nodes
 
     ----- stderr -----
-    error: `spare` may be a pod or a claim
-
-    hint: write `pod/spare` or `claim/spare`
+    `spare` is claim/default/spare, as there is no such pod
     ");
 }
 

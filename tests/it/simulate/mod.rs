@@ -6,6 +6,7 @@ mod eviction;
 mod eviction_history;
 mod eviction_input;
 mod explain;
+mod explain_all;
 mod explain_screen;
 
 use std::path::PathBuf;

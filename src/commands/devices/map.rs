@@ -1,0 +1,438 @@
+//! `devices --map`: a row for each node, a letter for each device.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::inspect::{DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
+use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span, width_of};
+
+/// Lines of rows that a terminal shows; the legend and headers come on top.
+const MOST_LINES: usize = 16;
+
+/// Lines of the legend that name holders.
+const LEGEND_LINES: usize = 3;
+
+/// The space between columns.
+const GAP: usize = 2;
+
+/// The picture of a list of devices. As data it is that list.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct Picture {
+    pub(super) devices: DeviceList,
+    #[serde(skip)]
+    pub(super) map: DeviceMap,
+}
+
+/// A row of the form for pipes.
+struct Line<'m> {
+    row: &'m MapRow,
+    driver: &'m str,
+    cell: &'m MapCell,
+    letters: &'m [char],
+}
+
+impl<'m> Line<'m> {
+    const COLUMNS: &'m [Column<Self>] = &[
+        Column::inner("NODE", |line, cell| cell.text(&line.row.name)),
+        Column::inner("DRIVER", |line, cell| cell.text(line.driver)),
+        Column::inner("IN USE", |line, cell| cell.text(in_use(line.cell))),
+        Column::inner("DEVICES", |line, cell| {
+            let marks = line.cell.marks.iter();
+            cell.text(
+                marks
+                    .map(|mark| sign(*mark, line.letters, ASCII))
+                    .collect::<String>(),
+            );
+        }),
+    ];
+}
+
+impl Report for Picture {
+    const KIND: &'static str = DeviceList::KIND;
+
+    fn screen(&self, screen: Screen) -> View {
+        if self.map.rows.is_empty() {
+            return self.view(Detail::Normal);
+        }
+        let letters = letters(&self.map.holders);
+        let folds = [Fold::None, Fold::Equal, Fold::Sorted, Fold::Anybody];
+        let drawn = folds.map(|fold| (fold, Drawing::new(&self.map, fold, screen)));
+        let mut fitting = drawn
+            .into_iter()
+            .skip_while(|(fold, drawing)| *fold < Fold::Anybody && drawing.lines() > MOST_LINES);
+        let mut layout = Layout::new();
+        // The last one always comes through.
+        if let Some((fold, mut drawing)) = fitting.next() {
+            let left_out = drawing.cut();
+            drawing.draw(&letters, &mut layout);
+            legend(&self.map, &drawing, &letters, screen, &mut layout);
+            remarks(fold, left_out, &mut layout);
+        }
+        layout.into()
+    }
+
+    fn view(&self, _detail: Detail) -> View {
+        let letters = letters(&self.map.holders);
+        let rows = self.map.rows.iter();
+        let lines = rows.flat_map(|row| {
+            let cells = self.map.drivers.iter().zip(&row.cells);
+            cells
+                .filter(|(_, cell)| !cell.marks.is_empty())
+                .map(|(driver, cell)| Line {
+                    row,
+                    driver,
+                    cell,
+                    letters: &letters,
+                })
+        });
+        let table = Table::new(Line::COLUMNS, Detail::Normal, lines.collect::<Vec<_>>());
+        if table.is_empty() {
+            return table.into();
+        }
+        let mut layout = Layout::new();
+        layout.table(table);
+        let holders = letters.iter().zip(&self.map.holders);
+        let mut lines: Vec<String> = holders
+            .map(|(letter, holder)| format!("{letter} {}: {}", holder.group, holder.devices))
+            .collect();
+        let all = self.map.rows.iter().flat_map(|row| &row.cells);
+        let marks: BTreeSet<Mark> = all.flat_map(|cell| cell.marks.iter().copied()).collect();
+        let others = self.map.holders.len() > letters.len();
+        lines.extend(states(&marks, others, ASCII).map(|(sign, word)| format!("{sign} {word}")));
+        layout.list("Legend", lines);
+        layout.into()
+    }
+
+    fn nothing(&self) -> Option<String> {
+        self.devices.nothing()
+    }
+}
+
+fn in_use(cell: &MapCell) -> String {
+    format!("{}/{}", cell.held, cell.marks.len())
+}
+
+/// The sign of a device that can be allocated, where no other characters can be seen.
+const ASCII: char = '.';
+
+/// The letter of each holder, as far as letters go: one of its name, if no other has it. None is an `x`, which marks taints.
+fn letters(holders: &[MapHolder]) -> Vec<char> {
+    let mut given: BTreeSet<char> = BTreeSet::from(['x', 'X']);
+    let mut letters = Vec::new();
+    for holder in holders {
+        let own = holder.group.name().chars().filter(char::is_ascii_alphabetic);
+        let own = own.flat_map(|letter| [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()]);
+        let mut choices = own.chain('a'..='z').chain('A'..='Z');
+        let Some(letter) = choices.find(|letter| !given.contains(letter)) else {
+            break;
+        };
+        given.insert(letter);
+        letters.push(letter);
+    }
+    letters
+}
+
+/// What stands for a device.
+fn sign(mark: Mark, letters: &[char], free: char) -> char {
+    match mark {
+        Mark::Held(Some(holder)) => letters.get(holder).copied().unwrap_or('+'),
+        Mark::Held(None) => '#',
+        Mark::Unhealthy => '!',
+        Mark::Tainted => 'x',
+        Mark::Blocked => '-',
+        Mark::Unknown => '?',
+        Mark::Free => free,
+    }
+}
+
+fn tone(mark: Mark) -> Tone {
+    match mark {
+        Mark::Held(Some(holder)) => Tone::Number(holder),
+        Mark::Unhealthy => Tone::Bad,
+        Mark::Tainted | Mark::Unknown => Tone::Notice,
+        Mark::Held(None) | Mark::Blocked | Mark::Free => Tone::Plain,
+    }
+}
+
+/// Signs that are no letters, with what they say. Those that are seldom needed are told where they are.
+fn states(
+    marks: &BTreeSet<Mark>,
+    others: bool,
+    free: char,
+) -> impl Iterator<Item = (char, &'static str)> + use<> {
+    [
+        (others, '+', "others"),
+        (marks.contains(&Mark::Held(None)), '#', "in use"),
+        (true, free, "free"),
+        (true, '-', "blocked"),
+        (true, 'x', "tainted"),
+        (true, '!', "unhealthy"),
+        (marks.contains(&Mark::Unknown), '?', "unknown"),
+    ]
+    .into_iter()
+    .filter(|(shown, ..)| *shown)
+    .map(|(_, sign, word)| (sign, word))
+}
+
+/// A driver's column.
+struct Wide {
+    /// Which of the map's drivers.
+    driver: usize,
+    header: String,
+    /// Columns of a line of marks.
+    marks: usize,
+    /// Columns of all that stands there.
+    whole: usize,
+}
+
+/// Rows as they fit into a terminal.
+struct Drawing {
+    screen: Screen,
+    rows: Vec<MapRow>,
+    labels: Vec<String>,
+    label: usize,
+    /// Drivers that have room beside each other.
+    blocks: Vec<Vec<Wide>>,
+}
+
+impl Drawing {
+    fn new(map: &DeviceMap, fold: Fold, screen: Screen) -> Self {
+        let rows = map.folded(fold);
+        let most = screen.width() / 3;
+        let labels: Vec<String> = rows
+            .iter()
+            .map(|row| match row.more {
+                0 => screen.fit(&row.name, most).into_owned(),
+                more => {
+                    let more = format!(" +{more}");
+                    format!("{}{more}", screen.fit(&row.name, most.saturating_sub(more.len())))
+                }
+            })
+            .collect();
+        let label = labels.iter().map(|label| width_of(label)).max().unwrap_or(0);
+        let room = screen.width().saturating_sub(label + GAP);
+        let columns = map.drivers.iter().enumerate().map(|(driver, name)| {
+            let cells = || rows.iter().map(|row| &row.cells[driver]);
+            let count = cells().map(|cell| in_use(cell).len()).max().unwrap_or(0);
+            let marks = cells().map(|cell| cell.marks.len()).max().unwrap_or(0);
+            let marks = marks.min(room.saturating_sub(1 + count)).max(1);
+            Wide {
+                driver,
+                header: name.to_string(),
+                marks,
+                whole: marks + 1 + count,
+            }
+        });
+        let mut blocks: Vec<Vec<Wide>> = Vec::new();
+        for column in columns {
+            let taken = |block: &Vec<Wide>| block.iter().map(|known| known.whole + GAP).sum::<usize>();
+            match blocks.last_mut() {
+                Some(block) if taken(block) + column.whole <= room => block.push(column),
+                _ => blocks.push(vec![column]),
+            }
+        }
+        for block in &mut blocks {
+            let taken: usize = block.iter().map(|column| column.whole + GAP).sum();
+            let mut spare = (room + GAP).saturating_sub(taken);
+            for column in block {
+                let more = width_of(&column.header).saturating_sub(column.whole).min(spare);
+                column.whole += more;
+                spare -= more;
+                column.header = screen.fit(&column.header, column.whole).into_owned();
+            }
+        }
+        Self {
+            screen,
+            rows,
+            labels,
+            label,
+            blocks,
+        }
+    }
+
+    /// Lines that a row takes in a block.
+    fn height(row: &MapRow, block: &[Wide]) -> usize {
+        let heights = block
+            .iter()
+            .map(|column| row.cells[column.driver].marks.len().div_ceil(column.marks));
+        heights.max().unwrap_or(0)
+    }
+
+    fn lines_of(&self, row: &MapRow) -> usize {
+        self.blocks.iter().map(|block| Self::height(row, block)).sum()
+    }
+
+    fn lines(&self) -> usize {
+        self.rows.iter().map(|row| self.lines_of(row)).sum()
+    }
+
+    /// Leaves out what does not fit, and returns how many rows and nodes that are.
+    fn cut(&mut self) -> (usize, usize) {
+        let mut lines = 0;
+        let fitting = self.rows.iter().take_while(|row| {
+            lines += self.lines_of(row);
+            lines <= MOST_LINES
+        });
+        let rest = self.rows.split_off(fitting.count().max(1));
+        (rest.len(), rest.iter().map(|row| row.more + 1).sum())
+    }
+
+    fn draw(&self, letters: &[char], layout: &mut Layout) {
+        for (number, block) in self.blocks.iter().enumerate() {
+            if number > 0 {
+                layout.line(0, []);
+            }
+            let mut header = vec![padding(self.label + GAP)];
+            for column in block {
+                header.push(span(Tone::Strong, &column.header));
+                header.push(padding(column.whole + GAP - width_of(&column.header)));
+            }
+            layout.line(0, header);
+            for (row, label) in self.rows.iter().zip(&self.labels) {
+                let height = Self::height(row, block);
+                for line in 0..height {
+                    let label = if line == 0 { label.as_str() } else { "" };
+                    let mut spans = vec![
+                        span(Tone::Plain, label),
+                        padding(self.label + GAP - width_of(label)),
+                    ];
+                    for column in block {
+                        self.cell(&row.cells[column.driver], column, line, letters, &mut spans);
+                    }
+                    layout.line(0, spans);
+                }
+            }
+        }
+    }
+
+    /// A line of a cell, filled up to the width of its column.
+    fn cell(&self, cell: &MapCell, column: &Wide, line: usize, letters: &[char], spans: &mut Vec<Span>) {
+        let free = self.free();
+        let marks = cell.marks.chunks(column.marks).nth(line).unwrap_or_default();
+        for alike in marks.chunk_by(|a, b| a == b) {
+            let signs: String = alike.iter().map(|mark| sign(*mark, letters, free)).collect();
+            spans.extend(alike.first().map(|mark| span(tone(*mark), signs)));
+        }
+        let count = if line == 0 && !cell.marks.is_empty() {
+            in_use(cell)
+        } else {
+            String::new()
+        };
+        spans.push(padding(column.marks + 1 - marks.len()));
+        let rest = column.whole + GAP - column.marks - 1 - count.len();
+        spans.push(span(Tone::Plain, count));
+        spans.push(padding(rest));
+    }
+
+    fn free(&self) -> char {
+        self.screen.either("·", ".").chars().next().unwrap_or(ASCII)
+    }
+}
+
+fn padding(columns: usize) -> Span {
+    span(Tone::Plain, " ".repeat(columns))
+}
+
+/// What the letters and signs of a drawing mean, in lines of the terminal's width.
+fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], screen: Screen, layout: &mut Layout) {
+    let cells = drawing.rows.iter().flat_map(|row| &row.cells);
+    let marks: BTreeSet<Mark> = cells.flat_map(|cell| cell.marks.iter().copied()).collect();
+    let is_seen = |holder: usize| marks.contains(&Mark::Held(Some(holder)));
+    let seen: Vec<usize> = (0..letters.len()).filter(|holder| is_seen(*holder)).collect();
+    let entries: Vec<(char, Tone, String)> = seen
+        .iter()
+        .map(|holder| {
+            let mark = Mark::Held(Some(*holder));
+            let name = map.holders[*holder].group.to_string();
+            let name = screen.fit(&name, screen.width() / 2).into_owned();
+            (sign(mark, letters, ' '), tone(mark), name)
+        })
+        .collect();
+    layout.line(0, []);
+    let mut lines: Vec<Vec<Span>> = Vec::new();
+    let mut taken = 0;
+    let mut told = 0;
+    for (sign, tone, name) in &entries {
+        let columns = 2 + width_of(name);
+        if lines.is_empty() || taken + GAP + columns > screen.width() {
+            if lines.len() == LEGEND_LINES {
+                break;
+            }
+            lines.push(Vec::new());
+            taken = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if taken > 0 {
+                line.push(padding(GAP));
+                taken += GAP;
+            }
+            line.push(span(*tone, sign));
+            line.push(span(Tone::Plain, format!(" {name}")));
+        }
+        taken += columns;
+        told += 1;
+    }
+    for line in lines {
+        layout.line(0, line);
+    }
+    if told < entries.len() {
+        let rest = crate::output::counted(entries.len() - told, "more holder", "more holders");
+        layout.line(0, [span(Tone::Plain, format!("{rest}: -o wide"))]);
+    }
+    let others = (letters.len()..map.holders.len()).any(is_seen);
+    let mut line = Vec::new();
+    for (sign, word) in states(&marks, others, drawing.free()) {
+        if !line.is_empty() {
+            line.push(padding(GAP));
+        }
+        line.push(span(Tone::Plain, format!("{sign} {word}")));
+    }
+    layout.line(0, line);
+}
+
+/// What else is to be known to read the picture.
+fn remarks(fold: Fold, (rows, nodes): (usize, usize), layout: &mut Layout) {
+    let how = match fold {
+        Fold::None => None,
+        Fold::Equal => Some("+N: as many more nodes look the same"),
+        Fold::Sorted => Some("+N: as many more nodes have the same, in whatever order"),
+        Fold::Anybody => Some(
+            "+N: as many more nodes have the same, in whatever order and whoever has them; kubectl dra status tells who",
+        ),
+    };
+    if let Some(how) = how {
+        layout.line(2, [span(Tone::Plain, format!("{how}; all: -o wide"))]);
+    }
+    if rows > 0 {
+        let rows = crate::output::counted(rows, "more row", "more rows");
+        let nodes = crate::output::counted(nodes, "node", "nodes");
+        layout.line(2, [span(Tone::Plain, format!("{rows} of {nodes}: -o wide"))]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::UsageGroup;
+
+    #[test]
+    fn holders_get_letters_of_their_names_as_long_as_there_are_any() {
+        let holders = |names: &[&str]| {
+            let holder = |name: &&str| MapHolder {
+                group: UsageGroup::Namespace((*name).into()),
+                devices: 1,
+            };
+            letters(&names.iter().map(holder).collect::<Vec<_>>())
+        };
+        let names = ["training", "team", "tx", "xx", "t", "1"];
+        assert_eq!(holders(&names), ['t', 'T', 'a', 'b', 'c', 'd']);
+        let many: Vec<String> = (0..80).map(|number| format!("n{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let given = holders(&many);
+        let distinct: BTreeSet<char> = given.iter().copied().collect();
+        assert_eq!((given.len(), distinct.len()), (50, 50));
+        assert!(!distinct.contains(&'x') && !distinct.contains(&'X'));
+    }
+}

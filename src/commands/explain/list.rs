@@ -1,0 +1,200 @@
+//! What `explain` tells without an argument: everything that waits, by cause.
+
+use crate::inspect::allocation::Target;
+use crate::inspect::{ExplanationList, WaitingItem};
+use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, counted, list_or_none, span};
+
+use super::plain;
+
+/// Causes that a terminal shows.
+const CAUSES: usize = 8;
+
+/// Pods of a cause that are named before the rest is counted.
+const NAMED: usize = 2;
+
+const COLUMNS: &[Column<WaitingItem>] = &[
+    Column::inner("COUNT", |item, cell| cell.text(item.count())),
+    Column::inner("VERDICT", |item, cell| {
+        cell.text(format_args!("{:?}", item.verdict))
+    }),
+    Column::inner("OBJECTS", |item, cell| {
+        let names = item.pods.iter().chain(&item.claims).map(name);
+        if cell.detail == Detail::Wide {
+            cell.list(names);
+        } else {
+            cell.text(some_of(names.collect(), item.count()));
+        }
+    }),
+    Column::inner("CAUSE", |item, cell| cell.text(&item.cause)),
+    Column::inner("FIX", |item, cell| match &item.fix {
+        Some(fix) => cell.text(&fix.message),
+        None => cell.text(crate::output::NONE),
+    }),
+    Column::inner_wide("FIX OF", |item, cell| match &item.fix {
+        Some(_) => cell.text(name(&item.explained)),
+        None => cell.text(crate::output::NONE),
+    }),
+    Column::inner_wide("COMMAND", |item, cell| {
+        let command = item.fix.as_ref().and_then(|fix| fix.command.as_ref());
+        cell.text(list_or_none(command));
+    }),
+];
+
+impl Report for ExplanationList {
+    const KIND: &'static str = "ExplanationList";
+
+    fn screen(&self, screen: Screen) -> View {
+        let mut layout = Layout::new();
+        self.headline(screen, &mut layout);
+        for item in self.items.iter().take(CAUSES) {
+            cause(item, screen, &mut layout);
+        }
+        let rest: usize = self.items.iter().skip(CAUSES).map(WaitingItem::count).sum();
+        if rest > 0 {
+            let causes = counted(self.items.len() - CAUSES, "more cause", "more causes");
+            layout.line(2, [plain(format!("{causes} of {}: -o wide", objects(rest)))]);
+        }
+        self.remarks(&mut layout);
+        layout.into()
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        Table::new(COLUMNS, detail, &self.items).into()
+    }
+
+    fn nothing(&self) -> Option<String> {
+        Some("Nothing waits for devices".to_owned())
+    }
+}
+
+impl ExplanationList {
+    fn headline(&self, screen: Screen, layout: &mut Layout) {
+        let waiting: Vec<&WaitingItem> = self.items.iter().filter(|item| item.waits()).collect();
+        let count: usize = waiting.iter().map(|item| item.count()).sum();
+        let (tone, text) = match (count, self.is_incomplete()) {
+            (0, false) => (Tone::Good, "nothing waits for devices".to_owned()),
+            (0, true) => (Tone::Notice, "what waits for devices is not all known".to_owned()),
+            (count, _) => {
+                let wait = if count == 1 { "waits" } else { "wait" };
+                let causes = counted(waiting.len(), "cause", "causes");
+                (
+                    Tone::Bad,
+                    format!("{} {wait}, for {causes}", objects_of(&waiting)),
+                )
+            }
+        };
+        layout.line(
+            2,
+            [
+                span(tone, format!("{} ", screen.sign(tone))),
+                span(Tone::Strong, text),
+            ],
+        );
+        layout.line(0, []);
+    }
+
+    fn remarks(&self, layout: &mut Layout) {
+        let mut say = |text: String| {
+            layout.line(2, [plain(text)]);
+        };
+        if self.pods_without_devices > 0 {
+            let pods = counted(self.pods_without_devices, "pending pod", "pending pods");
+            say(format!("Not explained here: {pods} without claims of devices"));
+        }
+        if self.not_explained > 0 {
+            say(format!(
+                "Not explained either, since they ask for too many different things: {}; name one",
+                objects(self.not_explained)
+            ));
+        }
+        for missing in &self.unknown {
+            say(format!("not known: {missing}"));
+        }
+        if let Some(item) = self.items.first().filter(|item| item.waits()) {
+            say(format!(
+                "More of one: kubectl dra explain {}",
+                name(&item.explained)
+            ));
+        }
+    }
+}
+
+/// A cause with its pods, and what helps.
+fn cause(item: &WaitingItem, screen: Screen, layout: &mut Layout) {
+    let tone = match () {
+        () if item.waits() => Tone::Bad,
+        () if item.is_unknown() => Tone::Notice,
+        () => Tone::Good,
+    };
+    let who = match (item.pods.as_slice(), item.claims.as_slice()) {
+        ([only], []) | ([], [only]) => name(only),
+        _ => objects_of(&[item]),
+    };
+    layout.line(
+        4,
+        [
+            span(tone, format!("{} ", screen.sign(tone))),
+            span(Tone::Strong, who),
+            plain(format!(": {}", item.cause)),
+        ],
+    );
+    if item.count() > 1 {
+        let names: Vec<String> = item
+            .pods
+            .iter()
+            .chain(&item.claims)
+            .take(NAMED)
+            .map(name)
+            .collect();
+        layout.line(4, [plain(format!("    {}", some_of(names, item.count())))]);
+    }
+    if let Some(fix) = &item.fix {
+        let of_one = if item.count() > 1 {
+            format!(" for {}", name(&item.explained))
+        } else {
+            String::new()
+        };
+        let proof = if fix.proven { "tested" } else { "not tested" };
+        let more = match item.more_fixes {
+            0 => String::new(),
+            more => format!("; {more} more"),
+        };
+        layout.line(
+            9,
+            [
+                span(Tone::Strong, "    fix  "),
+                plain(format!("{} ({proof}{of_one}{more})", fix.message)),
+            ],
+        );
+    }
+}
+
+/// `pod/NAMESPACE/NAME`.
+fn name(target: &Target) -> String {
+    let kind = if target.kind == "Pod" { "pod" } else { "claim" };
+    format!("{kind}/{}/{}", target.namespace, target.name)
+}
+
+/// The first of `names`, and how many of `all` there are besides.
+fn some_of(mut names: Vec<String>, all: usize) -> String {
+    names.truncate(NAMED);
+    let rest = all - names.len();
+    let names = names.join(", ");
+    match rest {
+        0 => names,
+        rest => format!("{names} and {rest} more"),
+    }
+}
+
+fn objects_of(items: &[&WaitingItem]) -> String {
+    let pods: usize = items.iter().map(|item| item.pods.len()).sum();
+    let claims: usize = items.iter().map(|item| item.claims.len()).sum();
+    let pods = (pods > 0).then(|| counted(pods, "pod", "pods"));
+    let claims = (claims > 0).then(|| counted(claims, "claim without a pod", "claims without a pod"));
+    let both: Vec<String> = pods.into_iter().chain(claims).collect();
+    both.join(" and ")
+}
+
+fn objects(count: usize) -> String {
+    counted(count, "pod or claim", "pods and claims")
+}

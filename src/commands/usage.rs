@@ -1,0 +1,298 @@
+//! How use is shown: by whom, and claims that are idle.
+
+use crate::inspect::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
+use crate::model::{Quantity, Time};
+use crate::output::{Cell, Column, Detail, Layout, Screen, Table, Tone, UNKNOWN, age, counted};
+
+/// What `--by` can be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum By {
+    /// The namespace of the claim
+    #[default]
+    Namespace,
+    /// Who made the pod that the claim is for, such as a Job; else the pod, or the claim
+    Owner,
+    /// The class that the request names
+    Class,
+    /// The node that reaches the device
+    Node,
+}
+
+impl By {
+    pub(super) fn usage(self) -> UsageBy {
+        match self {
+            Self::Namespace => UsageBy::Namespace,
+            Self::Owner => UsageBy::Owner,
+            Self::Class => UsageBy::Class,
+            Self::Node => UsageBy::Node,
+        }
+    }
+}
+
+/// The largest bar of a terminal, and one of a narrow terminal.
+const BAR: usize = 20;
+const SHORT_BAR: usize = 10;
+
+/// `part` of `whole` as a bar that leaves room for the rest of a line.
+pub(super) fn bar(screen: Screen, part: &Quantity, whole: usize) -> String {
+    let columns = match screen.width() {
+        100.. => BAR,
+        _ => SHORT_BAR,
+    };
+    screen.bar(thousandths(part), whole as u64 * 1000, columns)
+}
+
+fn thousandths(units: &Quantity) -> u64 {
+    units.milli_value().max(0) as u64
+}
+
+/// How much of the whole that is: `62%`. What is not nothing is no less than 1 %, and what is not all no more than 99 %.
+pub(super) fn percent(part: &Quantity, whole: usize) -> String {
+    let (part, whole) = (thousandths(part), whole as u64 * 1000);
+    let exact = (part * 100 + whole / 2).checked_div(whole).unwrap_or(0);
+    let least = u64::from(part > 0);
+    let most = if part < whole { 99 } else { 100 };
+    format!("{}%", exact.clamp(least.min(most), most))
+}
+
+/// Units with at most two decimals: `12`, `0.75`.
+pub(super) fn decimal(units: &Quantity) -> String {
+    let hundredths = thousandths(units).div_ceil(10);
+    let (whole, rest) = (hundredths / 100, hundredths % 100);
+    match rest {
+        0 => whole.to_string(),
+        _ => format!("{whole}.{rest:02}").trim_end_matches('0').to_owned(),
+    }
+}
+
+/// What is used of the counters or capacities that make up the units, the fullest first: `60Gi of 80Gi memory`.
+pub(super) fn amounts(units: &Units) -> Vec<String> {
+    const TOLD: usize = 3;
+    let mut all: Vec<_> = units.measured().collect();
+    let part = |used: &Quantity, total: &Quantity| {
+        let total = total.as_approximate_float();
+        if total > 0.0 {
+            used.as_approximate_float() / total
+        } else {
+            0.0
+        }
+    };
+    // Neither is a NaN. Equal ones keep the order of names.
+    all.sort_by(|a, b| part(&b.used, &b.total).total_cmp(&part(&a.used, &a.total)));
+    let all = all.into_iter().take(TOLD);
+    all.map(|amount| format!("{} of {} {}", amount.used, amount.total, amount.name))
+        .collect()
+}
+
+/// What one group uses of one driver.
+pub(super) struct Line<'r> {
+    /// Empty below the first line of the group.
+    group: String,
+    item: &'r UsageItem,
+    usage: Option<&'r DriverUsage>,
+    is_first: bool,
+}
+
+impl<'r> Line<'r> {
+    fn of(item: &'r UsageItem) -> Vec<Self> {
+        let line = |usage, is_first| Line {
+            group: item.group.to_string(),
+            item,
+            usage,
+            is_first,
+        };
+        let used = item.drivers.iter().enumerate();
+        let mut lines: Vec<Self> = used.map(|(place, usage)| line(Some(usage), place == 0)).collect();
+        if lines.is_empty() {
+            lines.push(line(None, true));
+        }
+        lines
+    }
+
+    fn devices<C>(&self, cell: &mut Cell<'_, C>) {
+        match self.usage {
+            Some(usage) => cell.text(usage.devices),
+            None => cell.text(0),
+        }
+    }
+
+    fn share<C>(&self, cell: &mut Cell<'_, C>) {
+        if let Some(usage) = self.usage.filter(|usage| usage.of_units > 0) {
+            cell.text(percent(&usage.units, usage.of_units));
+        }
+    }
+
+    fn idle(&self) -> Option<usize> {
+        match self.usage {
+            Some(usage) => usage.idle_devices,
+            None => self.item.idle_claims.map(|_| 0),
+        }
+    }
+}
+
+/// The columns for scripts and wide terminals. Each line says everything.
+pub(super) const fn plain<'r>(header: &'static str) -> [Column<Line<'r>>; 7] {
+    [
+        Column::inner(header, |line, cell| cell.text(&line.group)),
+        Column::inner("DRIVER", |line, cell| match line.usage {
+            Some(usage) => cell.text(&usage.driver),
+            None => cell.text(crate::output::NONE),
+        }),
+        Column::inner("IN USE", |line, cell| line.devices(cell)),
+        Column::inner("SHARE", |line, cell| match line.usage {
+            Some(usage) => cell.text(percent(&usage.units, usage.of_units)),
+            None => cell.text(crate::output::NONE),
+        }),
+        Column::inner("IDLE", |line, cell| match line.idle() {
+            Some(idle) => cell.text(idle),
+            None => cell.text(UNKNOWN),
+        }),
+        Column::inner("CLAIMS", |line, cell| cell.text(line.item.claims)),
+        Column::inner("PENDING", |line, cell| cell.text(line.item.pending_claims)),
+    ]
+}
+
+/// The columns for a terminal, where what a line above says is not repeated.
+const fn drawn<'r>(header: &'static str) -> [Column<Line<'r>, Screen>; 7] {
+    [
+        Column::inner(header, |line, cell| {
+            if line.is_first {
+                cell.text(&line.group);
+            }
+        }),
+        Column::inner("DRIVER", |line, cell| {
+            if let Some(usage) = line.usage {
+                cell.text(&usage.driver);
+            }
+        }),
+        Column::inner("IN USE", |line, cell| line.devices(cell)),
+        Column::inner("SHARE", |line, cell| line.share(cell)),
+        Column::inner("", |line, cell| {
+            if let Some(usage) = line.usage.filter(|usage| usage.of_units > 0) {
+                let bar = bar(*cell.context, &usage.units, usage.of_units);
+                cell.text(bar);
+            }
+        }),
+        Column::inner("IDLE", |line, cell| match line.idle() {
+            Some(idle) => cell.unless_zero(Tone::Notice, idle as u64),
+            None => cell.text(UNKNOWN),
+        }),
+        Column::inner("PENDING", |line, cell| {
+            if line.is_first {
+                cell.unless_zero(Tone::Notice, line.item.pending_claims as u64);
+            }
+        }),
+    ]
+}
+
+/// The header of the first column, and what there are several of.
+fn words(by: UsageBy) -> (&'static str, &'static str, &'static str) {
+    match by {
+        UsageBy::Namespace => ("NAMESPACE", "namespace", "namespaces"),
+        UsageBy::Owner => ("OWNER", "owner", "owners"),
+        UsageBy::Class => ("CLASS", "class", "classes"),
+        UsageBy::Node => ("NODE", "node", "nodes"),
+    }
+}
+
+/// Groups that a terminal shows.
+const GROUPS: usize = 8;
+
+/// Who uses what, by name.
+pub(super) fn table(by: UsageBy, items: &[UsageItem], layout: &mut Layout) {
+    let columns = plain(words(by).0);
+    let lines: Vec<Line<'_>> = items.iter().flat_map(Line::of).collect();
+    layout.table(Table::new(&columns, Detail::Normal, lines));
+}
+
+/// Who uses most, in a form for a terminal.
+pub(super) fn screen(by: UsageBy, items: &[UsageItem], screen: Screen, layout: &mut Layout) {
+    let (header, one, several) = words(by);
+    let columns = drawn(header);
+    // Units of different drivers do not compare; parts of all that there is do.
+    let most = |item: &UsageItem| {
+        let parts = item.drivers.iter().map(|usage| {
+            let whole = (usage.of_units as u64 * 1000).max(1);
+            thousandths(&usage.units).saturating_mul(1_000_000) / whole
+        });
+        let parts = parts.max().unwrap_or(0);
+        (parts, item.pending_claims)
+    };
+    let mut ordered: Vec<&UsageItem> = items.iter().collect();
+    ordered.sort_by_cached_key(|item| std::cmp::Reverse(most(item)));
+    let lines: Vec<Line<'_>> = ordered
+        .iter()
+        .take(GROUPS)
+        .flat_map(|item| Line::of(item))
+        .collect();
+    layout.table(Table::with(&columns, Detail::Normal, &screen, lines));
+    let rest = items.len().saturating_sub(GROUPS);
+    if rest > 0 {
+        let (one, several) = (format!("more {one}"), format!("more {several}"));
+        layout.text(format_args!("{}: -o wide", counted(rest, &one, &several)));
+    }
+}
+
+/// Idle claims that are told one by one.
+const IDLE: usize = 3;
+
+/// Claims with which no pod runs: how many, then those that were allocated first.
+pub(super) fn idle(idle: &[IdleClaim], now: Time, detail: Detail, layout: &mut Layout) {
+    if idle.is_empty() {
+        return;
+    }
+    let devices: usize = idle.iter().map(|claim| claim.devices).sum();
+    let mut lines = vec![format!(
+        "{} of {}, with which no pod runs",
+        counted(devices, "device", "devices"),
+        counted(idle.len(), "claim", "claims")
+    )];
+    let mut oldest: Vec<&IdleClaim> = idle.iter().collect();
+    oldest.sort_by_key(|claim| {
+        (
+            claim.allocation_timestamp.is_none(),
+            claim.allocation_timestamp,
+            claim.creation_timestamp,
+        )
+    });
+    let told = if detail == Detail::Wide { idle.len() } else { IDLE };
+    lines.extend(oldest.iter().take(told).map(|claim| {
+        let since = match claim.allocation_timestamp {
+            Some(_) => format!("allocated {} ago", age(now, claim.allocation_timestamp)),
+            None => format!(
+                "created {} ago; when it was allocated is not recorded",
+                age(now, claim.creation_timestamp)
+            ),
+        };
+        let devices = counted(claim.devices, "device", "devices");
+        format!("claim/{}/{}: {devices}, {since}", claim.namespace, claim.name)
+    }));
+    let rest = idle.len().saturating_sub(told);
+    if rest > 0 {
+        lines.push(format!("{}: -o wide", counted(rest, "more claim", "more claims")));
+    }
+    layout.list("Idle", lines);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Format;
+
+    #[test]
+    fn what_is_little_is_not_nothing_and_what_lacks_little_is_not_all() {
+        let milli = |value| Quantity::new_milli(value, Format::DecimalSi);
+        for (part, whole, share, number) in [
+            (0, 8, "0%", "0"),
+            (1, 8, "1%", "0.01"),
+            (750, 1, "75%", "0.75"),
+            (1500, 24, "6%", "1.5"),
+            (7999, 8, "99%", "8"),
+            (8000, 8, "100%", "8"),
+            (0, 0, "0%", "0"),
+        ] {
+            assert_eq!(percent(&milli(part), whole), share, "{part} of {whole}");
+            assert_eq!(decimal(&milli(part)), number, "{part} of {whole}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! `kubectl dra explain` without a name, and of nodes.
+
+use super::on;
+use crate::support::command::dra_snapshot;
+use crate::support::process::Screen;
+use crate::support::schema::assert_valid;
+
+#[test]
+fn everything_that_waits_is_told_by_cause() {
+    let json = |args: &[&str]| {
+        let run = on(&[args, &["-o", "json"]].concat(), "unschedulable-pods").run();
+        assert_valid(&run.exits(1).stdout)
+    };
+    let report = json(&["explain"]);
+    assert_eq!(report["kind"], "ExplanationList");
+    let items = report["items"].as_array().expect("items");
+    let pods: usize = items
+        .iter()
+        .map(|item| item["pods"].as_array().expect("pods").len())
+        .sum();
+    assert_eq!(pods, 13, "{report}");
+    for item in items {
+        // What is told of a group is what `explain` tells of the one that it names.
+        let target = &item["explained"];
+        let name = format!(
+            "pod/{}/{}",
+            target["namespace"].as_str().unwrap(),
+            target["name"].as_str().unwrap()
+        );
+        let single = json(&["explain", &name]);
+        assert_eq!(item["verdict"], single["verdict"], "{name}");
+        assert_eq!(item["fix"], single["fixes"][0], "{name}");
+    }
+    // Those that a tested change helps come first.
+    let proven: Vec<bool> = items.iter().map(|item| item["fix"]["proven"] == true).collect();
+    assert!(proven.is_sorted_by(|a, b| a >= b), "{proven:?}");
+}
+
+#[test]
+fn a_terminal_gets_a_line_for_each_cause() {
+    let run = on(&["explain"], "unschedulable-pods")
+        .env("TERM", "xterm")
+        .env("LANG", "C.UTF-8")
+        .env("NO_COLOR", "1")
+        .run_on_screen(80, Screen::Stdout)
+        .exits(1);
+    let first = run.stdout.lines().next().unwrap_or_default();
+    assert!(first.starts_with("× 13 pods wait, for "), "{}", run.stdout);
+    assert!(run.stdout.lines().count() < 45, "{}", run.stdout);
+}
+
+#[test]
+fn nothing_waits_where_everything_has_its_devices() {
+    dra_snapshot!(on(&["explain", "-n", "training"], "bound-pods"), @"
+    exit_code: 0
+    ----- stdout -----
+
+    ----- stderr -----
+    Nothing waits for devices
+    ");
+    dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
+    exit_code: 0
+    ----- stdout -----
+    COUNT   VERDICT   OBJECTS               CAUSE                  FIX
+    1       Fits      claim/default/spare   fits on 3 of 3 nodes   <none>
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(on(&["explain", "-n", "nowhere"], "bound-pods"), @"
+    exit_code: 3
+    ----- stdout -----
+
+    ----- stderr -----
+    error: namespace/nowhere not found
+
+    hint: there are 3 namespaces: `default`, `inference`, `training`
+    ");
+}
+
+#[test]
+fn a_node_is_told_by_what_could_still_be_scheduled_there() {
+    dra_snapshot!(on(&["explain", "node/mig-node-1"], "partitionable"), @"
+    exit_code: 0
+    ----- stdout -----
+    Node:           mig-node-1
+    Verdict:        Room: there is room for 2 of gpu.example.com
+    Devices:
+      DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY   BLOCKED BY
+      gpu.example.com   10        2      3        0        5         0           CountersExhausted (5)
+    Requests:
+      CLASS             DEVICES   LARGEST REQUEST
+      gpu.example.com   10        2
+    Not looked at:  CPU, memory, ports and other demands of pods
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(on(&["explain", "no", "gpu-node-2"], "device-taints-marked"), @"
+    exit_code: 0
+    ----- stdout -----
+    Node:           gpu-node-2
+    Verdict:        Room: there is room for 8 of nic.example.com
+    Devices:
+      DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY   BLOCKED BY
+      gpu.example.com   8         0      4        0        4         0           Tainted (4)
+      nic.example.com   8         8      0        0        0         0           <none>
+    Requests:
+      CLASS             DEVICES   LARGEST REQUEST
+      gpu.example.com   8         0
+      nic.example.com   8         8
+    Not looked at:  CPU, memory, ports and other demands of pods
+
+    ----- stderr -----
+    ");
+    dra_snapshot!(on(&["explain", "node/nope"], "bound-pods"), @"
+    exit_code: 3
+    ----- stdout -----
+
+    ----- stderr -----
+    error: node/nope not found
+
+    hint: there are 3 nodes: `gpu-node-1`, `gpu-node-2`, `gpu-node-3`
+    ");
+}
+
+#[test]
+fn the_data_of_a_node_are_as_the_schema_says() {
+    for (node, snapshot) in [
+        ("node/mig-node-1", "partitionable"),
+        ("node/gpu-node-3", "unschedulable-pods"),
+        ("node/net-node-1", "consumable-capacity"),
+    ] {
+        let run = on(&["explain", node, "-o", "json"], snapshot).run();
+        let report = assert_valid(&run.stdout);
+        for driver in report["drivers"].as_array().expect("drivers") {
+            let count = |field: &str| driver[field].as_u64().expect("a number");
+            let parts = ["free", "allocated", "shared", "blocked", "unknown"].map(count);
+            assert_eq!(count("total"), parts.into_iter().sum(), "{node}: {driver}");
+        }
+    }
+}
+
+#[test]
+fn objects_are_named_as_for_kubectl() {
+    let explained = |args: &[&str]| on(&[&["explain"], args].concat(), "bound-pods").run().exits(0);
+    let full = explained(&["pod/notebook"]);
+    for args in [
+        &["pod", "notebook"][..],
+        &["po/notebook"],
+        &["pods", "notebook"],
+        &["notebook"],
+    ] {
+        assert_eq!(explained(args).stdout, full.stdout, "{args:?}");
+    }
+    dra_snapshot!(on(&["explain", "nope"], "bound-pods"), @"
+    exit_code: 3
+    ----- stdout -----
+
+    ----- stderr -----
+    error: pod/default/nope not found, claim/default/nope not found
+
+    hint: instead of `nope`: the only pod is `notebook`
+    hint: instead of `nope`: there are 2 claims: `notebook-gpu`, `spare`
+    ");
+    dra_snapshot!(on(&["explain", "node"], "bound-pods"), @"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: which node is not said
+
+    hint: write `node NAME`; without any name everything that waits is explained
+    ");
+    dra_snapshot!(on(&["explain", "pod/a", "pod/b"], "bound-pods"), @"
+    exit_code: 2
+    ----- stdout -----
+
+    ----- stderr -----
+    error: one object is explained at a time
+
+    hint: write `pod NAME` or `pod/NAME`; without a name everything that waits is explained
+    ");
+}
