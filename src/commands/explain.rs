@@ -1,5 +1,7 @@
 //! `kubectl dra explain`: why something does not get its devices, and what would help.
 
+mod emit;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -39,6 +41,10 @@ pub(crate) struct Args {
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
+    /// Print the objects that this fix makes again as manifests, for `kubectl replace --force -f -`, instead of the report
+    #[arg(long, value_name = "N", conflicts_with = "files")]
+    emit_fix: Option<usize>,
+
     /// Steps that all searches of the command may take together; what is undecided then is given up
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
@@ -48,6 +54,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         target,
         files,
+        emit_fix,
         budget,
     } = args;
     let target = target.map(|target| named(ctx, &target)).transpose()?;
@@ -74,6 +81,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         },
         None => of_manifest(&mut cluster, &manifest, &settings)?,
     };
+    if let Some(number) = emit_fix {
+        emit::fix(ctx, &report, number).await?;
+        return Ok(Outcome::Done);
+    }
     for missing in &report.unknown {
         ctx.warn(missing.as_str());
     }
