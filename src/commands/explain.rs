@@ -1,5 +1,6 @@
 //! `kubectl dra explain`: why something does not get its devices, and what would help.
 
+mod emit;
 mod list;
 mod room;
 mod target;
@@ -31,6 +32,8 @@ const EXAMPLES: &str = "\
 Examples:
   # Why a pod waits, and what would help
   kubectl dra explain pod/trainer-0 -n training
+  # Carry out the first thing that would help
+  kubectl dra explain pod/trainer-0 --emit-fix 1 | kubectl replace --force -f -
   # All that waits, by its cause
   kubectl dra explain -A
   # What could still be scheduled on a node
@@ -68,6 +71,12 @@ pub(crate) struct Args {
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
+    /// Print what this fix makes again, for `kubectl replace`
+    ///
+    /// Manifests instead of the report, for `kubectl replace --force -f -`.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "files")]
+    emit_fix: Option<usize>,
+
     /// Steps that all searches may take together
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
@@ -77,9 +86,14 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         target,
         files,
+        emit_fix,
         budget,
     } = args;
     let target = Wanted::of(ctx, &target, !files.is_empty())?;
+    if emit_fix.is_some() && matches!(target, Wanted::Everything(_) | Wanted::Node(_)) {
+        let error = UsageError::new("`--emit-fix` needs a pod or a claim");
+        return Err(error.hint("write `pod/NAME` or `claim/NAME` before it").into());
+    }
     let needs = Needs::kinds(EXPLAIN_NEEDS)
         .with_gates()
         .with_schedulers()
@@ -104,6 +118,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             of_named(ctx, &cluster, &named, &settings).await?
         }
     };
+    if let Some(number) = emit_fix {
+        emit::fix(ctx, &report, number).await?;
+        return Ok(Outcome::Done);
+    }
     for missing in &report.unknown {
         ctx.warn(missing.as_str());
     }

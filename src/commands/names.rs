@@ -50,7 +50,11 @@ async fn with_kinds(ctx: &Ctx, kinds: &[&str], typed: &Typed) -> anyhow::Result<
     let mut found = Vec::new();
     for kind in kinds {
         let begin = format!("{kind}/");
-        let word = if begin.starts_with(&typed.word) { &begin } else { &typed.word };
+        let word = if begin.starts_with(&typed.word) {
+            &begin
+        } else {
+            &typed.word
+        };
         if word.starts_with(&begin) {
             let names = of_kind(ctx, kind, word).await?;
             let with_kind = |name: String| match name.strip_prefix(&begin) {
@@ -163,12 +167,7 @@ pub(super) fn taints(ctx: &Ctx, _: Typed) -> Names<'_> {
                 let keys = taints.map(|taint| format!("{pool}/{}={}", device.name, taint.key));
                 keys.collect::<Vec<_>>()
             };
-            slice
-                .spec
-                .devices
-                .iter()
-                .flat_map(of_device)
-                .collect()
+            slice.spec.devices.iter().flat_map(of_device).collect()
         });
         let mut names: Vec<String> = rules.into_iter().map(|name| format!("rule/{name}")).collect();
         names.extend(of_drivers.await?);

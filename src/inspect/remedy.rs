@@ -208,28 +208,57 @@ pub(super) fn end_consumers(cluster: &Cluster, claim: &Claim, except: Option<&St
     ended
 }
 
-/// What the claim would ask for. Its own spec cannot be changed, and neither can that of a template: the one that people have is made
-/// again, and the claim controller makes the claim from it again.
-pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Remedy {
+/// An object whose spec cannot be changed, with the operations of a JSON patch by which a new one differs.
+#[derive(Clone, Debug)]
+pub struct Remake {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub key: Key,
+    /// What changes; nothing where the same object is made again.
+    pub operations: Vec<Value>,
+}
+
+impl Remake {
+    /// How messages call the object.
+    pub fn object(&self) -> String {
+        let kind = match self.kind {
+            Kind::ResourceClaim => "claim",
+            Kind::ResourceClaimTemplate => "template",
+            _ => "pod",
+        };
+        format!("{kind}/{}", self.key)
+    }
+
+    fn command(self) -> Remedy {
+        Remedy::command(script::remake(self.kind, &self.key, self.operations))
+    }
+}
+
+/// What has to be made again for the claim to ask for something else, or else who can do what.
+///
+/// Its own spec cannot be changed, and neither can that of a template: the one that people have is made again, and the claim controller
+/// makes the claim from it again.
+pub(super) fn asking(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Result<Remake, String> {
     let key = claim.key();
     let origin = Origin::of(cluster, claim);
     if claim.status.allocation.is_some() {
-        return Remedy::by_hand(format!(
+        return Err(format!(
             "claim/{key} holds devices and keeps what it asked for: its owner ends its pods, and changes {} before they start again",
             origin.object(&key)
         ));
     }
     match origin {
         Origin::Made if claim.metadata.is_only_written() => {
-            Remedy::by_hand(format!("claim/{key} does not exist yet: change its manifest"))
+            Err(format!("claim/{key} does not exist yet: change its manifest"))
         }
         Origin::Made => match change_of_claim("/spec", &claim.spec, after) {
-            Some(operations) if !operations.is_empty() => {
-                Remedy::command(script::remake(Kind::ResourceClaim, &key, operations)).note(format!(
-                    "the spec of a claim cannot be changed: claim/{key} is made again"
-                ))
-            }
-            _ => Remedy::by_hand(format!("the owner of claim/{key} makes it again")),
+            Some(operations) if !operations.is_empty() => Ok(Remake {
+                kind: Kind::ResourceClaim,
+                key,
+                operations,
+            }),
+            _ => Err(format!("the owner of claim/{key} makes it again")),
         },
         Origin::Template(template) => {
             let from = template.metadata.key();
@@ -246,59 +275,88 @@ pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Re
                 })
             });
             if !is_current {
-                return Remedy::by_hand(format!(
+                return Err(format!(
                     "template/{from} was made again since claim/{key} was made from it: its owner deletes the claim, so that a new one is \
                      made"
                 ));
             }
             if shared {
-                return Remedy::by_hand(format!(
+                return Err(format!(
                     "several claims of the pod are made from template/{from}: its owner makes another template for claim/{key}, and the pod \
                      again"
                 ));
             }
-            let again = ask_for_in(template, after);
-            if claim.metadata.is_made_up() {
-                return again;
-            }
-            again.and(Remedy::command(script::delete_in(
-                &key.namespace,
-                Kind::ResourceClaim,
-                [&key.name],
-            )))
+            asking_in(template, after)
         }
-        Origin::NoTemplate(Some(template)) => Remedy::by_hand(format!(
+        Origin::NoTemplate(Some(template)) => Err(format!(
             "the owner of template/{template}, which does not exist, makes it again, then deletes claim/{key}"
         )),
-        Origin::NoTemplate(None) => Remedy::by_hand(format!(
+        Origin::NoTemplate(None) => Err(format!(
             "claim/{key} was made from a template that is not known: its owner makes template and pod again"
         )),
-        Origin::Owner(owner) => Remedy::by_hand(format!(
+        Origin::Owner(owner) => Err(format!(
             "{} has claim/{key} made: change there what it asks for",
             manager(owner)
         )),
     }
 }
 
-/// What claims that are made from the template later would ask for.
-pub(super) fn ask_for_in(template: &ClaimTemplate, after: &ClaimSpec) -> Remedy {
+fn asking_in(template: &ClaimTemplate, after: &ClaimSpec) -> Result<Remake, String> {
     let key = template.metadata.key();
     if let Some(owner) = template.metadata.controller() {
-        return Remedy::by_hand(format!(
+        return Err(format!(
             "{} makes template/{key}: change there what it asks for",
             manager(owner)
         ));
     }
     if template.metadata.is_only_written() {
-        return Remedy::by_hand(format!("template/{key} does not exist yet: change its manifest"));
+        return Err(format!("template/{key} does not exist yet: change its manifest"));
     }
     match change_of_claim("/spec/spec", &template.spec.spec, after) {
-        Some(operations) if !operations.is_empty() => {
-            Remedy::command(script::remake(Kind::ResourceClaimTemplate, &key, operations)).note(format!(
-                "the spec of a template cannot be changed: template/{key} is made again, and counts for all claims that are made from it \
-                 later"
-            ))
-        }
-        _ => Remedy::by_hand(format!("the owner of template/{key} makes it again")),
+        Some(operations) if !operations.is_empty() => Ok(Remake {
+            kind: Kind::ResourceClaimTemplate,
+            key,
+            operations,
+        }),
+        _ => Err(format!("the owner of template/{key} makes it again")),
     }
+}
+
+/// The command for [`asking`].
+pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Remedy {
+    let again = match asking(cluster, claim, after) {
+        Ok(again) => again,
+        Err(who) => return Remedy::by_hand(who),
+    };
+    let key = claim.key();
+    if again.kind == Kind::ResourceClaim {
+        return again.command().note(format!(
+            "the spec of a claim cannot be changed: claim/{key} is made again"
+        ));
+    }
+    let again = again_for_all(again);
+    if claim.metadata.is_made_up() {
+        return again;
+    }
+    again.and(Remedy::command(script::delete_in(
+        &key.namespace,
+        Kind::ResourceClaim,
+        [&key.name],
+    )))
+}
+
+/// What claims that are made from the template later would ask for.
+pub(super) fn ask_for_in(template: &ClaimTemplate, after: &ClaimSpec) -> Remedy {
+    match asking_in(template, after) {
+        Ok(again) => again_for_all(again),
+        Err(who) => Remedy::by_hand(who),
+    }
+}
+
+fn again_for_all(template: Remake) -> Remedy {
+    let key = template.key.clone();
+    template.command().note(format!(
+        "the spec of a template cannot be changed: template/{key} is made again, and counts for all claims that are made from it \
+         later"
+    ))
 }

@@ -7,7 +7,7 @@ use super::gets;
 use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, KINDS, Reason};
 use crate::devices::says_unhealthy;
 use crate::inspect::health::{Health, HealthIndex};
-use crate::inspect::remedy::{Remedy, ask_for, end_consumers};
+use crate::inspect::remedy::{Remake, Remedy, ask_for, asking, end_consumers};
 use crate::model::{AllocatedDevice, Claim, Cluster, Key, Kind, Pod, Str};
 use crate::quota::{Quotas, Refusal};
 use crate::reservation::{Origin, claim_names, manager};
@@ -237,6 +237,7 @@ impl Helped<'_> {
             nodes: found.nodes.clone(),
             gets: Vec::new(),
             risky: false,
+            remakes: self.remakes(&found.changes).unwrap_or_default(),
         }
     }
 
@@ -263,6 +264,38 @@ impl Helped<'_> {
             .chain(of_pod)
             .chain(others)
             .fold(Remedy::default(), Remedy::and)
+    }
+
+    /// The objects that have to be made again for `fixes`, templates first; nothing where that is not all, or not enough.
+    fn remakes(&self, fixes: &[Fix]) -> Option<Vec<Remake>> {
+        if self.is_recreated
+            || fixes
+                .iter()
+                .any(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
+        {
+            return None;
+        }
+        let edited = Edited::by(self.cluster, self.pod, fixes);
+        let claims: BTreeSet<&Key> = fixes.iter().filter_map(Fix::edits_claim).collect();
+        let mut remakes = Vec::new();
+        for key in claims {
+            remakes.push(asking(self.cluster, self.cluster.claim(key)?, edited.claim(key)?).ok()?);
+        }
+        let of_template = |remake: &Remake| remake.kind == Kind::ResourceClaimTemplate;
+        // A pod gets a claim from the new template only when it is made again itself.
+        if remakes.iter().any(of_template) || fixes.iter().any(Fix::edits_pod) {
+            let before = self.pod?;
+            // Whoever made it makes another one as soon as this one goes.
+            if before.metadata.controller().is_some() || before.metadata.is_only_written() {
+                return None;
+            }
+            remakes.push(Remake {
+                kind: Kind::Pod,
+                key: before.key(),
+                operations: change_of_pod(before, edited.pod()?),
+            });
+        }
+        Some(remakes)
     }
 
     /// How a change is made that is none of what the pod asks for.

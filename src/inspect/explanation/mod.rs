@@ -15,6 +15,7 @@ use std::sync::Arc;
 use self::bound::{bound, missing_template, template_missing};
 use super::allocation::{Settings, Target, Units, alone, exactness, otherwise, place_all, timeouts};
 use super::remedy::{Remedy, end_consumers};
+
 use crate::devices::ClassSelectors;
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
 use crate::quota::Quotas;
@@ -26,6 +27,7 @@ use crate::scheduling::{
 };
 use crate::script::{Command, delete_in, no_finalizers, remake_with};
 
+pub use super::remedy::Remake;
 pub use fixes::RISKY;
 pub use report::{
     Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::inspect::allocation::{Exactness, Target};
-use crate::inspect::remedy::Remedy;
+use crate::inspect::remedy::{Remake, Remedy};
 use crate::inspect::warnings::missing;
 use crate::model::{Gap, Quantity, Str};
 use crate::scheduling::AssumedGate;
@@ -328,6 +328,9 @@ pub struct FixItem {
     /// Whether it hands out devices that somebody reports as unhealthy.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub risky: bool,
+    /// The objects that are made again, as manifests can say it; none where something else has to be done as well.
+    #[serde(skip)]
+    pub remakes: Vec<Remake>,
 }
 
 /// What a request gets that asks for less than before.
@@ -493,6 +496,7 @@ impl FixItem {
             nodes: Vec::new(),
             gets: Vec::new(),
             risky: false,
+            remakes: Vec::new(),
         }
     }
 

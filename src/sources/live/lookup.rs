@@ -1,5 +1,6 @@
 //! Single objects, asked for because no list or watch has shown them.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::discovery::{Served, Serving, discover};
@@ -28,12 +29,46 @@ impl Live {
         Ok(found)
     }
 
+    /// The object as the server has it, with the kind and the version that it is served in; nothing where the server says that there is
+    /// none.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, or does not serve the kind.
+    pub async fn manifest(&self, kind: Kind, key: &Key) -> Result<Option<Value>, Error> {
+        let served = discover(&self.target, &[kind].into()).await?;
+        let Some((_, json)) = self.text(&served, kind, key).await? else {
+            return Ok(None);
+        };
+        let what = format!("read {}/{key}", list::resource(kind));
+        let object = serde_json::from_str(json.get());
+        object
+            .map(Some)
+            .map_err(|error| self.foreign(what, error.to_string()))
+    }
+
     pub(super) async fn object(
         &self,
         served: &Served,
         kind: Kind,
         key: &Key,
     ) -> Result<Option<Object>, Error> {
+        let Some((version, json)) = self.text(served, kind, key).await? else {
+            return Ok(None);
+        };
+        let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
+        let what = format!("read {}/{key}", list::resource(kind));
+        decoded
+            .map(Some)
+            .map_err(|error| self.foreign(what, error.to_string()))
+    }
+
+    /// The text of an object, with the version that it is in.
+    async fn text<'s>(
+        &self,
+        served: &'s Served,
+        kind: Kind,
+        key: &Key,
+    ) -> Result<Option<(&'s str, Box<RawValue>)>, Error> {
         let what = format!("read {}/{key}", list::resource(kind));
         let version = match served.kind(kind) {
             Serving::Version(version) | Serving::Perhaps(version) => version,
@@ -49,14 +84,10 @@ impl Live {
         let mut path = list::collection(kind, version, Some(&key.namespace));
         path.push('/');
         list::percent_encode(&key.name, &mut path);
-        let json = match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
-            Ok(json) => json,
-            Err(error) if error.says_gone(&key.name) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
-        decoded
-            .map(Some)
-            .map_err(|error| self.foreign(what, error.to_string()))
+        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+            Ok(json) => Ok(Some((version, json))),
+            Err(error) if error.says_gone(&key.name) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }

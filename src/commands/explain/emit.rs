@@ -1,0 +1,113 @@
+//! `kubectl dra explain --emit-fix N`: the objects of a fix as manifests.
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use crate::context::{Ctx, SourceSetting};
+use crate::error::UsageError;
+use crate::inspect::explanation::{Explanation, FixItem, Remake};
+
+/// What the API server writes into the metadata of an object, and a new object does not say.
+const WRITTEN: [&str; 6] = [
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Prints the objects that fix `number` makes again, as the cluster has them, with what changes.
+pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyhow::Result<()> {
+    let fix = chosen(&report.fixes, number)?;
+    if fix.remakes.is_empty() {
+        let error = UsageError::new(format!("fix {number} makes no object again: {}", fix.message));
+        return Err(match &fix.command {
+            Some(command) => error.hint(format!("run: {command}")),
+            None => error.hint(
+                fix.note
+                    .clone()
+                    .unwrap_or_else(|| "it is done by hand".to_owned()),
+            ),
+        }
+        .into());
+    }
+    if !matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
+        return Err(UsageError::new(
+            "`--emit-fix` writes objects as the cluster has them, so it does not go with `--from`",
+        )
+        .into());
+    }
+    let live = ctx.live().await?;
+    let mut items = Vec::new();
+    for remake in &fix.remakes {
+        let object = live
+            .manifest(remake.kind, &remake.key)
+            .await?
+            .with_context(|| format!("{} is gone: explain again", remake.object()))?;
+        items.push(changed(object, remake)?);
+    }
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    ctx.printer().manifest(&format!("{list:#}\n"))?;
+    Ok(())
+}
+
+fn chosen(fixes: &[FixItem], number: usize) -> Result<&FixItem, UsageError> {
+    let found = number.checked_sub(1).and_then(|place| fixes.get(place));
+    found.ok_or_else(|| match fixes.len() {
+        0 => UsageError::new("there is no fix to write"),
+        1 => UsageError::new(format!("there is no fix {number}, only fix 1")),
+        all => UsageError::new(format!("there is no fix {number}: they are 1 to {all}")),
+    })
+}
+
+/// The object with the changes, as it is created.
+fn changed(mut object: Value, remake: &Remake) -> anyhow::Result<Value> {
+    let cannot = || format!("{} is not what it was: explain again", remake.object());
+    let operations = Value::Array(remake.operations.clone());
+    let patch: json_patch::Patch = serde_json::from_value(operations).with_context(cannot)?;
+    json_patch::patch(&mut object, &patch).with_context(cannot)?;
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.retain(|name, _| !WRITTEN.contains(&name.as_str()));
+    }
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Key, Kind};
+
+    #[test]
+    fn an_object_that_says_something_else_by_now_is_not_changed() {
+        let remake = Remake {
+            kind: Kind::ResourceClaim,
+            key: Key::new("n", "c"),
+            operations: vec![
+                json!({"op": "test", "path": "/spec/devices/requests/0/name", "value": "gpu"}),
+                json!({"op": "add", "path": "/spec/devices/requests/0/exactly/count", "value": 1}),
+            ],
+        };
+        let object = |request: &str| {
+            json!({
+                "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                "metadata": {"namespace": "n", "name": "c", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}},
+                "spec": {"devices": {"requests": [{"name": request, "exactly": {"count": 9, "new": "kept"}}]}},
+                "status": {},
+            })
+        };
+        assert_eq!(
+            changed(object("gpu"), &remake).unwrap(),
+            json!({
+                "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                "metadata": {"namespace": "n", "name": "c", "labels": {"a": "b"}},
+                "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"count": 1, "new": "kept"}}]}},
+            })
+        );
+        let error = changed(object("other"), &remake).unwrap_err();
+        assert_eq!(error.to_string(), "claim/n/c is not what it was: explain again");
+    }
+}
