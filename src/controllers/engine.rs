@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::work::{ControllerName, Job, JobId, Notice, Outcome, PodRef, Subject};
 use super::{Controller, Observed, Queue, ResourceClaims, TaintEviction};
+use crate::eviction::ClockStep;
 use crate::model::{Change, Cluster, Object, Str, Time};
 #[cfg(test)]
 use crate::model::{Key, Kind};
@@ -112,6 +113,19 @@ impl Engine {
             notices.extend(controller.observe(cluster, &observed, now));
         }
         Some(notices)
+    }
+
+    /// The API server's clock was set, as is seen at `now`, which goes on as if it were not: what waits, waits no longer and no shorter.
+    pub fn clock_was_set(&mut self, step: ClockStep, now: Time) {
+        let Self {
+            cluster,
+            claims,
+            eviction,
+            ..
+        } = self;
+        for controller in controllers(eviction, claims) {
+            controller.clock_was_set(cluster, step, now);
+        }
     }
 
     #[cfg(test)]

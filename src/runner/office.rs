@@ -28,7 +28,7 @@ impl Office {
         let mut clock = clock.clone();
         let lease = key
             .clone()
-            .map(|key| Lease::campaign(live.clone(), key, role, move || clock.now()));
+            .map(|key| Lease::campaign(live.clone(), key, role, move || clock.moment().written));
         Self {
             standing: lease.as_ref().map(Lease::standing),
             since: lease.is_none().then(Instant::now),

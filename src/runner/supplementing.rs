@@ -148,7 +148,11 @@ pub async fn supplement(
         (supplying.tell)(Report::Started);
     }
     let ended = loop {
-        let now = clock.now();
+        let moment = clock.moment();
+        let now = moment.now;
+        if let Some(news) = clock.tell(&mut supplying.engine) {
+            (supplying.tell)(Report::News(news));
+        }
         operation.measure_queues(&mut supplying.engine, now);
         waiting.extend(supplying.wanted(office.holds(), now));
         while supplying.out.len() < WORKERS
@@ -158,7 +162,7 @@ pub async fn supplement(
             let (carrier, sender) = (carrier.clone(), sender.clone());
             tokio::spawn(async move {
                 // Whoever asked may have ended.
-                _ = sender.send(carrier.carry(job, now).await).await;
+                _ = sender.send(carrier.carry(job, moment).await).await;
             });
         }
         operation.metrics.wishes(supplying.shadow.counts());

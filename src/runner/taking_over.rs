@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
-use super::clock::{Clock, Comparison, reached};
+use super::clock::{Clock, Comparison, Moment, reached};
 use super::collecting::{Collector, Left};
 use super::done::Done;
 use super::events::Recorder;
@@ -166,7 +166,11 @@ pub async fn take_over(
         taking.begin();
     }
     loop {
-        let now = clock.now();
+        let moment = clock.moment();
+        let now = moment.now;
+        if let Some(news) = clock.tell(&mut taking.engine) {
+            (taking.tell)(Report::News(news));
+        }
         operation.measure_queues(&mut taking.engine, now);
         for (name, desk) in &mut desks {
             while desk.out < desk.workers
@@ -179,7 +183,7 @@ pub async fn take_over(
                 }
                 let (carrier, sender, name) = (desk.carrier.clone(), sender.clone(), *name);
                 tokio::spawn(async move {
-                    let carried = carrier.carry(job, now).await;
+                    let carried = carrier.carry(job, moment).await;
                     // Whoever asked may have ended.
                     _ = sender.send((name, carried)).await;
                 });
@@ -232,20 +236,20 @@ pub async fn take_over(
             Event::Due => {}
             Event::Watched(Err(news)) => (taking.tell)(Report::News(news)),
             Event::Watched(Ok(changes)) => {
-                let now = clock.now();
+                let moment = clock.moment();
                 for change in changes {
                     let rival = own.rival(&taking.engine, |name| desks.contains_key(&name), &change);
                     if let Some((rival, written)) = rival.filter(|_| !dry_run && office.is_settled()) {
                         if let Some(recorder) = &recorder {
                             let lease = office.lease(live).await;
-                            recorder.rival(lease, written, &rival.to_string(), now);
+                            recorder.rival(lease, written, &rival.to_string(), moment.written);
                         }
                         drop(taking);
                         end(watch, desks, inbox, recorder).await;
                         office.leave().await;
                         return Err(rival.into());
                     }
-                    taking.see(change, Origin::Watch, now);
+                    taking.see(change, Origin::Watch, moment);
                 }
             }
             Event::Carried(name, carried) => {
@@ -258,7 +262,7 @@ pub async fn take_over(
                     if let Some(desk) = desks.get_mut(&name) {
                         desk.out -= 1;
                     }
-                    taking.finish(name, carried, clock.now());
+                    taking.finish(name, carried, clock.moment());
                 }
             }
         }
@@ -363,16 +367,16 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         }
     }
 
-    fn see(&mut self, change: Change, origin: Origin, now: Time) {
+    fn see(&mut self, change: Change, origin: Origin, moment: Moment) {
         let left = (self.collector.as_ref()).and_then(|_| Left::by(self.engine.cluster(), &change));
         let notices = self
             .operation
             .counting(&mut self.engine, change, |engine, change| {
-                engine.see(change, origin, now).unwrap_or_default()
+                engine.see(change, origin, moment.now).unwrap_or_default()
             });
         for Notice::EvictionCancelled(pod) in notices {
             if let Some(recorder) = &self.recorder {
-                recorder.spared(&pod, now);
+                recorder.spared(&pod, moment.written);
             }
         }
         if let (Some(collector), Some(left)) = (&self.collector, left) {
@@ -380,7 +384,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         }
     }
 
-    fn finish(&mut self, controller: ControllerName, carried: Carried, now: Time) {
+    fn finish(&mut self, controller: ControllerName, carried: Carried, moment: Moment) {
         let Carried {
             id,
             seen,
@@ -390,7 +394,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             lacks_right,
         } = carried;
         for object in seen {
-            self.see(Change::Put(object), Origin::Answer, now);
+            self.see(Change::Put(object), Origin::Answer, moment);
         }
         match outcome {
             Outcome::Done | Outcome::Parked => {
@@ -406,7 +410,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             self.operation.health.may_not_write(&subject, why, now);
         }
         self.operation.metrics.job(controller, &outcome);
-        self.engine.done(id, outcome, now);
+        self.engine.done(id, outcome, moment.now);
         if let Some(why) = trouble {
             let trouble = Trouble {
                 controller,
