@@ -11,7 +11,7 @@ use crate::model::{Key, Str};
 use crate::sources::live::Live;
 
 /// What was written before the lease was had may be seen for so long.
-const SETTLING: Duration = Duration::from_secs(5);
+pub(super) const SETTLING: Duration = Duration::from_secs(5);
 
 /// Whether this one may work.
 pub(super) struct Office {

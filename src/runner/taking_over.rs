@@ -17,7 +17,7 @@ use super::ground::{Ground, Recheck, Shift};
 use super::lease::{Role, Standing};
 use super::limiter::Limiter;
 use super::news::News;
-use super::office::Office;
+use super::office::{Office, SETTLING};
 use super::own::Own;
 use super::probes::Operation;
 use super::report::{Failure, Report, Trouble};
@@ -164,6 +164,7 @@ pub async fn take_over(
     let mut office = Office::run_for(live, lease, Role::TakeOver, &clock);
     if office.holds() {
         taking.begin();
+        own.alone_from = Some(clock.moment().written.after(SETTLING));
     }
     loop {
         let moment = clock.moment();
@@ -217,7 +218,10 @@ pub async fn take_over(
         };
         match event {
             Event::End => break,
-            Event::Standing(Standing::Held) => taking.begin(),
+            Event::Standing(Standing::Held) => {
+                taking.begin();
+                own.alone_from = Some(clock.moment().written.after(SETTLING));
+            }
             Event::Standing(standing @ Standing::Waiting { .. }) => (taking.tell)(Report::Standby(standing)),
             Event::Standing(Standing::Lost) => {
                 drop(taking);
