@@ -263,6 +263,23 @@ impl Engine {
         })
     }
 
+    /// Items that were given up since this was asked last, with why; see [`ResourceClaims::given_up`].
+    pub fn given_up(&mut self) -> Vec<(Subject, String)> {
+        self.claims
+            .as_mut()
+            .map(ResourceClaims::given_up)
+            .unwrap_or_default()
+    }
+
+    /// Whether what failed for `subject` is still to be done, as far as that can be told before its turn comes again.
+    pub fn still_wants(&self, subject: &Subject) -> bool {
+        let controller: Option<&dyn Controller> = match subject.controller() {
+            ControllerName::ResourceClaim => self.claims.as_ref().map(|one| one as _),
+            ControllerName::DeviceTaintEviction => self.eviction.as_ref().map(|one| one as _),
+        };
+        controller.is_some_and(|controller| controller.still_wants(&self.cluster, subject))
+    }
+
     /// Whether the pod has to go, now or later.
     pub fn plans_to_evict(&self, pod: &PodRef) -> bool {
         self.eviction

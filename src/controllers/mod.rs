@@ -51,6 +51,9 @@ trait Controller {
     /// When there is something to do: `now` if there is already.
     fn next_due(&self, now: Time) -> Option<Time>;
 
+    /// Whether what failed for `item` is still to be done, as far as that can be told before its turn comes again.
+    fn still_wants(&self, cluster: &Cluster, item: &Subject) -> bool;
+
     /// Its queue.
     fn queue(&mut self) -> &mut Queue<Subject>;
 

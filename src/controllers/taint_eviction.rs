@@ -576,6 +576,15 @@ impl Controller for TaintEviction {
         self.queue.next_due(now)
     }
 
+    fn still_wants(&self, cluster: &Cluster, item: &Subject) -> bool {
+        let is_there = match item {
+            Subject::Eviction(pod) => self.has_plan(pod),
+            Subject::Rule(name, uid) => cluster.rule(name).is_some_and(|rule| rule.metadata.uid == *uid),
+            Subject::Pod(_) | Subject::PodGroup(_) | Subject::Claim(_) => false,
+        };
+        is_there && self.queue.has_failed(item)
+    }
+
     fn queue(&mut self) -> &mut Queue<Subject> {
         &mut self.queue
     }
@@ -656,8 +665,8 @@ fn extended_differ(a: &Pod, b: &Pod) -> bool {
 }
 
 #[cfg(test)]
+mod clock_tests;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod clock_tests;

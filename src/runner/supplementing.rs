@@ -153,6 +153,9 @@ pub async fn supplement(
         if let Some(news) = clock.tell(&mut supplying.engine) {
             (supplying.tell)(Report::News(news));
         }
+        let engine = &supplying.engine;
+        let health = &operation.health;
+        health.ask_whether(Instant::now(), |subject| engine.still_wants(subject));
         operation.measure_queues(&mut supplying.engine, now);
         waiting.extend(supplying.wanted(office.holds(), now));
         while supplying.out.len() < WORKERS
@@ -184,7 +187,7 @@ pub async fn supplement(
         ];
         let due = due.into_iter().flatten().min();
         let wake = reached(due.map(|due| clock.instant(due)));
-        let over = reached(until);
+        let (over, asked) = (reached(until), reached(operation.health.ask_at()));
         let event = tokio::select! {
             biased;
             () = over => Event::End,
@@ -194,6 +197,7 @@ pub async fn supplement(
             watched = watch.next(BATCH) => Event::Watched(operation.note(watched?)),
             shift = ground.shift() => Event::Shift(shift),
             () = glances.next() => Event::Due,
+            () = asked => Event::Due,
             () = wake => Event::Due,
         };
         match event {

@@ -172,6 +172,9 @@ pub async fn take_over(
         if let Some(news) = clock.tell(&mut taking.engine) {
             (taking.tell)(Report::News(news));
         }
+        let engine = &taking.engine;
+        let health = &operation.health;
+        health.ask_whether(Instant::now(), |subject| engine.still_wants(subject));
         operation.measure_queues(&mut taking.engine, now);
         for (name, desk) in &mut desks {
             while desk.out < desk.workers
@@ -191,6 +194,7 @@ pub async fn take_over(
             }
         }
         operation.measure_queues(&mut taking.engine, now);
+        taking.tell_of_given_up();
         if let Some(news) = comparison.news(&mut clock) {
             (taking.tell)(Report::News(news));
         }
@@ -203,7 +207,7 @@ pub async fn take_over(
             .map(|(name, _)| *name);
         let due = taking.engine.next_due_among(free, now);
         let wake = reached(due.map(|due| clock.instant(due)));
-        let over = reached(until);
+        let (over, asked) = (reached(until), reached(operation.health.ask_at()));
         let event = tokio::select! {
             biased;
             () = over => Event::End,
@@ -214,6 +218,7 @@ pub async fn take_over(
             shift = ground.shift() => Event::Shift(shift),
             trouble = taking.not_collected() => Event::NotCollected(trouble),
             () = glances.next() => Event::Due,
+            () = asked => Event::Due,
             () = wake => Event::Due,
         };
         match event {
@@ -344,6 +349,17 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             self.collector = Some(collector);
         }
         (self.tell)(Report::Started);
+    }
+
+    /// Tells what nothing can be done about.
+    fn tell_of_given_up(&mut self) {
+        for (subject, why) in self.engine.given_up() {
+            (self.tell)(Report::Trouble(Trouble {
+                controller: subject.controller(),
+                subject,
+                why: format!("{why}; it is looked at again when something of it changes"),
+            }));
+        }
     }
 
     /// Tells those who look on how it stands.
