@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::work::{ControllerName, Job, JobId, Notice, Outcome, PodRef, Subject};
 use super::{Controller, Observed, Queue, ResourceClaims, TaintEviction};
+use crate::eviction::ClockStep;
 use crate::model::{Change, Cluster, Object, Str, Time};
 #[cfg(test)]
 use crate::model::{Key, Kind};
@@ -112,6 +113,19 @@ impl Engine {
             notices.extend(controller.observe(cluster, &observed, now));
         }
         Some(notices)
+    }
+
+    /// The API server's clock was set, as is seen at `now`, which goes on as if it were not: what waits, waits no longer and no shorter.
+    pub fn clock_was_set(&mut self, step: ClockStep, now: Time) {
+        let Self {
+            cluster,
+            claims,
+            eviction,
+            ..
+        } = self;
+        for controller in controllers(eviction, claims) {
+            controller.clock_was_set(cluster, step, now);
+        }
     }
 
     #[cfg(test)]
@@ -247,6 +261,23 @@ impl Engine {
             subject,
             work,
         })
+    }
+
+    /// Items that were given up since this was asked last, with why; see [`ResourceClaims::given_up`].
+    pub fn given_up(&mut self) -> Vec<(Subject, String)> {
+        self.claims
+            .as_mut()
+            .map(ResourceClaims::given_up)
+            .unwrap_or_default()
+    }
+
+    /// Whether what failed for `subject` is still to be done, as far as that can be told before its turn comes again.
+    pub fn still_wants(&self, subject: &Subject) -> bool {
+        let controller: Option<&dyn Controller> = match subject.controller() {
+            ControllerName::ResourceClaim => self.claims.as_ref().map(|one| one as _),
+            ControllerName::DeviceTaintEviction => self.eviction.as_ref().map(|one| one as _),
+        };
+        controller.is_some_and(|controller| controller.still_wants(&self.cluster, subject))
     }
 
     /// Whether the pod has to go, now or later.

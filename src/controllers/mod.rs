@@ -28,6 +28,7 @@ pub use work::{
     PodRef, Subject, Warning, Work,
 };
 
+use crate::eviction::ClockStep;
 use crate::model::{Cluster, Object, Time};
 
 /// A change that a watch reports.
@@ -44,8 +45,14 @@ trait Controller {
     /// Takes note of a change, which `cluster` has in it already, and says what is to be told of it.
     fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<Notice>;
 
+    /// The API server's clock was set, as is seen at `now`.
+    fn clock_was_set(&mut self, _cluster: &Cluster, _step: ClockStep, _now: Time) {}
+
     /// When there is something to do: `now` if there is already.
     fn next_due(&self, now: Time) -> Option<Time>;
+
+    /// Whether what failed for `item` is still to be done, as far as that can be told before its turn comes again.
+    fn still_wants(&self, cluster: &Cluster, item: &Subject) -> bool;
 
     /// Its queue.
     fn queue(&mut self) -> &mut Queue<Subject>;

@@ -143,6 +143,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         full.since(now).saturating_sub(RETRY_INTERVAL * RETRY_BURST)
     }
 
+    /// Whether `item` failed, and has not succeeded or turned out to need nothing since.
+    pub fn has_failed(&self, item: &K) -> bool {
+        self.failures.contains_key(item)
+    }
+
     /// Forgets the failures of `item`.
     pub fn forget(&mut self, item: &K) {
         self.failures.remove(item);

@@ -121,6 +121,9 @@ impl Features {
     }
 }
 
+/// What was given up is told by whoever asks for it, and not everybody does.
+const MOST_UNTOLD: usize = 1000;
+
 /// The state of the controller.
 #[derive(Clone, Debug)]
 pub struct ResourceClaims {
@@ -135,6 +138,10 @@ pub struct ResourceClaims {
     jobs: HashMap<JobId, Out, RandomState>,
     /// Items whose questions are answered: their turn comes first.
     answered: VecDeque<(Subject, Answers)>,
+    /// Items for which nothing can be done as they are, with why.
+    given_up: HashMap<Subject, String, RandomState>,
+    /// Those of them that are yet to be told.
+    untold: Vec<(Subject, String)>,
 }
 
 /// What objects are that an item asked for.
@@ -204,7 +211,15 @@ impl ResourceClaims {
             made_in_order: VecDeque::new(),
             jobs: HashMap::default(),
             answered: VecDeque::new(),
+            given_up: HashMap::default(),
+            untold: Vec::new(),
         }
+    }
+
+    /// Items that were given up since this was asked last, with why: they are not tried again before something of them changes. Each is told
+    /// once for each reason.
+    pub(super) fn given_up(&mut self) -> Vec<(Subject, String)> {
+        std::mem::take(&mut self.untold)
     }
 
     /// A controller that starts with the state of `cluster` and looks at all of it.
@@ -271,6 +286,7 @@ impl ResourceClaims {
         }
         if deleted {
             self.deleted.add(&pod.metadata.uid);
+            self.given_up.remove(&Subject::Pod(pod.key()));
         }
         if deleted || is_done(pod) {
             for key in claim_names(pod).filter_map(|name| name.key()) {
@@ -431,6 +447,14 @@ impl ResourceClaims {
             Ending::Retry(_) => self.queue.retry(item.clone(), now),
             Ending::Done | Ending::Drop(_) => self.queue.forget(item),
         }
+        if let Ending::Drop(why) = ending {
+            let before = self.given_up.insert(item.clone(), why.clone());
+            if before.as_ref() != Some(why) && self.untold.len() < MOST_UNTOLD {
+                self.untold.push((item.clone(), why.clone()));
+            }
+        } else {
+            self.given_up.remove(item);
+        }
         self.queue.done(item);
     }
 
@@ -499,6 +523,20 @@ impl Controller for ResourceClaims {
         } else {
             Some(now)
         }
+    }
+
+    fn still_wants(&self, cluster: &Cluster, item: &Subject) -> bool {
+        let is_there = match item {
+            Subject::Pod(key) => cluster
+                .pod(key)
+                .is_some_and(|pod| self.pod_needs_work(cluster, pod)),
+            Subject::PodGroup(key) => cluster
+                .pod_group(key)
+                .is_some_and(|group| !group.metadata.is_deleting()),
+            Subject::Claim(key) => cluster.claim(key).is_some(),
+            Subject::Eviction(_) | Subject::Rule(..) => false,
+        };
+        is_there && self.queue.has_failed(item)
     }
 
     fn queue(&mut self) -> &mut Queue<Subject> {

@@ -16,8 +16,8 @@ use super::work::{JobId, Notice, Outcome, PodRef, Subject, Work};
 use super::{Controller, Observed, Queue, RecentUids};
 use crate::devices::{Origin, RuleSupport, Rules, Taints};
 use crate::eviction::{
-    Eviction, Release, RuleCounts, claim_eviction, condition_of, consumers, count, pod_eviction,
-    rule_condition,
+    ClockStep, Eviction, Release, RuleCounts, Timescale, claim_eviction_by, condition_of, consumers, count,
+    pod_eviction, rule_condition,
 };
 use crate::model::{
     Claim, Cluster, Condition, DeviceId, Key, NO_EFFECT, NO_EXECUTE, Object, Pod, Slice, Str, TaintRule, Time,
@@ -29,6 +29,14 @@ const STATUS_PERIOD: Duration = Duration::from_secs(10);
 /// For so many claims it pays to gather the taints of the whole cluster.
 const GATHERING: usize = 1000;
 
+/// What was found for a claim.
+#[derive(Clone, Debug)]
+struct Noted {
+    eviction: Eviction,
+    /// From when on its instant is known.
+    since: Time,
+}
+
 /// The state of the controller.
 #[derive(Clone, Debug)]
 pub struct TaintEviction {
@@ -38,7 +46,9 @@ pub struct TaintEviction {
     /// When which pod has to go.
     plans: Plans,
     /// Allocated claims whose pods have to go. Not computed again before a taint changes.
-    claims: HashMap<Key, Eviction, RandomState>,
+    claims: HashMap<Key, Noted, RandomState>,
+    /// How to read the times of taints.
+    timescale: Timescale,
     /// Pods that need no further look.
     evicted: RecentUids,
     /// By UID of the rule, how many pods were evicted because of it.
@@ -69,6 +79,7 @@ impl TaintEviction {
             rules: Rules::default(),
             plans: Plans::default(),
             claims: HashMap::default(),
+            timescale: Timescale::default(),
             evicted: RecentUids::default(),
             evicted_by_rule: BTreeMap::new(),
             limit: None,
@@ -81,7 +92,8 @@ impl TaintEviction {
         controller.rules = evicting_rules(cluster);
         let taints = Taints::of(cluster).where_rules_are(release.rules);
         for claim in cluster.claims() {
-            controller.note(&claim.key(), claim_eviction(claim, &taints, now));
+            let eviction = claim_eviction_by(claim, &taints, &controller.timescale, now);
+            controller.note(&claim.key(), eviction, now);
         }
         let mut pods: BTreeMap<Key, &Arc<Pod>> = BTreeMap::new();
         for key in controller.claims.keys() {
@@ -235,7 +247,7 @@ impl TaintEviction {
                     return;
                 }
                 if !is_allocated(after) {
-                    self.note(&after.key(), None);
+                    self.note(&after.key(), None, now);
                 } else if !was_allocated {
                     self.evaluate(cluster, after, now);
                 }
@@ -248,7 +260,7 @@ impl TaintEviction {
                 pods.extend(self.consumers_of(cluster, after));
             }
             (Some(before), None) => {
-                self.note(&before.key(), None);
+                self.note(&before.key(), None, now);
                 pods.extend(self.consumers_of(cluster, before));
             }
             (None, None) => {}
@@ -351,17 +363,20 @@ impl TaintEviction {
                 Taints::of(cluster)
             };
             let taints = taints.where_rules_are(self.release.rules);
-            let evictions = claims.iter().map(|claim| claim_eviction(claim, &taints, now));
+            let scale = &self.timescale;
+            let evictions = claims
+                .iter()
+                .map(|claim| claim_eviction_by(claim, &taints, scale, now));
             evictions.collect()
         };
         for (claim, eviction) in claims.iter().zip(evictions) {
             let key = claim.key();
             let changed = match (&eviction, self.claims.get(&key)) {
                 (None, None) => false,
-                (Some(eviction), Some(before)) => !is_same(eviction, before),
+                (Some(eviction), Some(before)) => !is_same(eviction, &before.eviction),
                 _ => true,
             };
-            self.note(&key, eviction);
+            self.note(&key, eviction, now);
             if changed {
                 pods.extend(self.consumers_of(cluster, claim));
             }
@@ -370,16 +385,20 @@ impl TaintEviction {
 
     fn evaluate(&mut self, cluster: &Cluster, claim: &Claim, now: Time) {
         let taints = Taints::lookup(cluster, &self.rules).where_rules_are(self.release.rules);
-        let eviction = claim_eviction(claim, &taints, now);
-        self.note(&claim.key(), eviction);
+        let eviction = claim_eviction_by(claim, &taints, &self.timescale, now);
+        self.note(&claim.key(), eviction, now);
     }
 
     /// Keeps what was found for a claim.
-    fn note(&mut self, claim: &Key, eviction: Option<Eviction>) {
-        match eviction {
-            Some(eviction) => _ = self.claims.insert(claim.clone(), eviction),
-            None => _ = self.claims.remove(claim),
-        }
+    fn note(&mut self, claim: &Key, eviction: Option<Eviction>, now: Time) {
+        let Some(eviction) = eviction else {
+            self.claims.remove(claim);
+            return;
+        };
+        let before = self.claims.get(claim);
+        let same = before.filter(|before| before.eviction.at == eviction.at);
+        let since = same.map_or(now, |before| before.since);
+        self.claims.insert(claim.clone(), Noted { eviction, since });
     }
 
     fn consumers_of(&self, cluster: &Cluster, claim: &Claim) -> Vec<Arc<Pod>> {
@@ -388,7 +407,10 @@ impl TaintEviction {
     }
 
     fn eviction_of(&self, cluster: &Cluster, pod: &Pod) -> Option<Eviction> {
-        let of_claim = |claim: &Arc<Claim>| self.claims.get(&claim.key()).cloned();
+        let of_claim = |claim: &Arc<Claim>| {
+            let noted = self.claims.get(&claim.key());
+            noted.map(|noted| noted.eviction.clone())
+        };
         pod_eviction(cluster, pod, self.release, of_claim)
     }
 
@@ -445,9 +467,10 @@ impl TaintEviction {
         let rule = cluster.rule(name).filter(|rule| rule.metadata.uid == *uid)?;
         let existing = condition_of(rule);
         if let Some(existing) = existing.filter(|c| c.observed_generation == rule.metadata.generation) {
+            // Where the clock was set back since, it was not written in the future.
             let next = existing
                 .last_transition_time
-                .map(|last| last.after(STATUS_PERIOD));
+                .map(|last| self.timescale.read(last).min(now).after(STATUS_PERIOD));
             if let Some(next) = next.filter(|next| *next > now) {
                 self.queue.push(subject_of(rule), next, now);
                 return None;
@@ -464,7 +487,8 @@ impl TaintEviction {
             self.queue.push(subject_of(rule), now.after(STATUS_PERIOD), now);
             return None;
         }
-        let mut condition = rule_condition(rule, counts, Time::from_unix_seconds(now.unix_seconds()));
+        let written = self.timescale.written(now).unix_seconds();
+        let mut condition = rule_condition(rule, counts, Time::from_unix_seconds(written));
         let held = self.is_held(uid).map(|(all, limit)| {
             format!("Eviction is held: the rule would take away {all} pods, and the limit is {limit}.")
         });
@@ -529,8 +553,36 @@ impl Controller for TaintEviction {
         cancelled.into_iter().map(Notice::EvictionCancelled).collect()
     }
 
+    fn clock_was_set(&mut self, cluster: &Cluster, step: ClockStep, now: Time) {
+        let older = self.claims.values().filter(|noted| noted.since <= step.after);
+        let reasons = older.flat_map(|noted| &noted.eviction.reasons);
+        let written: Vec<Time> = reasons.filter_map(|reason| reason.taint()?.time_added).collect();
+        self.timescale.set(step, written);
+        // What has come since was read by a clock that was no longer right.
+        let newer: BTreeSet<Key> = (self.claims.iter())
+            .filter(|(_, noted)| noted.since > step.after)
+            .map(|(key, _)| key.clone())
+            .collect();
+        let claims: Vec<_> = newer.iter().filter_map(|key| cluster.claim(key)).collect();
+        let mut pods = Vec::new();
+        self.evaluate_all(cluster, &claims, now, &mut pods, Eviction::is_unchanged);
+        for pod in pods {
+            // Each still has to go.
+            self.look_at(cluster, &pod, now, &mut Vec::new());
+        }
+    }
+
     fn next_due(&self, now: Time) -> Option<Time> {
         self.queue.next_due(now)
+    }
+
+    fn still_wants(&self, cluster: &Cluster, item: &Subject) -> bool {
+        let is_there = match item {
+            Subject::Eviction(pod) => self.has_plan(pod),
+            Subject::Rule(name, uid) => cluster.rule(name).is_some_and(|rule| rule.metadata.uid == *uid),
+            Subject::Pod(_) | Subject::PodGroup(_) | Subject::Claim(_) => false,
+        };
+        is_there && self.queue.has_failed(item)
     }
 
     fn queue(&mut self) -> &mut Queue<Subject> {
@@ -612,6 +664,8 @@ fn extended_differ(a: &Pod, b: &Pod) -> bool {
     name(a) != name(b)
 }
 
+#[cfg(test)]
+mod clock_tests;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! How long a taint is tolerated, and when the pods of a claim have to go.
 
+use super::Timescale;
 use crate::devices::{DeviceTaint, Origin, Taints};
 use crate::model::{Claim, NO_EXECUTE, Taint, Time, Tolerations};
 
@@ -73,11 +74,22 @@ impl Eviction {
     }
 }
 
+/// When the pods of `claim` have to go, on a clock that was never set; see [`claim_eviction_by`].
+pub fn claim_eviction(claim: &Claim, taints: &Taints<'_>, now: Time) -> Option<Eviction> {
+    claim_eviction_by(claim, taints, &Timescale::default(), now)
+}
+
 /// When the pods of `claim` have to go; never, if none of its devices has a NoExecute taint that is not tolerated for good.
 ///
 /// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.1; devices with admin access count like others. The API server
-/// sets the time of every taint; a handwritten one without it counts as added at `now`.
-pub fn claim_eviction(claim: &Claim, taints: &Taints<'_>, now: Time) -> Option<Eviction> {
+/// sets the time of every taint; a handwritten one without it counts as added at `now`. Instants are those of the clock that nobody
+/// sets, by which `timescale` reads what is written.
+pub fn claim_eviction_by(
+    claim: &Claim,
+    taints: &Taints<'_>,
+    timescale: &Timescale,
+    now: Time,
+) -> Option<Eviction> {
     let mut at: Option<Time> = None;
     let mut reasons = Vec::new();
     for result in claim.results() {
@@ -85,7 +97,7 @@ pub fn claim_eviction(claim: &Claim, taints: &Taints<'_>, now: Time) -> Option<E
             if taint.effect != NO_EXECUTE {
                 continue;
             }
-            let added = taint.time_added.unwrap_or(now);
+            let added = taint.time_added.map_or(now, |written| timescale.read(written));
             let Some(instant) = due(added, tolerance(taint, &result.tolerations)) else {
                 continue;
             };

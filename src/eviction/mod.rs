@@ -8,12 +8,14 @@ mod due;
 mod pods;
 mod release;
 mod status;
+mod timescale;
 
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
-pub use due::{Eviction, Tolerance, claim_eviction, due, tolerance};
+pub use due::{Eviction, Tolerance, claim_eviction, claim_eviction_by, due, tolerance};
 pub use pods::{consumers, evicting_claims, pod_eviction};
 pub use release::{EvictingClaims, Release};
 pub use status::{
     EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
     rule_condition,
 };
+pub use timescale::{ClockStep, Timescale};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::clock::Moment;
 use super::events::Recorder;
 use super::limiter::Limiter;
 use super::probes::Operation;
@@ -66,8 +67,9 @@ impl From<Error> for Stop {
 }
 
 impl Carrier {
-    /// Carries the job out; `now` is the time that goes into what is written.
-    pub(super) async fn carry(&self, job: Job, now: Time) -> Carried {
+    /// Carries out the job that was handed out at `handed_out`.
+    pub(super) async fn carry(&self, job: Job, handed_out: Moment) -> Carried {
+        let now = handed_out.written;
         let Job {
             id, subject, work, ..
         } = job;
@@ -79,7 +81,7 @@ impl Carrier {
                 let begun = Instant::now();
                 let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
                 if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
-                    let late = now.since(eviction.at) + begun.elapsed();
+                    let late = handed_out.now.since(eviction.at) + begun.elapsed();
                     self.operation.metrics.evicted(late);
                 }
                 evicted.map(|evicted| match evicted {

@@ -145,7 +145,7 @@ async fn work(
             },
             Some((claim, tried)) = out.next() => match tried {
                 Ok(()) => {
-                    carrier.operation.health.may_write(&Subject::Claim(claim.key()));
+                    carrier.operation.health.collected(&Subject::Claim(claim.key()));
                     claims.done(&claim);
                 }
                 Err(error) => {
@@ -154,7 +154,7 @@ async fn work(
                     let why = error.to_string();
                     let subject = Subject::Claim(claim.key());
                     if error.lacks_right() {
-                        operation.health.may_not_write(&subject, &why, Instant::now());
+                        operation.health.may_not_collect(&subject, &why);
                     }
                     let is_its_own = !is_outage(&error);
                     if let Some(why) = claims.failed(claim.clone(), why, is_its_own, Instant::now()) {

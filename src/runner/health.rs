@@ -13,16 +13,27 @@ use crate::sources::live::Trouble;
 /// A watch that is interrupted for longer is stale: what is known of its kind may be wrong by now.
 const STALE: Duration = Duration::from_secs(60);
 
-/// What was refused is tried again within 1,000 s as long as it is wanted. What was not, is wanted no more.
-const WANTED: Duration = Duration::from_secs(1010);
+/// How often it is asked whether what was refused is still wanted.
+const ASKED: Duration = Duration::from_secs(1);
 
 /// How each watch stands. The probes ask it while the controllers work.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// Nothing until the watches are begun.
     watches: Mutex<Option<BTreeMap<Kind, Standing>>>,
-    /// The items whose writes were not allowed when they were tried last: when that was, and which right is missing.
-    forbidden: Mutex<BTreeMap<Subject, (Instant, String)>>,
+    /// The items whose writes were not allowed when they were tried last.
+    forbidden: Mutex<Forbidden>,
+    /// The same of claims that nobody needs any more.
+    uncollected: Mutex<BTreeMap<Subject, String>>,
+}
+
+/// What is not allowed.
+#[derive(Debug, Default)]
+struct Forbidden {
+    /// Which right each item lacks.
+    items: BTreeMap<Subject, String>,
+    /// When it is asked next whether they are still wanted.
+    ask_at: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,16 +62,38 @@ impl Health {
 
     /// What an item needs could not be written at `now`, as a right is missing: `why` names it.
     pub(super) fn may_not_write(&self, subject: &Subject, why: &str, now: Instant) {
-        self.forbidden().insert(subject.clone(), (now, why.to_owned()));
+        let mut forbidden = locked(&self.forbidden);
+        forbidden.items.insert(subject.clone(), why.to_owned());
+        forbidden.ask_at.get_or_insert(now + ASKED);
     }
 
     /// What an item needs is written. That says nothing about other items, which may need other rights.
     pub(super) fn may_write(&self, subject: &Subject) {
-        self.forbidden().remove(subject);
+        locked(&self.forbidden).items.remove(subject);
     }
 
-    fn forbidden(&self) -> MutexGuard<'_, BTreeMap<Subject, (Instant, String)>> {
-        self.forbidden.lock().unwrap_or_else(PoisonError::into_inner)
+    /// When to call [`Self::ask_whether`]: nothing is missing without an instant.
+    pub(super) fn ask_at(&self) -> Option<Instant> {
+        locked(&self.forbidden).ask_at
+    }
+
+    /// Forgets what was refused for items that are no longer wanted, if it is time to ask for that. Their turn may come much later.
+    pub(super) fn ask_whether(&self, now: Instant, is_wanted: impl Fn(&Subject) -> bool) {
+        let mut forbidden = locked(&self.forbidden);
+        if forbidden.ask_at.is_some_and(|at| at <= now) {
+            forbidden.items.retain(|subject, _| is_wanted(subject));
+            forbidden.ask_at = (!forbidden.items.is_empty()).then(|| now + ASKED);
+        }
+    }
+
+    /// A claim that nobody needs any more could not be deleted, as a right is missing: `why` names it. That is tried again soon.
+    pub(super) fn may_not_collect(&self, claim: &Subject, why: &str) {
+        locked(&self.uncollected).insert(claim.clone(), why.to_owned());
+    }
+
+    /// The claim is gone, or needed after all.
+    pub(super) fn collected(&self, claim: &Subject) {
+        locked(&self.uncollected).remove(claim);
     }
 
     fn put(&self, kind: Kind, standing: Standing) {
@@ -70,7 +103,7 @@ impl Health {
     }
 
     fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, Standing>>> {
-        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.watches)
     }
 
     /// What keeps the work from being done at `now`: nothing where it is.
@@ -94,11 +127,10 @@ impl Health {
                 })
             }
         };
-        let mut forbidden = self.forbidden();
-        forbidden.retain(|_, (at, _)| now.saturating_duration_since(*at) < WANTED);
+        let (forbidden, uncollected) = (locked(&self.forbidden), locked(&self.uncollected));
         // One item of each controller is an example; there may be thousands.
         let mut examples: BTreeMap<_, (&str, usize)> = BTreeMap::new();
-        for (subject, (_, why)) in &*forbidden {
+        for (subject, why) in forbidden.items.iter().chain(&*uncollected) {
             examples.entry(subject.controller()).or_insert((why, 0)).1 += 1;
         }
         let forbidden = examples
@@ -109,6 +141,10 @@ impl Health {
             });
         watches.iter().filter_map(why).chain(forbidden).collect()
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -169,7 +205,20 @@ mod tests {
             health.why_not_ready(now),
             ["resourceclaim-controller: cannot create either"]
         );
-        // It was not tried again, so it is no longer wanted.
-        assert!(health.why_not_ready(now + STALE + WANTED).is_empty());
+        health.may_not_collect(&two, "cannot delete");
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create either (and 1 more)"]
+        );
+        health.collected(&two);
+        // It is asked once in a while whether it is still wanted, and it is not by then.
+        assert_eq!(health.ask_at(), Some(now + ASKED));
+        health.ask_whether(now + ASKED / 2, |_| panic!("it is too early"));
+        health.ask_whether(now + ASKED, |_| true);
+        assert_eq!(health.ask_at(), Some(now + ASKED * 2));
+        assert_eq!(health.why_not_ready(now).len(), 1);
+        health.ask_whether(now + ASKED * 2, |subject| *subject != two);
+        assert!(health.why_not_ready(now).is_empty());
+        assert_eq!(health.ask_at(), None);
     }
 }

@@ -19,6 +19,8 @@ pub enum News {
     Unreadable(Unreadable),
     /// The clock of this machine is not that of the API server.
     ClockStrays(String),
+    /// The clock of the API server was set.
+    ClockSet(String),
     /// Something about the cluster is otherwise than it was, and the rules are the same.
     Changed(String),
 }

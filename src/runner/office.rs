@@ -11,7 +11,7 @@ use crate::model::{Key, Str};
 use crate::sources::live::Live;
 
 /// What was written before the lease was had may be seen for so long.
-const SETTLING: Duration = Duration::from_secs(5);
+pub(super) const SETTLING: Duration = Duration::from_secs(5);
 
 /// Whether this one may work.
 pub(super) struct Office {
@@ -28,7 +28,7 @@ impl Office {
         let mut clock = clock.clone();
         let lease = key
             .clone()
-            .map(|key| Lease::campaign(live.clone(), key, role, move || clock.now()));
+            .map(|key| Lease::campaign(live.clone(), key, role, move || clock.moment().written));
         Self {
             standing: lease.as_ref().map(Lease::standing),
             since: lease.is_none().then(Instant::now),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
+use super::carrying::is_outage;
 use super::clock::{Clock, Comparison, reached};
 use super::glance::{Glance, Glances};
 use super::ground::{Ground, Recheck, Shift};
@@ -116,6 +117,8 @@ struct Answered {
     id: JobId,
     subject: Subject,
     answers: Vec<(Lookup, Answer)>,
+    /// Whether the API server as a whole could not say, which is no item's fault.
+    is_outage: bool,
 }
 
 /// Watches the cluster from where `loaded` ended, and compares.
@@ -178,6 +181,9 @@ pub async fn shadow(
     let mut glances = Glances::begin(is_viewed);
     loop {
         let now = clock.now();
+        if let Some(news) = clock.tell(&mut engine) {
+            tell(Happening::News(news));
+        }
         operation.measure_queues(&mut engine, now);
         shadow.doubt(&mut engine, now);
         while let Some(job) = engine.next(now) {
@@ -190,10 +196,12 @@ pub async fn shadow(
             out += 1;
             let (live, sender) = (live.clone(), sender.clone());
             tokio::spawn(async move {
+                let (answers, is_outage) = ask(&live, lookups).await;
                 let answered = Answered {
                     id: job.id,
                     subject: job.subject,
-                    answers: ask(&live, lookups).await,
+                    answers,
+                    is_outage,
                 };
                 // Whoever asked may have ended.
                 _ = sender.send(answered).await;
@@ -202,7 +210,7 @@ pub async fn shadow(
         shadow.judge(&mut engine, now);
         for found in shadow.news() {
             metrics.found(&found);
-            tell(Happening::Found(found));
+            tell(Happening::Found(written(found, &clock)));
         }
         metrics.wishes(shadow.counts());
         operation.measure_queues(&mut engine, now);
@@ -238,7 +246,12 @@ pub async fn shadow(
                     }
                 }
                 shadow.answered(&answered.subject);
-                engine.done(answered.id, Outcome::Answers(answered.answers), clock.now());
+                let outcome = if answered.is_outage {
+                    Outcome::Unreachable
+                } else {
+                    Outcome::Answers(answered.answers)
+                };
+                engine.done(answered.id, outcome, clock.now());
             }
             watched = watch.next(BATCH) => match operation.note(watched?) {
                 Ok(changes) => {
@@ -263,9 +276,11 @@ pub async fn shadow(
         }
     }
     Ok(Ending {
-        found: shadow.found().cloned().collect(),
+        found: (shadow.found().cloned())
+            .map(|found| written(found, &clock))
+            .collect(),
         counts: shadow.counts(),
-        time: (begun, clock.now()),
+        time: (begun, clock.moment().written),
         moved,
         evidence: ControllerName::ALL
             .into_iter()
@@ -274,20 +289,35 @@ pub async fn shadow(
     })
 }
 
-async fn ask(live: &Live, lookups: Vec<Lookup>) -> Vec<(Lookup, Answer)> {
+/// What was found, with times as the API server writes them.
+fn written(found: Found, clock: &Clock) -> Found {
+    Found {
+        since: clock.written(found.since),
+        until: found.until.map(|until| clock.written(until)),
+        ..found
+    }
+}
+
+/// What there is of these, and whether the API server as a whole could not say of one.
+async fn ask(live: &Live, lookups: Vec<Lookup>) -> (Vec<(Lookup, Answer)>, bool) {
     let wanted: Vec<_> = lookups.iter().map(|lookup| (lookup.kind, &lookup.key)).collect();
+    let mut is_out = false;
+    let mut failed = |error: &Error| {
+        is_out |= is_outage(error);
+        Answer::Failed(error.to_string())
+    };
     let answers: Vec<Answer> = match live.objects(&wanted).await {
         Ok(found) => found
             .into_iter()
             .map(|object| match object {
                 Ok(Some(object)) => Answer::Found(object),
                 Ok(None) => Answer::Absent,
-                Err(error) => Answer::Failed(error.to_string()),
+                Err(error) => failed(&error),
             })
             .collect(),
-        Err(error) => vec![Answer::Failed(error.to_string()); lookups.len()],
+        Err(error) => vec![failed(&error); lookups.len()],
     };
-    lookups.into_iter().zip(answers).collect()
+    (lookups.into_iter().zip(answers).collect(), is_out)
 }
 
 #[cfg(test)]

@@ -148,7 +148,14 @@ pub async fn supplement(
         (supplying.tell)(Report::Started);
     }
     let ended = loop {
-        let now = clock.now();
+        let moment = clock.moment();
+        let now = moment.now;
+        if let Some(news) = clock.tell(&mut supplying.engine) {
+            (supplying.tell)(Report::News(news));
+        }
+        let engine = &supplying.engine;
+        let health = &operation.health;
+        health.ask_whether(Instant::now(), |subject| engine.still_wants(subject));
         operation.measure_queues(&mut supplying.engine, now);
         waiting.extend(supplying.wanted(office.holds(), now));
         while supplying.out.len() < WORKERS
@@ -158,7 +165,7 @@ pub async fn supplement(
             let (carrier, sender) = (carrier.clone(), sender.clone());
             tokio::spawn(async move {
                 // Whoever asked may have ended.
-                _ = sender.send(carrier.carry(job, now).await).await;
+                _ = sender.send(carrier.carry(job, moment).await).await;
             });
         }
         operation.metrics.wishes(supplying.shadow.counts());
@@ -180,7 +187,7 @@ pub async fn supplement(
         ];
         let due = due.into_iter().flatten().min();
         let wake = reached(due.map(|due| clock.instant(due)));
-        let over = reached(until);
+        let (over, asked) = (reached(until), reached(operation.health.ask_at()));
         let event = tokio::select! {
             biased;
             () = over => Event::End,
@@ -190,6 +197,7 @@ pub async fn supplement(
             watched = watch.next(BATCH) => Event::Watched(operation.note(watched?)),
             shift = ground.shift() => Event::Shift(shift),
             () = glances.next() => Event::Due,
+            () = asked => Event::Due,
             () = wake => Event::Due,
         };
         match event {

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::carrying::{Carried, Carrier};
-use super::clock::{Clock, Comparison, reached};
+use super::clock::{Clock, Comparison, Moment, reached};
 use super::collecting::{Collector, Left};
 use super::done::Done;
 use super::events::Recorder;
@@ -17,7 +17,7 @@ use super::ground::{Ground, Recheck, Shift};
 use super::lease::{Role, Standing};
 use super::limiter::Limiter;
 use super::news::News;
-use super::office::Office;
+use super::office::{Office, SETTLING};
 use super::own::Own;
 use super::probes::Operation;
 use super::report::{Failure, Report, Trouble};
@@ -164,9 +164,17 @@ pub async fn take_over(
     let mut office = Office::run_for(live, lease, Role::TakeOver, &clock);
     if office.holds() {
         taking.begin();
+        own.alone_from = Some(clock.moment().written.after(SETTLING));
     }
     loop {
-        let now = clock.now();
+        let moment = clock.moment();
+        let now = moment.now;
+        if let Some(news) = clock.tell(&mut taking.engine) {
+            (taking.tell)(Report::News(news));
+        }
+        let engine = &taking.engine;
+        let health = &operation.health;
+        health.ask_whether(Instant::now(), |subject| engine.still_wants(subject));
         operation.measure_queues(&mut taking.engine, now);
         for (name, desk) in &mut desks {
             while desk.out < desk.workers
@@ -179,13 +187,14 @@ pub async fn take_over(
                 }
                 let (carrier, sender, name) = (desk.carrier.clone(), sender.clone(), *name);
                 tokio::spawn(async move {
-                    let carried = carrier.carry(job, now).await;
+                    let carried = carrier.carry(job, moment).await;
                     // Whoever asked may have ended.
                     _ = sender.send((name, carried)).await;
                 });
             }
         }
         operation.measure_queues(&mut taking.engine, now);
+        taking.tell_of_given_up();
         if let Some(news) = comparison.news(&mut clock) {
             (taking.tell)(Report::News(news));
         }
@@ -198,7 +207,7 @@ pub async fn take_over(
             .map(|(name, _)| *name);
         let due = taking.engine.next_due_among(free, now);
         let wake = reached(due.map(|due| clock.instant(due)));
-        let over = reached(until);
+        let (over, asked) = (reached(until), reached(operation.health.ask_at()));
         let event = tokio::select! {
             biased;
             () = over => Event::End,
@@ -209,11 +218,15 @@ pub async fn take_over(
             shift = ground.shift() => Event::Shift(shift),
             trouble = taking.not_collected() => Event::NotCollected(trouble),
             () = glances.next() => Event::Due,
+            () = asked => Event::Due,
             () = wake => Event::Due,
         };
         match event {
             Event::End => break,
-            Event::Standing(Standing::Held) => taking.begin(),
+            Event::Standing(Standing::Held) => {
+                taking.begin();
+                own.alone_from = Some(clock.moment().written.after(SETTLING));
+            }
             Event::Standing(standing @ Standing::Waiting { .. }) => (taking.tell)(Report::Standby(standing)),
             Event::Standing(Standing::Lost) => {
                 drop(taking);
@@ -232,20 +245,20 @@ pub async fn take_over(
             Event::Due => {}
             Event::Watched(Err(news)) => (taking.tell)(Report::News(news)),
             Event::Watched(Ok(changes)) => {
-                let now = clock.now();
+                let moment = clock.moment();
                 for change in changes {
                     let rival = own.rival(&taking.engine, |name| desks.contains_key(&name), &change);
                     if let Some((rival, written)) = rival.filter(|_| !dry_run && office.is_settled()) {
                         if let Some(recorder) = &recorder {
                             let lease = office.lease(live).await;
-                            recorder.rival(lease, written, &rival.to_string(), now);
+                            recorder.rival(lease, written, &rival.to_string(), moment.written);
                         }
                         drop(taking);
                         end(watch, desks, inbox, recorder).await;
                         office.leave().await;
                         return Err(rival.into());
                     }
-                    taking.see(change, Origin::Watch, now);
+                    taking.see(change, Origin::Watch, moment);
                 }
             }
             Event::Carried(name, carried) => {
@@ -258,7 +271,7 @@ pub async fn take_over(
                     if let Some(desk) = desks.get_mut(&name) {
                         desk.out -= 1;
                     }
-                    taking.finish(name, carried, clock.now());
+                    taking.finish(name, carried, clock.moment());
                 }
             }
         }
@@ -338,6 +351,17 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         (self.tell)(Report::Started);
     }
 
+    /// Tells what nothing can be done about.
+    fn tell_of_given_up(&mut self) {
+        for (subject, why) in self.engine.given_up() {
+            (self.tell)(Report::Trouble(Trouble {
+                controller: subject.controller(),
+                subject,
+                why: format!("{why}; it is looked at again when something of it changes"),
+            }));
+        }
+    }
+
     /// Tells those who look on how it stands.
     fn glance(&mut self, desks: &BTreeMap<ControllerName, Desk>, now: Time) {
         let busy = desks.iter().map(|(name, desk)| {
@@ -363,16 +387,16 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         }
     }
 
-    fn see(&mut self, change: Change, origin: Origin, now: Time) {
+    fn see(&mut self, change: Change, origin: Origin, moment: Moment) {
         let left = (self.collector.as_ref()).and_then(|_| Left::by(self.engine.cluster(), &change));
         let notices = self
             .operation
             .counting(&mut self.engine, change, |engine, change| {
-                engine.see(change, origin, now).unwrap_or_default()
+                engine.see(change, origin, moment.now).unwrap_or_default()
             });
         for Notice::EvictionCancelled(pod) in notices {
             if let Some(recorder) = &self.recorder {
-                recorder.spared(&pod, now);
+                recorder.spared(&pod, moment.written);
             }
         }
         if let (Some(collector), Some(left)) = (&self.collector, left) {
@@ -380,7 +404,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
         }
     }
 
-    fn finish(&mut self, controller: ControllerName, carried: Carried, now: Time) {
+    fn finish(&mut self, controller: ControllerName, carried: Carried, moment: Moment) {
         let Carried {
             id,
             seen,
@@ -390,7 +414,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             lacks_right,
         } = carried;
         for object in seen {
-            self.see(Change::Put(object), Origin::Answer, now);
+            self.see(Change::Put(object), Origin::Answer, moment);
         }
         match outcome {
             Outcome::Done | Outcome::Parked => {
@@ -406,7 +430,7 @@ impl<T: FnMut(Report)> Taking<'_, T> {
             self.operation.health.may_not_write(&subject, why, now);
         }
         self.operation.metrics.job(controller, &outcome);
-        self.engine.done(id, outcome, now);
+        self.engine.done(id, outcome, moment.now);
         if let Some(why) = trouble {
             let trouble = Trouble {
                 controller,

@@ -157,8 +157,10 @@ impl Telling<'_> {
             }
             (LogFormat::Text, News::Changed(change)) => self.ctx.printer().note(&change),
             (LogFormat::Json, News::Changed(change)) => tracing::info!("{change}"),
-            (LogFormat::Text, News::ClockStrays(strays)) => self.ctx.warn(strays),
-            (LogFormat::Json, News::ClockStrays(strays)) => tracing::warn!("{strays}"),
+            (LogFormat::Text, News::ClockStrays(clock) | News::ClockSet(clock)) => self.ctx.warn(clock),
+            (LogFormat::Json, News::ClockStrays(clock) | News::ClockSet(clock)) => {
+                tracing::warn!("{clock}");
+            }
             (LogFormat::Text, News::InStep(kind)) => {
                 tracing::debug!(resource = kind.plural(), "the watch is open");
             }

@@ -165,7 +165,7 @@ impl Scene {
     fn claims(&self) -> BTreeMap<String, String> {
         let claims = self.controller.claims.iter();
         claims
-            .map(|(key, eviction)| (key.to_string(), Self::text(eviction)))
+            .map(|(key, noted)| (key.to_string(), Self::text(&noted.eviction)))
             .collect()
     }
 

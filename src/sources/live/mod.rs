@@ -47,7 +47,7 @@ pub use self::facts::Facts;
 pub(crate) use self::proxy::check_proxy;
 pub(crate) use self::request::jittered;
 pub use self::rights::{MissingRights, Right};
-pub use self::server_time::ServerTime;
+pub use self::server_time::{Dated, ServerTime};
 pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
 pub use self::writer::Writer;

@@ -91,12 +91,14 @@ impl Target {
             what: what.to_owned(),
             after: limit,
         };
+        let sent = tokio::time::Instant::now();
         let response = tokio::time::timeout(limit, self.client.send(request))
             .await
             .map_err(|_| timed_out())?
             .map_err(|error| Error::transport(&error, &self.server, what))?;
         let (head, body) = response.into_parts();
-        self.server_time.note(tokio::time::Instant::now(), &head.headers);
+        self.server_time
+            .note(sent, tokio::time::Instant::now(), &head.headers);
         tracing::trace!(what, status = head.status.as_u16(), "request");
         let answer = Answer {
             status: head.status,

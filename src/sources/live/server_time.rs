@@ -12,16 +12,42 @@ use crate::model::Time;
 /// So many answers count, the last ones.
 const ANSWERS: usize = 15;
 
-/// The header has whole seconds, rounded down; on average half of one is missing.
-const ROUNDED: Duration = Duration::from_millis(500);
+/// What one answer says of the time.
+#[derive(Clone, Copy, Debug)]
+pub struct Dated {
+    /// When the request was sent …
+    pub sent: Instant,
+    /// … and when the answer came. The server told the time between the two.
+    pub received: Instant,
+    /// The server's time in whole seconds, rounded down.
+    pub date: Time,
+}
+
+impl Dated {
+    /// What is not known better than to this, as there are no fractions of seconds.
+    pub const ROUNDED: Duration = Duration::from_secs(1);
+
+    /// What the server's clock says at `instant`, if it had told the time when the answer came. That is right to half a second, besides
+    /// what the answer was under way.
+    pub fn at(&self, instant: Instant) -> Time {
+        let date = self.date.after(Self::ROUNDED / 2);
+        match instant.checked_duration_since(self.received) {
+            Some(later) => date.after(later),
+            None => {
+                let earlier = self.received.duration_since(instant).as_nanos();
+                date.add_nanoseconds(-i64::try_from(earlier).unwrap_or(i64::MAX))
+            }
+        }
+    }
+}
 
 /// What the last answers said of the time. Copies share what they know.
 #[derive(Clone, Debug, Default)]
-pub struct ServerTime(Arc<Mutex<VecDeque<(Instant, Time)>>>);
+pub struct ServerTime(Arc<Mutex<VecDeque<Dated>>>);
 
 impl ServerTime {
-    /// Takes note of the `Date` of an answer that came at `instant`. Something between here and the server may leave it out.
-    pub(super) fn note(&self, instant: Instant, headers: &HeaderMap) {
+    /// Takes note of the `Date` of an answer. Something between here and the server may leave it out.
+    pub(super) fn note(&self, sent: Instant, received: Instant, headers: &HeaderMap) {
         let date = headers.get(header::DATE).and_then(|date| date.to_str().ok());
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
         let Some(date) = date.and_then(|date| parser.parse_timestamp(date).ok()) else {
@@ -31,33 +57,36 @@ impl ServerTime {
         if answers.len() == ANSWERS {
             answers.pop_front();
         }
-        answers.push_back((instant, Time::from(date).after(ROUNDED)));
+        answers.push_back(Dated {
+            sent,
+            received,
+            date: Time::from(date),
+        });
     }
 
-    /// The time at `instant`, which is the median of what the last answers say; nothing if none has said anything. Each is right to a
-    /// second, besides what it was under way.
-    pub fn at(&self, instant: Instant) -> Option<Time> {
+    /// What the last answers said that came at `since` or later, if that is given, in the order in which they came.
+    pub fn answers(&self, since: Option<Instant>) -> Vec<Dated> {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut times: Vec<Time> = answers
+        let counting = answers
             .iter()
-            .map(|(then, time)| match instant.checked_duration_since(*then) {
-                Some(later) => time.after(later),
-                None => {
-                    let earlier = i64::try_from(then.duration_since(instant).as_nanos()).unwrap_or(i64::MAX);
-                    time.add_nanoseconds(-earlier)
-                }
-            })
-            .collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
+            .filter(|answer| since.is_none_or(|since| answer.received >= since));
+        counting.copied().collect()
     }
 }
 
 #[cfg(test)]
 impl ServerTime {
-    /// What answers at these instants say.
-    pub(crate) fn of(answers: &[(Instant, Time)]) -> Self {
-        Self(Arc::new(Mutex::new(answers.iter().copied().collect())))
+    /// Takes note of an answer that came at once.
+    pub(crate) fn says(&self, instant: Instant, date: Time) {
+        self.says_late(instant, instant, date);
+    }
+
+    /// Takes note of an answer that was under way.
+    pub(crate) fn says_late(&self, sent: Instant, received: Instant, date: Time) {
+        let date = jiff::Timestamp::from_second(date.unix_seconds()).unwrap();
+        let date = date.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        let headers = HeaderMap::from_iter([(header::DATE, date.parse().unwrap())]);
+        self.note(sent, received, &headers);
     }
 }
 
@@ -65,38 +94,27 @@ impl ServerTime {
 mod tests {
     use super::*;
 
-    fn answer(date: &'static str) -> HeaderMap {
-        HeaderMap::from_iter([(header::DATE, date.parse().unwrap())])
-    }
-
-    fn time(text: &str) -> Time {
-        text.parse().unwrap()
-    }
-
     #[test]
-    fn the_median_of_the_last_answers_counts() {
+    fn the_last_answers_count_and_no_date_is_no_time() {
         let server = ServerTime::default();
         let start = Instant::now();
-        assert_eq!(server.at(start), None);
-        server.note(start, &HeaderMap::new());
-        server.note(start, &answer("yesterday"));
-        assert_eq!(server.at(start), None, "no date is no time");
+        server.note(start, start, &HeaderMap::new());
+        let wrong = HeaderMap::from_iter([(header::DATE, "yesterday".parse().unwrap())]);
+        server.note(start, start, &wrong);
+        assert!(server.answers(None).is_empty());
 
-        server.note(start, &answer("Mon, 23 Nov 2026 10:00:00 GMT"));
-        assert_eq!(server.at(start), Some(time("2026-11-23T10:00:00.5Z")));
-        let later = start + Duration::from_secs(10);
-        assert_eq!(server.at(later), Some(time("2026-11-23T10:00:10.5Z")));
-
-        // One server of several is wrong by an hour.
-        server.note(later, &answer("Mon, 23 Nov 2026 11:00:10 GMT"));
-        server.note(later, &answer("Mon, 23 Nov 2026 10:00:11 GMT"));
-        assert_eq!(server.at(later), Some(time("2026-11-23T10:00:11.5Z")));
-        assert_eq!(server.at(start), Some(time("2026-11-23T10:00:01.5Z")));
-
-        // The clock of all of them is set; what they said before is forgotten.
-        for _ in 0..ANSWERS {
-            server.note(later, &answer("Mon, 23 Nov 2026 12:00:00 GMT"));
+        let time: Time = "2026-11-23T10:00:00Z".parse().unwrap();
+        let second = Duration::from_secs(1);
+        for number in 0..20 {
+            server.says(start + second * number, time.after(second * number));
         }
-        assert_eq!(server.at(later), Some(time("2026-11-23T12:00:00.5Z")));
+        let answers = server.answers(None);
+        assert_eq!(answers.len(), ANSWERS);
+        assert_eq!(answers[0].date, time.after(second * 5));
+        assert_eq!(server.answers(Some(start + second * 18)).len(), 2);
+        let last = answers[ANSWERS - 1];
+        let half = time.after(Duration::from_millis(500));
+        assert_eq!(last.at(start + second * 30), half.after(second * 30));
+        assert_eq!(last.at(start), half);
     }
 }

@@ -27,4 +27,5 @@ mod smoke;
 mod snapshot;
 mod supplement;
 mod take_over;
+mod take_over_clock;
 mod take_over_faults;

@@ -1,10 +1,14 @@
 //! `run` beside the real controllers: it finds nothing where they do their work, and what they leave undone where they do not.
 
+#![expect(clippy::print_stderr, reason = "who waits for minutes is told how far it is")]
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use super::take_over::worker;
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{
     Manifest, claim, claim_spec, gpu, gpu_class, pod, pod_group, taint, taint_rule, template,
@@ -13,6 +17,8 @@ use crate::support::cluster::{Cluster, Component, Options};
 use crate::support::process::{Process, Run};
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
+
+const GATES: &str = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
 
 /// `run` of a user who may only read, once it has looked at everything.
 fn looking_on(cluster: &Cluster, more: &[&str]) -> Process {
@@ -248,13 +254,7 @@ fn beside_many_pods_only_the_known_loop_of_upstream_is_found() {
         pod["spec"]["containers"][0]["resources"]["requests"] = json!({"cpu": "10m"});
         pod
     };
-    let process = looking_on(
-        &cluster,
-        &[
-            "--feature-gates",
-            "GenericWorkload=true,DRAWorkloadResourceClaims=true",
-        ],
-    );
+    let process = looking_on(&cluster, &["--feature-gates", GATES]);
 
     for number in 0..total {
         let name = format!("p{number}");
@@ -295,9 +295,10 @@ fn beside_many_pods_only_the_known_loop_of_upstream_is_found() {
     // Lives end in every way; of one shared claim a consumer ends while others go on, which upstream does not get over.
     for number in (6..total).step_by(20) {
         let name = format!("pod/default/p{number}");
-        match number % 60 {
+        match number % 80 {
             6 => cluster.set_phase(&name, Phase::Succeeded),
             26 => cluster.delete_now(&name),
+            46 => cluster.set_phase(&name, Phase::Failed),
             _ => cluster.delete(&name),
         }
     }
@@ -309,14 +310,17 @@ fn beside_many_pods_only_the_known_loop_of_upstream_is_found() {
     cluster.finish_deletions();
     // Not where the loop is: how many pods have to go changes there with each of its turns.
     let looping = &cluster.devices_of("claim/default/shared-0")[0];
-    let pool = ["gpu-node-2", "gpu-node-3"]
-        .into_iter()
-        .find(|pool| !looping.contains(*pool));
-    cluster.create(&taint_rule(
-        "broken",
-        json!({"pool": pool}),
-        taint("example.com/broken", "", "NoExecute"),
-    ));
+    let mut pools = pools_in_use(&cluster).into_iter();
+    let mut pools = pools.by_ref().filter(|pool| !looping.contains(pool.as_str()));
+    let mut pool = || pools.next().expect("enough nodes have pods");
+    let broken = taint("example.com/broken", "", "NoExecute");
+    cluster.create(&taint_rule("broken", json!({"pool": pool()}), broken.clone()));
+    // A driver says the same of its own devices.
+    cluster.update(&format!("slice/{}-gpu.example.com", pool()), |slice| {
+        for device in slice["spec"]["devices"].as_array_mut().into_iter().flatten() {
+            device["taints"] = json!([broken]);
+        }
+    });
     std::thread::sleep(Duration::from_secs(15));
     cluster.finish_deletions();
     // Whatever is not done by now is overdue.
@@ -336,4 +340,148 @@ fn beside_many_pods_only_the_known_loop_of_upstream_is_found() {
         "{report:#}"
     );
     run.exits(1);
+    eprintln!("{total} pods: nothing is found but the known loop");
+
+    // One of the controllers is off from here on.
+    cluster.reconfigure(|options| {
+        let off = "--controllers=-resourceclaim-controller";
+        *options = options.clone().arg(Component::ControllerManager, off);
+    });
+    let process = looking_on(&cluster, &["--overdue", "10s", "--feature-gates", GATES]);
+    let mut undone = BTreeSet::new();
+    let (running, later) = (pods_with_own_claims(&cluster), pool());
+    for (number, (ended, its_claim)) in running.iter().take(total / 20).enumerate() {
+        let name = format!("late-{number}");
+        let pod = small(pod(&name));
+        match number % 4 {
+            0 | 1 => {
+                cluster.create(&if number % 4 == 0 {
+                    pod.template_claim("gpu", "one")
+                } else {
+                    pod.template_claim("gpu", "two").template_claim("other", "one")
+                });
+                undone.insert(format!("create claim pod/default/{name}"));
+                undone.insert(format!("update status pod/default/{name}"));
+            }
+            2 => {
+                // Whoever has to go needs no reservation.
+                if cluster.devices_of(&format!("claim/default/{its_claim}"))[0]
+                    .contains(&format!("/{later}/"))
+                {
+                    continue;
+                }
+                let node = cluster.get(&format!("pod/default/{ended}"))["spec"]["nodeName"].clone();
+                cluster.create(
+                    &pod.named_claim("gpu", its_claim)
+                        .on_node(node.as_str().expect("a node")),
+                );
+                undone.insert(format!("add reservation claim/default/{its_claim}"));
+            }
+            _ => {
+                let phase = if number % 8 == 3 {
+                    Phase::Failed
+                } else {
+                    Phase::Succeeded
+                };
+                cluster.set_phase(&format!("pod/default/{ended}"), phase);
+                undone.insert(format!("remove reservation claim/default/{its_claim}"));
+            }
+        }
+    }
+    // The other one does its work.
+    cluster.create(&taint_rule("later", json!({"pool": later}), broken.clone()));
+    let overdue = |process: &Process| {
+        let stderr = process.stderr();
+        stderr.lines().filter(|line| line.contains("Overdue: ")).count()
+    };
+    wait_for("all is overdue", || {
+        (overdue(&process) >= undone.len()).then_some(())
+    });
+    // What else is undone comes as late as the last of it.
+    std::thread::sleep(Duration::from_secs(20));
+    let (run, report) = self::report(process);
+    run.exits(1);
+    let items = report["items"].as_array().unwrap();
+    for item in items {
+        assert_eq!(item["finding"], "Overdue", "{item:#}");
+        assert_eq!(item["controller"], "resourceclaim-controller", "{item:#}");
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let told: BTreeSet<String> = items
+        .iter()
+        .map(|item| format!("{} {}", text(&item["write"]), text(&item["object"])))
+        .collect();
+    let missing: Vec<&String> = undone.difference(&told).collect();
+    assert_eq!(missing, [&""; 0], "{told:#?}");
+    eprintln!(
+        "{} undone writes are told of, {} in all",
+        undone.len(),
+        told.len()
+    );
+
+    // Nobody takes the one over that works, and anybody the one that does not.
+    let user = worker(&cluster);
+    let take_over = |controller: &str| {
+        let args = [
+            "run",
+            "--take-over",
+            "--observe",
+            "30s",
+            "--feature-gates",
+            GATES,
+            "--no-lease",
+        ];
+        let process = user.kubectl_dra(args).args(["--controllers", controller]).start();
+        wait_for("it watches", || {
+            process.stderr().contains("watching ").then_some(())
+        });
+        process
+    };
+    let process = take_over("device-taint-eviction");
+    cluster.create(&taint_rule("last", json!({"pool": pool()}), broken));
+    let run = process.finish().exits(3);
+    let why = "device-taint-eviction-controller is at work";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+    let process = take_over("resourceclaim");
+    cluster.wait("pod/default/late-0", "has its claim", |pod| {
+        pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"].is_string()
+    });
+    process.signal(Signal::INT);
+    process.finish().exits(0);
+}
+
+/// Pools with devices of pods that have claims of their own and tolerate nothing, in order.
+fn pools_in_use(cluster: &Cluster) -> BTreeSet<String> {
+    let running = pods_with_own_claims(cluster);
+    let claims = running.into_values();
+    let devices = claims.flat_map(|claim| cluster.devices_of(&format!("claim/default/{claim}")));
+    devices
+        .filter_map(|device| {
+            device
+                .split('/')
+                .find(|part| part.starts_with("gpu-node-"))
+                .map(str::to_owned)
+        })
+        .collect()
+}
+
+/// Pods that run with one claim from a template, which they share with nobody, and its name.
+fn pods_with_own_claims(cluster: &Cluster) -> BTreeMap<String, String> {
+    let claims = cluster.list("claim").into_iter();
+    let allocated: BTreeSet<String> = claims
+        .filter(|claim| claim["status"]["allocation"].is_object())
+        .filter_map(|claim| Some(claim["metadata"]["name"].as_str()?.to_owned()))
+        .collect();
+    let pods = cluster.list("pod").into_iter();
+    pods.filter(|pod| pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null())
+        .filter(|pod| pod["spec"]["schedulingGroup"].is_null())
+        .filter_map(|pod| {
+            let entries = pod["spec"]["resourceClaims"].as_array()?;
+            let from = entries.first()?["resourceClaimTemplateName"].as_str()?;
+            let name = pod["metadata"]["name"].as_str()?.to_owned();
+            let claim = pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"].as_str()?;
+            let is_its_own = from == "one" && entries.len() == 1 && allocated.contains(claim);
+            is_its_own.then(|| (name, claim.to_owned()))
+        })
+        .collect()
 }

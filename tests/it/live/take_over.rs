@@ -569,6 +569,38 @@ fn it_stops_when_the_built_in_controllers_are_switched_on_beside_it() {
     wait_for_claims(&cluster, made);
 }
 
+/// The built-in controller that only adds reservations makes no claim and marks no pod.
+#[test]
+fn it_stops_when_kube_controller_manager_manages_the_status_of_a_claim_again() {
+    let cluster = cluster(false);
+    cluster.add_gpu_nodes(1);
+    cluster.run(&[
+        claim("shared", claim_spec([gpu()])),
+        pinned("user", 1).named_claim("gpu", "shared"),
+    ]);
+    let user = worker(&cluster);
+    let mut process = at_work(&user, None, &[]);
+    let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/shared/status";
+    let mut number = 0;
+    wait_for("it has stopped", || {
+        number += 1;
+        // What the built-in controller writes, under its name.
+        let consumer =
+            json!({"resource": "pods", "name": format!("other-{number}"), "uid": format!("uid-{number}")});
+        let answer = cluster.request_as(
+            &http::Method::PATCH,
+            &format!("{path}?fieldManager=kube-controller-manager"),
+            "application/strategic-merge-patch+json",
+            &json!({"status": {"reservedFor": [consumer]}}),
+        );
+        assert!(answer.is_success(), "{answer:?}");
+        process.has_ended().then_some(())
+    });
+    let run = process.finish().exits(3);
+    let told = "another resourceclaim-controller is at work beside this one: it wrote the status of claim/default/shared";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+}
+
 #[test]
 fn of_two_replicas_one_works_and_the_other_goes_on_where_it_ends() {
     let cluster = making_claims();

@@ -1,12 +1,21 @@
 //! What a take-over makes of faults that take long: lost rights, a lost history of the cluster.
 
+#![expect(
+    clippy::print_stderr,
+    reason = "how soon it goes on is a figure, and decides nothing"
+)]
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::operation::Operated;
 use super::take_over::{assert_sound, at_work, end, make_pod, making_claims, wait_for_claims, worker};
+use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::kubelet::Phase;
-use crate::support::cluster::objects::{Manifest, gpu_slice, pod};
+use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, gpu_slice, pod};
 use crate::support::cluster::{Cluster, Component};
 use crate::support::wait::wait_for;
 
@@ -66,19 +75,91 @@ fn what_lacks_a_right_waits_and_the_rest_goes_on() {
     let answer = operated.ask("/readyz");
     assert!(answer.contains(" 503 ") && answer.contains(missing), "{answer}");
 
+    // What is wanted no more is no longer told, long before its turn would come again.
+    for number in 0..made {
+        cluster.delete_now(&format!("pod/default/p{number}"));
+    }
+    operated.wait_for("/readyz", " 200 OK");
+    make_pod(&cluster, made);
+    operated.wait_for("/readyz", missing);
+
     cluster.update(&role, |role| role["rules"] = granted.clone());
-    wait_for_named(&cluster, made);
+    cluster.wait(&format!("pod/default/p{made}"), "has its claim", |pod| {
+        pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"].is_string()
+    });
     operated.wait_for("/readyz", " 200 OK");
     operated.end();
 }
 
-/// Waits until each of the pods that were made has its claim.
-fn wait_for_named(cluster: &Cluster, made: usize) {
-    for number in 0..made {
-        cluster.wait(&format!("pod/default/p{number}"), "has its claim", |pod| {
+/// What is wrong with the way to the API server while a fault lasts.
+type Wrong = fn(&str) -> Fault;
+
+/// How long a fault lasts. Whatever is tried again later each time is far apart by then.
+const LASTS: Duration = Duration::from_secs(15);
+
+#[test]
+fn what_had_to_wait_for_the_end_of_a_fault_is_done_soon_after_it() {
+    let faults: [(&str, Wrong); 5] = [
+        ("every connection is closed", |_| Fault::Close),
+        ("everything is answered by 503", |_| {
+            Fault::Refusal(503, "", "busy".to_owned())
+        }),
+        ("everything is answered by 429", |_| {
+            Fault::Refusal(429, "Retry-After: 1\r\n", "busy".to_owned())
+        }),
+        ("no object can be looked up", |path| {
+            if path.contains("/namespaces/default/pods/") {
+                Fault::Refusal(500, "", "busy".to_owned())
+            } else {
+                Fault::None
+            }
+        }),
+        ("nothing can be written", |path| {
+            if path.starts_with('/') {
+                Fault::None
+            } else {
+                Fault::Refusal(504, "", "busy".to_owned())
+            }
+        }),
+    ];
+    let cluster = making_claims();
+    cluster.create(&claim("shared", claim_spec([gpu()])));
+    let user = worker(&cluster);
+    let wrong: Arc<Mutex<Option<Wrong>>> = Arc::default();
+    let now = Arc::clone(&wrong);
+    let by = user.faulty(move |path, _| {
+        let wrong = *now.lock().unwrap_or_else(PoisonError::into_inner);
+        wrong.map_or(Fault::None, |wrong| wrong(path))
+    });
+    let set = |fault| *wrong.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    // A lease is lost after ten seconds.
+    let process = at_work(&user, Some(&by), &["--no-lease"]);
+    for (number, (what, fault)) in faults.into_iter().enumerate() {
+        set(Some(fault));
+        make_pod(&cluster, number);
+        // Whoever this is for is asked for by a lookup, as no watch knows it.
+        let ghost =
+            json!({"resource": "pods", "name": format!("ghost-{number}"), "uid": format!("ghost-{number}")});
+        cluster.patch_status(
+            "claim/default/shared",
+            &json!({"status": {"allocation": {}, "reservedFor": [ghost]}}),
+        );
+        std::thread::sleep(LASTS);
+        let is_released = || cluster.get("claim/default/shared")["status"]["reservedFor"].is_null();
+        assert!(!is_released(), "{what}\n{}", process.stderr());
+        set(None);
+        let over = Instant::now();
+        let pod = format!("pod/default/p{number}");
+        cluster.wait(&pod, "has its claim", |pod| {
             pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"].is_string()
         });
+        wait_for("what is for nobody is released", || is_released().then_some(()));
+        eprintln!(
+            "{what}: all is done {:.1} s after the end",
+            over.elapsed().as_secs_f64()
+        );
     }
+    end(process).exits(0);
 }
 
 #[test]

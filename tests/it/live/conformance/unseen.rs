@@ -283,6 +283,12 @@ fn what_is_refused_comes_again_and_what_is_final_does_not() {
         (count("retried") >= 5).then_some(())
     });
     let stderr = working.end().stderr;
+    let logged = |stderr: &str, namespace: &str, why: &str| {
+        let lines = stderr.lines();
+        let about = lines.filter(|line| line.contains(&format!("{namespace}/")) && line.contains(why));
+        about.count()
+    };
+    assert_eq!(logged(&stderr, "final", "feature is disabled"), 1, "{stderr}");
     let told = told(&cluster, "final", "FailedResourceClaimCreation");
     assert_eq!(told.len(), 1, "{told:?}\n{stderr}");
     assert_eq!(count("final"), 1, "{told:?}");
@@ -302,7 +308,9 @@ fn what_is_refused_comes_again_and_what_is_final_does_not() {
     wait_for("the other is tried again and again", || {
         (count("retried") >= before + 5).then_some(())
     });
-    working.end();
+    let stderr = working.end().stderr;
+    let why = "GenericWorkload feature is disabled";
+    assert_eq!(logged(&stderr, "quiet", why), 1, "{stderr}");
     assert_eq!(count("quiet"), 0);
     let mut about = asked(&cluster)
         .into_iter()

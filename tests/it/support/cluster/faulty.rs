@@ -43,6 +43,9 @@ pub(crate) enum Fault {
     After(u16),
     /// The real answer as it comes, but nothing of it while the gate is closed.
     Held(Gate),
+    /// The real answer, by a clock that is so many seconds ahead of this machine's; behind it where that is negative. No other answer says
+    /// what time it is.
+    Dated(i64),
     /// The server does as it was asked, but its answer goes on only once this has returned, which is told the status.
     Late(Arc<dyn Fn(u16) + Send + Sync>),
 }
@@ -224,11 +227,18 @@ impl Connections {
                     answer(&mut stream, code, "", status.to_string().as_bytes())?;
                 }
                 Fault::Passing(limit) => {
-                    return self.pass(path, &headers, &mut stream, Some(limit), &Gate::default());
+                    return self.pass(path, &headers, &mut stream, "", Some(limit), &Gate::default());
                 }
-                Fault::Held(gate) => return self.pass(path, &headers, &mut stream, None, &gate),
+                Fault::Held(gate) => return self.pass(path, &headers, &mut stream, "", None, &gate),
                 Fault::None if path.contains("watch=true") => {
-                    return self.pass(path, &headers, &mut stream, None, &Gate::default());
+                    return self.pass(path, &headers, &mut stream, "", None, &Gate::default());
+                }
+                Fault::Dated(ahead) if path.contains("watch=true") => {
+                    return self.pass(path, &headers, &mut stream, &date(ahead), None, &Gate::default());
+                }
+                Fault::Dated(ahead) => {
+                    let (status, body) = forward()?;
+                    answer(&mut stream, status.as_u16(), &date(ahead), &body)?;
                 }
                 Fault::None => {
                     let (status, body) = forward()?;
@@ -284,6 +294,7 @@ impl Connections {
         path: &str,
         headers: &[(String, String)],
         stream: &mut TcpStream,
+        more: &str,
         limit: Option<Duration>,
         gate: &Gate,
     ) -> Option<()> {
@@ -298,7 +309,7 @@ impl Connections {
             let response = self.client.send(request).await.ok()?;
             let code = response.status().as_u16();
             let head = format!(
-                "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n{more}\r\n"
             );
             stream.write_all(head.as_bytes()).ok()?;
             let mut body = response.into_body();
@@ -354,6 +365,12 @@ impl Connections {
             Some((status, body.to_vec()))
         })
     }
+}
+
+/// The header that tells the time, which is that of this machine and so many seconds more.
+fn date(ahead: i64) -> String {
+    let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(ahead);
+    format!("Date: {}\r\n", time.strftime("%a, %d %b %Y %H:%M:%S GMT"))
 }
 
 fn answer(stream: &mut TcpStream, code: u16, headers: &str, body: &[u8]) -> Option<()> {
