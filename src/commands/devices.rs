@@ -1,5 +1,7 @@
 //! `kubectl dra devices`: every device, who holds it, and how it is.
 
+mod screen;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -14,10 +16,12 @@ use crate::inspect::{
     self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, Health,
 };
 use crate::model::{Cluster, Kind, Str};
-use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
+use crate::output::{
+    Cell, Column, Detail, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View,
+};
 use crate::sources::Needs;
 
-use super::watching::{self, Screen};
+use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
@@ -86,6 +90,13 @@ impl Report for DeviceList {
 
     fn view(&self, detail: Detail) -> View {
         Table::new(COLUMNS, detail, &self.items).into()
+    }
+
+    fn screen(&self, screen: Screen) -> View {
+        match screen::of(self, screen) {
+            Some(table) => table.into(),
+            None => self.view(Detail::Normal),
+        }
     }
 
     fn names(&self) -> Vec<String> {
@@ -295,7 +306,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.print(report)?;
         return Ok(Outcome::Done);
     }
-    let mut screen = Screen::new(ctx);
+    let mut screen = Rows::new(ctx);
     let mut shown = Shown::default();
     shown.changed(&report);
     screen.show(report)?;
