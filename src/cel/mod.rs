@@ -12,8 +12,8 @@
 //! 4. `eval`: plan and device to value, counting the cost.
 //!
 //! `library` has the functions, each with its declaration; `value` the values that they work on. `cost` knows what a call
-//! costs, and estimates the worst case, by which the API server refuses new expressions. `terms` knows what `&&` joins, and
-//! `explain` which of that keeps a device from matching.
+//! costs, and estimates the worst case, by which the API server refuses new expressions. `terms` knows what `&&` joins,
+//! `explain` which of that keeps a device from matching, and `repair` what was probably meant.
 //!
 //! No input makes any of this panic, overflow the stack or run without end: nesting is limited as it is upstream, and
 //! work and memory have budgets besides CEL's own cost.
@@ -30,6 +30,7 @@ mod parse;
 mod plan;
 mod program;
 mod reads;
+mod repair;
 mod source;
 mod terms;
 mod types;
@@ -40,4 +41,5 @@ pub use device::DeviceInput;
 pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
+pub use repair::{Found, Known, Mistake, Repair, in_lines, repairs};
 pub use terms::{Terms, drivers_wanted, guarded};

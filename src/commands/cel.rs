@@ -1,5 +1,7 @@
 //! `kubectl dra cel`: try a CEL selector on the devices of a cluster.
 
+mod screen;
+
 use std::fmt::Write;
 
 use crate::cel::MAX_COST;
@@ -10,7 +12,7 @@ use crate::inspect::{
     self, CEL_NEEDS, FailingItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
 };
 use crate::model::{Kind, Str};
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, View};
+use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View};
 use crate::scheduling::DevicePattern;
 use crate::sources::Needs;
 
@@ -31,8 +33,8 @@ const EXAMPLES: &str = r#"Examples:
 ///
 /// Answers with the words of Kubernetes: what the API server says to the expression in a new object, where it estimates what the
 /// expression can cost at most; whether the scheduler can compile it; and for each device whether it matches and what that cost. An
-/// expression that fails on a device does not skip the device: it ends the scheduling of the claim. Exits with 1 if the
-/// expression is refused, does not compile, or fails on a device.
+/// expression that fails on a device does not skip the device: it ends the scheduling of the claim. Where one does, hints show what may be
+/// meant, each tried before. Exits with 1 if the expression is refused, does not compile, or fails on a device.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -75,46 +77,60 @@ impl Report for SelectorReport {
     const KIND: &'static str = "SelectorReport";
 
     fn view(&self, detail: Detail) -> View {
-        let mut layout = Layout::new();
-        match (&self.new_objects.error, self.new_objects.max_cost) {
-            (None, Some(max_cost)) => layout.toned(
-                "New Objects",
-                Tone::Good,
-                format_args!("accepted, costs {max_cost} of {MAX_COST} at most"),
-            ),
-            (None, None) => layout.toned("New Objects", Tone::Good, "accepted"),
-            (Some(error), Some(max_cost)) => layout.toned(
-                "New Objects",
-                Tone::Bad,
-                format_args!("refused, may cost {max_cost} of {MAX_COST}: {error}"),
-            ),
-            // The scheduler's answer shows the details.
-            (Some(_), None) if self.compile_error.is_some() => {
-                layout.toned("New Objects", Tone::Bad, "refused")
-            }
-            (Some(error), None) => layout.toned("New Objects", Tone::Bad, "refused").text(error),
-        };
-        if let Some(error) = &self.compile_error {
-            layout
-                .toned("Scheduler", Tone::Bad, "does not compile")
-                .text(error);
-            return layout.into();
+        let mut layout = head(self);
+        if self.compile_error.is_none() {
+            layout.table(Table::new(COLUMNS, detail, &self.devices));
         }
-        layout.toned("Scheduler", Tone::Good, "compiles");
-        let count = |result| {
-            self.devices
-                .iter()
-                .filter(|device| device.result == result)
-                .count()
-        };
-        let mut summary = format!("{} of {} match", count(Selected::Match), self.devices.len());
-        if count(Selected::Error) > 0 {
-            let _ = write!(summary, ", {} fail", count(Selected::Error));
+        for hint in &self.hints {
+            layout.text(format_args!("hint: {}", hint.messages.join("; ")));
+            layout.text(format_args!("      {}", hint.expression));
         }
-        layout.field("Devices", summary);
-        layout.table(Table::new(COLUMNS, detail, &self.devices));
         layout.into()
     }
+
+    fn screen(&self, screen: Screen) -> View {
+        screen::of(self, screen).into()
+    }
+}
+
+/// What the API server and the scheduler say, and how many devices match.
+fn head(report: &SelectorReport) -> Layout {
+    let mut layout = Layout::new();
+    match (&report.new_objects.error, report.new_objects.max_cost) {
+        (None, Some(max_cost)) => layout.toned(
+            "New Objects",
+            Tone::Good,
+            format_args!("accepted, costs {max_cost} of {MAX_COST} at most"),
+        ),
+        (None, None) => layout.toned("New Objects", Tone::Good, "accepted"),
+        (Some(error), Some(max_cost)) => layout.toned(
+            "New Objects",
+            Tone::Bad,
+            format_args!("refused, may cost {max_cost} of {MAX_COST}: {error}"),
+        ),
+        // The scheduler's answer shows the details.
+        (Some(_), None) if report.compile_error.is_some() => {
+            layout.toned("New Objects", Tone::Bad, "refused")
+        }
+        (Some(error), None) => layout.toned("New Objects", Tone::Bad, "refused").text(error),
+    };
+    if let Some(error) = &report.compile_error {
+        layout
+            .toned("Scheduler", Tone::Bad, "does not compile")
+            .text(error);
+        return layout;
+    }
+    layout.toned("Scheduler", Tone::Good, "compiles");
+    let count = |result| {
+        let devices = report.devices.iter();
+        devices.filter(|device| device.result == result).count()
+    };
+    let mut summary = format!("{} of {} match", count(Selected::Match), report.devices.len());
+    if count(Selected::Error) > 0 {
+        let _ = write!(summary, ", {} fail", count(Selected::Error));
+    }
+    layout.field("Devices", summary);
+    layout
 }
 
 /// The error, or the first term that is not true with what it saw; all of them in a wide table.

@@ -8,10 +8,11 @@ use crate::inspect::presence::Mention;
 use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
 use crate::model::{Change, Cluster, Key, Kind, Object, Time};
 use crate::output::{
-    Cell, Column, Detail, Format, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
+    Cell, Column, Detail, Format, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
 };
 
-use super::watching::{self, Screen};
+use super::shown::folded;
+use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
@@ -96,8 +97,41 @@ pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
     Column::wide("OWNER", ".owner.name", |item, cell| cell.option(item.owner())),
 ];
 
+/// What the rows of a terminal have in common.
+struct Seen {
+    now: Time,
+    screen: Screen,
+}
+
+/// What a terminal shows: the namespace as a heading, and devices in short.
+const ON_SCREEN: &[Column<ClaimItem, Seen>] = &[
+    Column::inner("NAMESPACE", |item, cell| {
+        cell.toned(Tone::Strong, &item.claim().metadata.namespace);
+    }),
+    Column::inner("NAME", |item, cell| cell.text(&item.claim().metadata.name)),
+    Column::inner_whole("STATE", state),
+    Column::inner("NODE", |item, cell| cell.text(item.node())),
+    Column::inner("DEVICES", |item, cell| {
+        let names = item.devices().map(|device| device.to_string());
+        cell.list(folded(names, cell.context.screen));
+    }),
+    Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers(false))),
+    Column::inner_whole("AGE", |item, cell| {
+        cell.text(age(cell.context.now, item.claim().metadata.creation_timestamp));
+    }),
+];
+
 impl Report for ClaimList {
     const KIND: &'static str = "ClaimList";
+
+    fn screen(&self, screen: Screen) -> View {
+        let seen = Seen {
+            now: self.now,
+            screen,
+        };
+        let table = Table::with(ON_SCREEN, Detail::Normal, &seen, &self.items);
+        table.grouped().into()
+    }
 
     fn view(&self, detail: Detail) -> View {
         Table::with(COLUMNS, detail, &self.now, &self.items).into()
@@ -117,7 +151,7 @@ impl Report for ClaimList {
     }
 }
 
-fn state(item: &ClaimItem, cell: &mut Cell<'_, Time>) {
+fn state<C>(item: &ClaimItem, cell: &mut Cell<'_, C>) {
     let state = item.state();
     let tone = match state {
         state if state.deleted => Tone::Notice,
@@ -200,7 +234,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.print(report)?;
         return Ok(Outcome::Done);
     }
-    let mut screen = Screen::new(ctx);
+    let mut screen = Rows::new(ctx);
     screen.show(report)?;
     watching::follow(ctx, &needs, loaded, Duration::ZERO, |cluster, changes| {
         for change in changes {

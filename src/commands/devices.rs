@@ -1,6 +1,7 @@
 //! `kubectl dra devices`: every device, who holds it, and how it is.
 
 mod map;
+mod screen;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,13 +18,13 @@ use crate::inspect::{
 };
 use crate::model::{Cluster, Kind, Str};
 use crate::output::{
-    Cell, Column, Detail, Format, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
+    Cell, Column, Detail, Format, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View,
 };
 use crate::sources::Needs;
 
 use self::map::Picture;
 use super::usage::By;
-use super::watching::{self, Screen};
+use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
@@ -117,6 +118,13 @@ impl Report for DeviceList {
 
     fn view(&self, detail: Detail) -> View {
         Table::new(COLUMNS, detail, &self.items).into()
+    }
+
+    fn screen(&self, screen: Screen) -> View {
+        match screen::of(self, screen) {
+            Some(table) => table.into(),
+            None => self.view(Detail::Normal),
+        }
     }
 
     fn names(&self) -> Vec<String> {
@@ -336,7 +344,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.print(report)?;
         return Ok(Outcome::Done);
     }
-    let mut screen = Screen::new(ctx);
+    let mut screen = Rows::new(ctx);
     let mut shown = Shown::default();
     shown.changed(&report);
     screen.show(report)?;

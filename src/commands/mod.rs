@@ -18,6 +18,7 @@ mod places;
 mod presence;
 mod reserved;
 mod run;
+mod shown;
 mod simulate;
 mod snapshot;
 mod status;

@@ -6,7 +6,7 @@ use crate::inspect::{
     self, AnyPodItem, Consumer, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList,
 };
 use crate::model::Kind;
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
+use crate::output::{Column, Detail, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use crate::reservation::EntryStatus;
 
 use super::{Accepts, objects, presence};
@@ -58,6 +58,28 @@ impl<'l> Line<'l> {
         }),
         Column::new("CONSUMER", ".consumer", |line, cell| cell.text(line.consumer)),
     ];
+
+    /// What a terminal shows: the namespace as a heading, and no UID, which nobody reads from a screen.
+    const ON_SCREEN: &'l [Column<Self>] = &[
+        Column::inner("NAMESPACE", |line, cell| {
+            cell.toned(Tone::Strong, line.namespace);
+        }),
+        Column::inner("CLAIM", |line, cell| cell.text(line.claim)),
+        Column::inner("KIND", |line, cell| cell.text(&line.kind)),
+        Column::inner("NAME", |line, cell| cell.text(line.name)),
+        Column::inner_whole("STATUS", |line, cell| {
+            cell.toned(line.tone, line.status);
+        }),
+        Column::inner_whole("CONSUMER", |line, cell| cell.text(line.consumer)),
+    ];
+
+    fn all(list: &'l ReservationList) -> impl Iterator<Item = Self> {
+        let entries = list.items.iter().map(Self::of_entry);
+        let missing = list.missing.iter().map(Self::of_missing);
+        entries
+            .chain(missing)
+            .chain(list.any_pod.iter().map(Self::of_any_pod))
+    }
 
     fn of_entry(item: &'l ReservationItem) -> Self {
         let metadata = &item.claim().metadata;
@@ -120,12 +142,12 @@ impl Report for ReservationList {
     const KIND: &'static str = "ReservationList";
 
     fn view(&self, detail: Detail) -> View {
-        let entries = self.items.iter().map(Line::of_entry);
-        let missing = self.missing.iter().map(Line::of_missing);
-        let lines = entries
-            .chain(missing)
-            .chain(self.any_pod.iter().map(Line::of_any_pod));
-        Table::new(Line::COLUMNS, detail, lines).into()
+        Table::new(Line::COLUMNS, detail, Line::all(self)).into()
+    }
+
+    fn screen(&self, _screen: Screen) -> View {
+        let table = Table::new(Line::ON_SCREEN, Detail::Normal, Line::all(self));
+        table.grouped().into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -1,12 +1,16 @@
 //! `kubectl dra taints`: every taint of devices, who it is about and who tolerates it.
 
+mod screen;
+
 use std::fmt;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::{self, Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
 use crate::model::{Kind, NO_EFFECT, Time};
-use crate::output::{Cell, Column, Detail, NONE, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
+use crate::output::{
+    Cell, Column, Detail, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
+};
 
 use super::{Accepts, objects, presence};
 
@@ -61,6 +65,14 @@ impl Report for TaintList {
 
     fn view(&self, detail: Detail) -> View {
         Table::with(COLUMNS, detail, &self.now, &self.items).into()
+    }
+
+    fn screen(&self, screen: Screen) -> View {
+        if self.items.is_empty() {
+            // What there is to say of none is said by the printer.
+            return self.view(Detail::Normal);
+        }
+        screen::of(self, screen).into()
     }
 
     fn names(&self) -> Vec<String> {

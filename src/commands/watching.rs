@@ -10,12 +10,12 @@ use crate::sources::live::{Persistence, Watched};
 use crate::sources::{Loaded, Needs};
 
 /// Where rows appear below each other, in columns that stay where they were.
-pub(super) struct Screen<'c> {
+pub(super) struct Rows<'c> {
     ctx: &'c Ctx,
     widths: Widths,
 }
 
-impl<'c> Screen<'c> {
+impl<'c> Rows<'c> {
     pub(super) fn new(ctx: &'c Ctx) -> Self {
         Self {
             ctx,

@@ -1,10 +1,14 @@
 //! `kubectl dra cel`: what becomes of a selector, in new objects and on the devices that there are.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::Warnings;
 use super::claim_filter::names_device;
-use crate::cel::{DeviceInput, Environment, FailingTerm, Program, Refusal};
+use crate::cel::{
+    DeviceInput, Environment, FailingTerm, Found, Known, Mistake, Program, Refusal, Repair, repairs,
+};
 use crate::devices::{ClassSelectors, DeviceNode, Match, WantedNode, expressions_of_new_objects, node_of};
 use crate::model::{Cluster, DeviceId, Kind, Str, TOO_MUCH_WORK};
 
@@ -20,12 +24,27 @@ pub struct SelectorReport {
     /// The devices that were asked for, by driver and pool, in a pool in the order in which the scheduler tries them. None if the
     /// expression does not compile.
     pub devices: Vec<SelectedDevice>,
+    /// Expressions that may be meant where this one does not compile, is refused or fails: each was compiled and evaluated, and does
+    /// none of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<SelectorHint>,
     /// Whether devices could not be read.
     #[serde(skip)]
     pub incomplete: bool,
     /// What could not be found out.
     #[serde(skip)]
     pub warnings: Warnings,
+}
+
+/// An expression that may be meant.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct SelectorHint {
+    /// What it does differently, and why.
+    pub messages: Vec<String>,
+    /// The expression.
+    pub expression: String,
+    /// How many of the devices it matches; it fails on none.
+    pub matches: usize,
 }
 
 /// The verdict of the API server.
@@ -148,18 +167,114 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
     let mut not_judged = false;
     let (compile_error, devices) = match selector.program() {
         Ok(program) => {
-            let (devices, some_missing) = evaluate(cluster, program, &selectors, filter, &mut warnings);
+            let (devices, some_missing) = evaluate(
+                cluster,
+                program,
+                &selectors,
+                filter,
+                &mut warnings,
+                Shows::Reasons,
+            );
             not_judged = some_missing;
             (None, devices)
         }
         Err(error) => (Some(error.to_string()), Vec::new()),
     };
+    let fails = |device: &&SelectedDevice| device.result == Selected::Error;
+    let hints = if compile_error.is_some() || devices.iter().any(|device| fails(&device)) {
+        let failing = devices.iter().filter(fails);
+        let failing = failing.map(|device| device.driver.to_string()).collect();
+        hints(cluster, expression, &selectors, filter, &failing)
+    } else {
+        Vec::new()
+    };
     SelectorReport {
         compile_error,
         new_objects: new_objects(&server, expression),
         devices,
+        hints,
         incomplete: gap.is_some() || not_judged,
         warnings,
+    }
+}
+
+/// How many hints are given.
+const MOST_HINTS: usize = 2;
+
+/// Expressions that may be meant by one that does not compile, or fails on devices of the drivers `failing`. Each is tried as the
+/// expression was.
+fn hints(
+    cluster: &Cluster,
+    expression: &str,
+    selectors: &ClassSelectors,
+    filter: &SelectorFilter,
+    failing: &BTreeSet<String>,
+) -> Vec<SelectorHint> {
+    let mut known = Known::default();
+    for pool in cluster.pools() {
+        for (slice, device) in pool.devices() {
+            known.add(&DeviceInput::of(&slice.spec.driver, device));
+        }
+    }
+    let server = expressions_of_new_objects(cluster.environment());
+    let mut hints: Vec<SelectorHint> = Vec::new();
+    let mut helped = Vec::new();
+    for repair in repairs(expression, &known, failing) {
+        let Repair { found, expression } = repair;
+        // What helps needs no more.
+        if helped
+            .iter()
+            .any(|fewer: &Vec<Found>| fewer.iter().all(|one| found.contains(one)))
+        {
+            continue;
+        }
+        let selector = selectors.selector(&expression.as_str().into());
+        let Ok(program) = selector.program() else { continue };
+        if server.admit(&expression).is_err() {
+            continue;
+        }
+        let mut unused = Warnings::default();
+        let (devices, some_missing) =
+            evaluate(cluster, program, selectors, filter, &mut unused, Shows::Results);
+        let fails = devices.iter().any(|device| device.result == Selected::Error);
+        if some_missing || fails || devices.is_empty() {
+            continue;
+        }
+        let matching = devices.iter().filter(|device| device.result == Selected::Match);
+        hints.push(SelectorHint {
+            messages: found.iter().map(mistake_text).collect(),
+            expression,
+            matches: matching.count(),
+        });
+        helped.push(found);
+        if hints.len() == MOST_HINTS {
+            break;
+        }
+    }
+    // What matches something is rather meant.
+    if hints.iter().any(|hint| hint.matches > 0) {
+        hints.retain(|hint| hint.matches > 0);
+    }
+    hints
+}
+
+fn mistake_text(found: &Found) -> String {
+    let name = &found.name;
+    match found.mistake {
+        Mistake::CapacityAsAttribute => format!("`{name}` is a capacity, not an attribute"),
+        Mistake::AttributeAsCapacity => format!("`{name}` is an attribute, not a capacity"),
+        Mistake::DomainLeftOut => format!("`{name}` stands below a domain, in brackets"),
+        Mistake::QuantityCompared => {
+            format!("`{name}` is a quantity, which is compared with another by compareTo")
+        }
+        Mistake::VersionCompared => {
+            format!("`{name}` is a version, which is compared with another by compareTo")
+        }
+        Mistake::Missing => {
+            format!("not every device has `{name}`: `.?` and orValue say what counts instead")
+        }
+        Mistake::Absent => format!("no device has `{name}`: `.?` and orValue say what counts instead"),
+        Mistake::OtherDrivers => format!("only devices of driver `{name}` have what is looked at"),
     }
 }
 
@@ -181,6 +296,13 @@ fn new_objects(server: &Environment, expression: &str) -> NewObjects {
     }
 }
 
+/// What is wanted of devices that do not match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    Results,
+    Reasons,
+}
+
 /// The devices with what comes of the program, and whether some are missing because they were not judged.
 fn evaluate(
     cluster: &Cluster,
@@ -188,6 +310,7 @@ fn evaluate(
     selectors: &ClassSelectors,
     filter: &SelectorFilter,
     warnings: &mut Warnings,
+    shows: Shows,
 ) -> (Vec<SelectedDevice>, bool) {
     if let Some(class) = &filter.class {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
@@ -247,8 +370,8 @@ fn evaluate(
                 Err(error) => (Selected::Error, Some(error.to_string())),
             };
             let failing = match result {
-                Selected::Match => Vec::new(),
-                Selected::NoMatch | Selected::Error => program.explain(&seen),
+                Selected::NoMatch | Selected::Error if shows == Shows::Reasons => program.explain(&seen),
+                _ => Vec::new(),
             };
             let DeviceId {
                 driver,
@@ -352,6 +475,8 @@ mod tests {
                      "failing": [{"expression": "device.attributes['d'].size == 2", "error": "no such key: size",
                                   "seen": [{"expression": "device.attributes[\"d\"].size", "error": "no such key: size"}]}]},
                 ],
+                "hints": [{"messages": ["not every device has `size`: `.?` and orValue say what counts instead"],
+                           "expression": "device.attributes[\"d\"].?size.orValue(0) == 2", "matches": 1}],
             })
         );
     }
@@ -375,6 +500,31 @@ mod tests {
         assert_eq!(chosen(SelectorFilter { driver, ..filter() }), [""; 0]);
         let node = Some("node-2".into());
         assert_eq!(chosen(SelectorFilter { node, ..filter() }), [""; 0]);
+    }
+
+    #[test]
+    fn what_may_be_meant_was_tried() {
+        let hints = |expression: &str| cel(&world(), expression, &SelectorFilter::default()).hints;
+        let missing = "not every device has `size`: `.?` and orValue say what counts instead";
+        assert_eq!(
+            hints("device.attributes['d'].size == 2"),
+            [SelectorHint {
+                messages: vec![missing.to_owned()],
+                expression: "device.attributes[\"d\"].?size.orValue(0) == 2".to_owned(),
+                matches: 1,
+            }]
+        );
+        let domain = "`size` stands below a domain, in brackets";
+        assert_eq!(
+            hints("device.attributes.size == 2"),
+            [SelectorHint {
+                messages: vec![domain.to_owned(), missing.to_owned()],
+                expression: "device.attributes[\"d\"].?size.orValue(0) == 2".to_owned(),
+                matches: 1,
+            }]
+        );
+        assert_eq!(hints("device.nothing"), []);
+        assert_eq!(hints("device.attributes['d'].?size.orValue(0) == 2"), []);
     }
 
     #[test]

@@ -18,6 +18,9 @@ use crate::model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slic
 pub struct DeviceList {
     /// By driver and pool; in a pool in the order in which the scheduler tries them, then those that are only held.
     pub items: Vec<DeviceItem>,
+    /// Whether no device of a listed pool was left out.
+    #[serde(skip)]
+    pub whole_pools: bool,
     /// What could not be found out.
     #[serde(skip)]
     pub warnings: Warnings,
@@ -42,6 +45,23 @@ pub struct DeviceFilter {
     pub node: Option<Str>,
     /// That a claim of this namespace holds.
     pub namespace: Option<Str>,
+}
+
+impl DeviceFilter {
+    /// Whether it takes all devices of a pool or none.
+    fn takes_whole_pools(&self) -> bool {
+        let Self {
+            names,
+            driver: _,
+            pool: _,
+            class,
+            free,
+            tainted,
+            node,
+            namespace,
+        } = self;
+        names.is_empty() && class.is_none() && !free && !tainted && node.is_none() && namespace.is_none()
+    }
 }
 
 /// Kinds that the report is made from.
@@ -90,6 +110,7 @@ pub fn devices(
     }
     DeviceList {
         items,
+        whole_pools: selects.is_none() && filter.takes_whole_pools(),
         warnings: listing.warnings(),
     }
 }

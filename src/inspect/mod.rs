@@ -31,8 +31,8 @@ mod usage;
 mod warnings;
 
 pub use cel::{
-    CEL_NEEDS, FailingItem, NewObjects, SeenItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
-    cel,
+    CEL_NEEDS, FailingItem, NewObjects, SeenItem, Selected, SelectedDevice, SelectorFilter, SelectorHint,
+    SelectorReport, cel,
 };
 pub use claim_filter::{ClaimFilter, PodFilter, StateFilter, StateFilterError};
 pub use claim_item::{ClaimItem, ClaimNode};

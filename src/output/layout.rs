@@ -54,6 +54,8 @@ enum Block {
         hanging: usize,
     },
     Verbatim(String),
+    /// Lines of a command, and whether each has to begin where the terminal does.
+    Command(Vec<(bool, String)>),
 }
 
 impl Layout {
@@ -149,6 +151,13 @@ impl Layout {
         self
     }
 
+    /// Lines of a command that somebody copies. Those that go on with a word begin where the terminal does, since a space would end the
+    /// word.
+    pub(crate) fn command(&mut self, lines: impl IntoIterator<Item = (bool, String)>) -> &mut Self {
+        self.blocks.push(Block::Command(lines.into_iter().collect()));
+        self
+    }
+
     /// Prints the layout. `width` is that of the terminal, if the output is one that says how wide it is; tables have to fit into
     /// `screen`.
     pub(super) fn print(
@@ -185,7 +194,9 @@ impl Page<'_, '_> {
                 }
                 Block::Section { title, body } => {
                     let title = self.key(title);
-                    self.line(indent, &title)?;
+                    for (number, line) in self.wrapped(&title, indent + INDENT).iter().enumerate() {
+                        self.line(indent + if number > 0 { INDENT } else { 0 }, line)?;
+                    }
                     self.layout(body, indent + INDENT)?;
                 }
                 Block::Table(table) => {
@@ -199,6 +210,11 @@ impl Page<'_, '_> {
                 Block::Verbatim(text) => {
                     for line in text.split('\n') {
                         self.line(indent, line)?;
+                    }
+                }
+                Block::Command(lines) => {
+                    for (goes_on, line) in lines {
+                        self.line(if *goes_on { 0 } else { indent }, line)?;
                     }
                 }
                 Block::Text(text) => {
@@ -268,11 +284,29 @@ impl Page<'_, '_> {
                 (owed, taken) = (below, 0);
             }
             self.gate.pad(owed)?;
-            for (tone, text) in &word.pieces {
-                self.gate.toned(*tone, text)?;
-            }
-            taken += owed + width;
+            taken += owed;
             owed = 0;
+            for (tone, text) in &word.pieces {
+                let mut rest = text.as_str();
+                // A word that no line has room for is broken where the terminal would do it, but lined up.
+                while taken + width_of(rest) > room && room > below {
+                    let head = rest.chars().scan(taken, |at, one| {
+                        *at += width_of(one.encode_utf8(&mut [0; 4]));
+                        (*at <= room).then_some(one.len_utf8())
+                    });
+                    let (head, tail) = rest.split_at(head.sum());
+                    if head.is_empty() && taken <= below {
+                        break;
+                    }
+                    self.gate.toned(*tone, head)?;
+                    self.gate.text("\n")?;
+                    self.gate.pad(below)?;
+                    taken = below;
+                    rest = tail;
+                }
+                self.gate.toned(*tone, rest)?;
+                taken += width_of(rest);
+            }
         }
         self.gate.text("\n")
     }

@@ -5,6 +5,7 @@
 //! 100 ms and 17 MiB (one of two cores, release build). `comfy-table` wraps text in layouts, see `layout`.
 
 use std::borrow::{Borrow, Cow};
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -22,9 +23,13 @@ pub(super) const MOST_WIDTH: usize = 60_000;
 const GAP: usize = 3;
 const LEAST_WIDTH: usize = 6;
 
-/// The space between columns that have to share a narrow terminal, and what a cell keeps of its text there.
+/// The space between columns that have to share a narrow terminal, and what a cell has to keep of its text there before cells that
+/// should stay whole give way, too.
 const NARROW_GAP: usize = 2;
-const LEAST_TEXT: usize = 6;
+const READABLE_TEXT: usize = 9;
+
+/// How far rows are indented below their heading.
+const HEADING: usize = 2;
 
 /// How much of a report a table shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +44,7 @@ pub(crate) struct Column<T, C = ()> {
     /// Where the items of the JSON output have the value, for `--sort-by`; nothing in a table that cannot be sorted.
     pub(crate) path: Option<&'static str>,
     wide: bool,
+    whole: bool,
     fill: fn(&T, &mut Cell<'_, C>),
 }
 
@@ -53,6 +59,7 @@ impl<T, C> Column<T, C> {
             header,
             path: Some(path),
             wide: false,
+            whole: false,
             fill,
         }
     }
@@ -75,6 +82,7 @@ impl<T, C> Column<T, C> {
             header,
             path: None,
             wide: false,
+            whole: false,
             fill,
         }
     }
@@ -86,12 +94,24 @@ impl<T, C> Column<T, C> {
             ..Self::inner(header, fill)
         }
     }
+
+    /// A column of a table inside a layout whose words nobody can guess from their ends: on a narrow terminal the others give way first.
+    pub(crate) const fn inner_whole(header: &'static str, fill: fn(&T, &mut Cell<'_, C>)) -> Self {
+        Self {
+            whole: true,
+            ..Self::inner(header, fill)
+        }
+    }
 }
 
 /// Rows of cells under their headers. Made by a report, printed by the printer.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     headers: Vec<&'static str>,
+    /// Which columns give way last.
+    whole: Vec<bool>,
+    /// Whether the first column is a heading above the rows that share it, where they stand together.
+    is_grouped: bool,
     text: String,
     /// Where each cell ends in `text`.
     ends: Vec<usize>,
@@ -151,9 +171,21 @@ impl Table {
         }
         Self {
             headers: shown.iter().map(|column| column.header).collect(),
+            whole: shown.iter().map(|column| column.whole).collect(),
+            is_grouped: false,
             text,
             ends,
             tones,
+        }
+    }
+
+    /// The table that has the first column as headings on a terminal, each above the rows that share it. Where such rows do not stand
+    /// together, as after sorting by something else, it stays a column.
+    #[must_use]
+    pub(crate) fn grouped(self) -> Self {
+        Self {
+            is_grouped: true,
+            ..self
         }
     }
 
@@ -172,12 +204,17 @@ impl Table {
         for (place, text) in self.cells().enumerate() {
             shown[place % columns] |= !matches!(text, "" | NONE);
         }
+        if self.is_grouped {
+            shown[0] = true;
+        }
         // Rows are seen even if they say nothing.
         if shown.iter().all(|shown| *shown) || shown.iter().all(|shown| !*shown) {
             return Cow::Borrowed(self);
         }
         let mut kept = Self {
             headers: Vec::new(),
+            whole: Vec::new(),
+            is_grouped: self.is_grouped,
             text: String::with_capacity(self.text.len()),
             ends: Vec::with_capacity(self.ends.len()),
             tones: Vec::with_capacity(self.tones.len()),
@@ -185,6 +222,9 @@ impl Table {
         let headers = self.headers.iter().zip(&shown);
         kept.headers
             .extend(headers.filter_map(|(header, shown)| shown.then_some(*header)));
+        let whole = self.whole.iter().zip(&shown);
+        kept.whole
+            .extend(whole.filter_map(|(whole, shown)| shown.then_some(*whole)));
         for ((place, text), tone) in self.cells().enumerate().zip(&self.tones) {
             if shown[place % columns] {
                 kept.text.push_str(text);
@@ -230,39 +270,60 @@ impl Table {
         screen: Option<Screen>,
         widths: &mut Widths,
     ) -> io::Result<()> {
-        widths.0.resize(self.headers.len(), LEAST_WIDTH);
+        let columns = self.headers.len();
+        widths.0.resize(columns, LEAST_WIDTH);
+        let groups = screen.is_some() && self.stand_together();
+        let (first, below) = if groups {
+            (1, indent + HEADING)
+        } else {
+            (0, indent)
+        };
         if headers {
-            for (width, header) in widths.0.iter_mut().zip(&self.headers) {
+            for (width, header) in widths.0.iter_mut().zip(&self.headers).skip(first) {
                 *width = (*width).max(header.len() + GAP);
             }
         }
-        let columns = self.headers.len();
         for (place, text) in self.cells().enumerate() {
-            let width = &mut widths.0[place % columns];
+            let column = place % columns;
             let wide = width_of(text) + GAP;
             // One endless cell would only add as many spaces to every other line.
-            if wide <= MOST_WIDTH {
-                *width = (*width).max(wide);
+            if column >= first && wide <= MOST_WIDTH {
+                widths.0[column] = widths.0[column].max(wide);
             }
         }
-        let fit =
-            screen.and_then(|screen| Some((screen, widths.shrink(screen.width().saturating_sub(indent))?)));
+        let fit = screen.and_then(|screen| {
+            let room = screen.width().saturating_sub(below);
+            let gap = shrink(&mut widths.0[first..], &self.whole[first..], room)?;
+            Some((screen, gap))
+        });
         let gap = fit.map_or(GAP, |(_, gap)| gap);
         let placed: Vec<usize> = widths.0.iter().map(|width| width - GAP + gap).collect();
-        let mut line = Line::new(gate, indent, gap);
+        let mut line = Line::new(gate, below, gap);
         let cell = |line: &mut Line<'_, '_>, text: &str, tone, width: usize| match fit {
             Some((screen, gap)) => line.cell(&screen.fit(text, width.saturating_sub(gap)), tone, width),
             None => line.cell(text, tone, width),
         };
         if headers {
-            for (width, header) in placed.iter().zip(&self.headers) {
+            for (width, header) in placed.iter().zip(&self.headers).skip(first) {
                 cell(&mut line, header, Tone::Strong, *width)?;
             }
             line.end()?;
         }
         let mut cells = self.cells().zip(&self.tones);
+        let mut heading = None;
         for _ in 0..self.rows() {
-            for (width, (text, tone)) in placed.iter().zip(&mut cells) {
+            if let (true, Some(screen)) = (groups, screen)
+                && let Some((text, tone)) = cells.next()
+                && heading != Some(text)
+            {
+                heading = Some(text);
+                line.heading(
+                    &screen.fit(text, screen.width().saturating_sub(indent)),
+                    *tone,
+                    indent,
+                )?;
+            }
+            for (width, (text, tone)) in placed[first..].iter().zip(&mut cells) {
                 cell(&mut line, text, *tone, *width)?;
             }
             line.end()?;
@@ -270,10 +331,25 @@ impl Table {
         Ok(())
     }
 
+    /// Whether the rows with the same heading stand together.
+    fn stand_together(&self) -> bool {
+        let columns = self.headers.len();
+        if !self.is_grouped || columns < 2 {
+            return false;
+        }
+        let mut last = None;
+        let mut seen = HashSet::new();
+        self.cells()
+            .step_by(columns)
+            .all(|text| last.replace(text) == Some(text) || seen.insert(text))
+    }
+
     /// The same table with everything shown that a terminal would act on.
     fn sanitized(&self) -> Self {
         let mut copy = Self {
             headers: self.headers.clone(),
+            whole: self.whole.clone(),
+            is_grouped: self.is_grouped,
             text: String::with_capacity(self.text.len()),
             ends: Vec::with_capacity(self.ends.len()),
             tones: self.tones.clone(),
@@ -337,35 +413,45 @@ impl Widths {
     pub(super) fn is_new(&self) -> bool {
         self.0.is_empty()
     }
+}
 
-    /// Makes the columns fit into lines of `room`, the widest ones first, and says what is between them then. Nothing if they fit, or
-    /// if there are so many that none would keep enough.
-    fn shrink(&mut self, room: usize) -> Option<usize> {
-        let columns = self.0.len();
-        let texts = || self.0.iter().map(|width| width.saturating_sub(GAP));
-        let fits = |most: usize, gap: usize| {
-            let taken: usize = texts().map(|text| text.min(most)).sum();
-            taken + gap * columns.saturating_sub(1) <= room
-        };
-        if fits(usize::MAX, GAP) {
-            return None;
-        }
-        let gap = NARROW_GAP;
-        let widest = texts().max().unwrap_or(0);
-        let most = (LEAST_TEXT..=widest.min(room))
-            .rev()
-            .find(|most| fits(*most, gap))?;
-        // What is left over goes to the first ones that are shortened.
-        let taken: usize = texts().map(|text| text.min(most)).sum();
-        let mut left = room - taken - gap * columns.saturating_sub(1);
-        for width in &mut self.0 {
-            let text = width.saturating_sub(GAP);
-            let more = text.saturating_sub(most).min(left).min(1);
-            left -= more;
-            *width = text.min(most) + more + GAP;
-        }
-        Some(gap)
+/// Makes columns of these widths fit into lines of `room`, the widest ones first and those that are to stay whole last, and says what is
+/// between them then. Nothing if they fit, or if there are so many that nothing would be left of them.
+fn shrink(widths: &mut [usize], whole: &[bool], room: usize) -> Option<usize> {
+    let columns = widths.len();
+    let texts: Vec<usize> = widths.iter().map(|width| width.saturating_sub(GAP)).collect();
+    let fits = |most: usize, most_of_whole: usize, gap: usize| {
+        let each = texts.iter().zip(whole);
+        let taken: usize = each
+            .map(|(text, whole)| *text.min(if *whole { &most_of_whole } else { &most }))
+            .sum();
+        taken + gap * columns.saturating_sub(1) <= room
+    };
+    if fits(usize::MAX, usize::MAX, GAP) {
+        return None;
     }
+    let gap = NARROW_GAP;
+    let widest = texts.iter().max().copied().unwrap_or(0).min(room);
+    let whole_ones = (READABLE_TEXT..=widest)
+        .rev()
+        .find(|most| fits(*most, usize::MAX, gap))
+        .map(|most| (most, usize::MAX));
+    let (most, most_of_whole) = whole_ones.or_else(|| {
+        let most = (1..=widest).rev().find(|most| fits(*most, *most, gap))?;
+        Some((most, most))
+    })?;
+    let most_of = |whole: bool| if whole { most_of_whole } else { most };
+    // What is left over goes to the first ones that are shortened.
+    let each = texts.iter().zip(whole);
+    let taken: usize = each.map(|(text, whole)| *text.min(&most_of(*whole))).sum();
+    let mut left = room - taken - gap * columns.saturating_sub(1);
+    for ((width, text), whole) in widths.iter_mut().zip(&texts).zip(whole) {
+        let most = most_of(*whole);
+        let more = text.saturating_sub(most).min(left).min(1);
+        left -= more;
+        *width = (*text).min(most) + more + GAP;
+    }
+    Some(gap)
 }
 
 /// One line in the making. Padding is owed until the next cell comes, so that no line ends in spaces.
@@ -400,6 +486,13 @@ impl<'l, 'g> Line<'l, 'g> {
 
     fn end(&mut self) -> io::Result<()> {
         self.owed = self.indent;
+        self.gate.text("\n")
+    }
+
+    /// A line of its own between two others.
+    fn heading(&mut self, text: &str, tone: Tone, indent: usize) -> io::Result<()> {
+        self.gate.pad(indent)?;
+        self.gate.toned(tone, text)?;
         self.gate.text("\n")
     }
 }
@@ -578,6 +671,35 @@ mod tests {
             on_screen(&table, 40),
             "NAME                 NODES\ntraining/…tra-zp8bf  gpu.examp…e-1/gpu-7\na                    b\n"
         );
+    }
+
+    const IN_GROUPS: &[Column<[&str; 3]>] = &[
+        Column::inner("NAMESPACE", |[namespace, ..], cell| {
+            cell.toned(Tone::Strong, namespace);
+        }),
+        Column::inner("NAME", |[_, name, _], cell| cell.text(name)),
+        Column::inner_whole("STATE", |[_, _, state], cell| cell.text(state)),
+    ];
+
+    #[test]
+    fn rows_with_the_same_heading_stand_below_it() {
+        let rows = [
+            ["default", "notebook-gpu-579qp", "allocated,reserved"],
+            ["team", "b", "pending"],
+            ["team", "c", "pending"],
+        ];
+        let table = Table::new(IN_GROUPS, Detail::Normal, rows).grouped();
+        let expected = "  NAME          STATE\ndefault\n  notebo…579qp  allocated,reserved\nteam\n  b             pending\n  c             pending\n";
+        assert_eq!(on_screen(&table, 34), expected);
+        let piped = print(&table, true, false);
+        assert!(piped.starts_with("NAMESPACE   NAME "), "{piped}");
+        let rows = [
+            ["team", "b", "pending"],
+            ["default", "a", "pending"],
+            ["team", "c", "pending"],
+        ];
+        let table = Table::new(IN_GROUPS, Detail::Normal, rows).grouped();
+        assert!(on_screen(&table, 80).starts_with("NAMESPACE   NAME "));
     }
 
     #[test]

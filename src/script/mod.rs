@@ -429,33 +429,51 @@ impl Script {
         }
     }
 
-    /// The line, broken between words so that none of its lines has more than `columns` bytes; a shell reads them as one. Nothing where
-    /// a word is too long for that.
-    pub fn within(&self, columns: usize) -> Option<Vec<String>> {
+    /// The line, broken so that none of its lines has more than `columns` bytes; a shell reads them as one. It is broken between words,
+    /// and within a word that is longer: with each line comes whether it goes on with a word, so that nothing may stand before it. Nothing
+    /// where lines would have room for hardly anything.
+    pub fn within(&self, columns: usize) -> Option<Vec<(bool, String)>> {
         const BREAK: &str = " \\";
         const INDENT: &str = "  ";
+        const LEAST: usize = 20;
         let whole = self.to_string();
         if whole.len() <= columns {
-            return Some(vec![whole]);
+            return Some(vec![(false, whole)]);
         }
-        let mut lines = vec![String::new()];
+        if columns < LEAST {
+            return None;
+        }
+        let mut lines = vec![(false, String::new())];
         for run in &self.runs {
-            let arguments = run.argv.iter().map(|word| word::Quoted(word).to_string());
-            let file = run.stdout.iter().map(|file| format!("> {}", word::Quoted(file)));
-            let then = run.then.map(|then| then.text().to_owned());
-            for word in arguments.chain(file).chain(then) {
-                let line = lines.last_mut()?;
-                let is_first = line.is_empty() || line == INDENT;
+            let arguments = run
+                .argv
+                .iter()
+                .map(|word| (word.as_str(), word::Quoted(word).to_string()));
+            let file = run.stdout.iter();
+            let file = file.map(|file| (file.as_str(), format!("> {}", word::Quoted(file))));
+            let then = run.then.map(|then| (then.text(), then.text().to_owned()));
+            for (word, shown) in arguments.chain(file).chain(then) {
+                let (_, line) = lines.last_mut()?;
+                let is_first = line.is_empty();
                 let space = if is_first { "" } else { " " };
-                if line.len() + space.len() + word.len() + BREAK.len() <= columns {
+                if line.len() + space.len() + shown.len() + BREAK.len() <= columns {
                     line.push_str(space);
-                    line.push_str(&word);
-                } else if INDENT.len() + word.len() + BREAK.len() <= columns && !is_first {
-                    line.push_str(BREAK);
-                    lines.push(format!("{INDENT}{word}"));
-                } else {
-                    return None;
+                    line.push_str(&shown);
+                    continue;
                 }
+                if !is_first {
+                    line.push_str(BREAK);
+                    lines.push((false, INDENT.to_owned()));
+                }
+                let (_, line) = lines.last_mut()?;
+                if line.len() + shown.len() + BREAK.len() <= columns {
+                    line.push_str(&shown);
+                    continue;
+                }
+                // Where a word was written with something before it, such as `>`, that stays with its first part.
+                let before = shown.len() - word::Quoted(word).to_string().len();
+                line.push_str(&shown[..before]);
+                break_word(word, columns, &mut lines)?;
             }
         }
         Some(lines)
@@ -481,6 +499,37 @@ impl Script {
     }
 }
 
+/// Goes on with `word` at the end of the last line, and breaks it wherever a line is full. Nothing where a line has no room for a character.
+fn break_word(word: &str, columns: usize, lines: &mut Vec<(bool, String)>) -> Option<()> {
+    const BREAK: &str = "\\";
+    // Together with what may follow behind the word.
+    let room = columns.checked_sub(2)?;
+    let mut rest = word;
+    loop {
+        let (_, line) = lines.last_mut()?;
+        if rest.len() <= room {
+            let shown = word::Quoted(rest).to_string();
+            if line.len() + shown.len() <= room {
+                line.push_str(&shown);
+                return Some(());
+            }
+        }
+        let fits = |end: usize| {
+            let (head, _) = rest.split_at(end);
+            // What a shell puts in for a part loses the line feeds at its end.
+            let is_whole = !head.ends_with('\n');
+            let shown = word::Quoted(head).to_string();
+            (is_whole && line.len() + shown.len() + BREAK.len() <= room).then_some((end, shown))
+        };
+        let ends = rest.char_indices().map(|(at, _)| at).skip(1).take(columns);
+        let (end, shown) = ends.filter_map(fits).last()?;
+        line.push_str(&shown);
+        line.push_str(BREAK);
+        lines.push((true, String::new()));
+        rest = &rest[end..];
+    }
+}
+
 impl Serialize for Script {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.serialize_as(&["command"], serializer)
@@ -493,6 +542,25 @@ impl fmt::Display for Script {
             write!(f, "{run}")?;
         }
         Ok(())
+    }
+}
+
+impl From<&Arguments> for Script {
+    /// What a report has of it.
+    fn from(arguments: &Arguments) -> Self {
+        let Arguments { argv, script } = arguments;
+        let plain = || Run {
+            argv: argv.clone(),
+            stdout: None,
+            then: None,
+        };
+        Self {
+            runs: if script.is_empty() {
+                vec![plain()]
+            } else {
+                script.clone()
+            },
+        }
     }
 }
 

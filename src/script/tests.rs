@@ -70,17 +70,24 @@ pub(crate) fn assert_exact(scripts: &[Script]) {
     for shell in ["/bin/sh", "/bin/bash", "/bin/dash"] {
         if Path::new(shell).exists() {
             assert_exact_in(shell, scripts, |script| script.to_string());
-            // Broken into lines it is the same; a word may be too long for that. How lines go on is no matter of the shell.
+            // Broken into lines it is the same. How lines go on is no matter of the shell.
             if shells == 0 {
-                assert_exact_in(shell, scripts, |script| {
-                    let lines = script.within(40).or_else(|| script.within(80));
-                    lines.map_or_else(|| script.to_string(), |lines| lines.join("\n"))
-                });
+                for columns in [24, 80] {
+                    assert_exact_in(shell, scripts, |script| broken(script, columns).join("\n"));
+                }
             }
             shells += 1;
         }
     }
     assert!(shells > 0 || cfg!(windows), "no shell");
+}
+
+/// The lines of `script`, of which none has more than so many columns.
+fn broken(script: &Script, columns: usize) -> Vec<String> {
+    let lines = script.within(columns).unwrap();
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    assert!(lines.iter().all(|line| line.len() <= columns), "{lines:?}");
+    lines
 }
 
 fn assert_exact_in(shell: &str, scripts: &[Script], text: impl Fn(&Script) -> String) {
@@ -94,7 +101,7 @@ fn assert_exact_in(shell: &str, scripts: &[Script], text: impl Fn(&Script) -> St
         lines.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')),
         "not safe on a terminal"
     );
-    let broken = lines.matches(" \\\n").count();
+    let broken = lines.matches("\\\n").count();
     assert_eq!(lines.lines().count(), scripts.len() + broken, "one line each");
     std::fs::write(folder.path().join("lines"), format!("{NOTE}{lines}")).unwrap();
     let run = Process::new(shell)
@@ -339,7 +346,7 @@ fn what_would_mean_something_else_gives_no_command_but_a_note() {
 }
 
 #[test]
-fn a_line_breaks_between_words_where_they_are_short_enough() {
+fn a_line_breaks_between_words_or_within_one_that_is_too_long() {
     let script = |names: &[&str]| {
         Command::kubectl("delete")
             .objects(Kind::Pod, names)
@@ -348,14 +355,23 @@ fn a_line_breaks_between_words_where_they_are_short_enough() {
     };
     let both = script(&["a", "b"]).then(Then::And, script(&["c"]));
     assert_eq!(
-        both.within(80).unwrap(),
+        broken(&both, 80),
         ["kubectl delete pod/a pod/b && kubectl delete pod/c"]
     );
     assert_eq!(
-        both.within(30).unwrap(),
+        broken(&both, 30),
         ["kubectl delete pod/a pod/b \\", "  && kubectl delete pod/c"]
     );
     assert_eq!(both.within(6), None);
+    let long = script(&["a-name-that-no-line-has-room-for"]);
+    assert_eq!(
+        long.within(24).unwrap(),
+        [
+            (false, "kubectl delete \\".to_owned()),
+            (false, "  pod/a-name-that-no-\\".to_owned()),
+            (true, "line-has-room-for".to_owned()),
+        ]
+    );
 }
 
 #[test]

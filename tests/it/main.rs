@@ -25,6 +25,7 @@ mod packaging;
 mod presence;
 mod rehearsal;
 mod scheduling;
+mod screens;
 mod simulate;
 mod support;
 mod words;

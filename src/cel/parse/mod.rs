@@ -12,6 +12,7 @@ mod parser;
 mod recovery;
 mod unescape;
 
+pub(crate) use lexer::{Lexeme, Token, lex};
 pub(crate) use macros::Macros;
 
 use super::ast::Ast;
@@ -21,6 +22,11 @@ use parser::Stop;
 
 /// Code points that a text may have.
 const MAX_LENGTH: usize = 100_000;
+
+/// The value of a string literal as it is written, if it has one.
+pub(super) fn string_value(literal: &str) -> Option<String> {
+    unescape::unescape_string(literal).ok()
+}
 
 /// Parses `source` and expands its macros.
 pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::inspect::Selection;
+use crate::inspect::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
 use crate::inspect::findings::{
     self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList,
     Target, TargetError, Topic,
@@ -22,6 +23,8 @@ use crate::inspect::findings::{
 use crate::inspect::presence::{DRIVER_NEEDS, Mention};
 use crate::model::{Cluster, Gate, Kind, Version};
 use crate::output::{Column, Detail, Export, Report, Screen, SortBy, SortError, Table, Tone, View};
+use crate::reservation::conversion;
+use crate::script::{Command, Script};
 use crate::sources::{GateSetting, Needs, document_of};
 
 use self::page::CodePage;
@@ -181,6 +184,45 @@ struct Checked {
     /// Nothing was read again to be sure.
     #[serde(skip)]
     from_file: bool,
+    /// In front of a downgrade: what it costs, and the command that prints its steps.
+    #[serde(skip)]
+    downgrade: Option<Downgrade>,
+}
+
+/// What is known of a downgrade besides the findings.
+#[derive(Debug)]
+struct Downgrade {
+    /// Nothing where not everything was read.
+    cost: Option<DowngradeCost>,
+    next: Script,
+}
+
+impl Downgrade {
+    /// What `question` leads to, where it has to do with reservations.
+    fn of(cluster: &Cluster, request: &CheckRequest) -> Option<Self> {
+        let Question::Downgrade(target) = &request.question else {
+            return None;
+        };
+        let target = target.of_conversion()?;
+        let options = conversion::Options {
+            target: Some(target),
+            ..conversion::Options::default()
+        };
+        let plan = planned(cluster, &request.selection, &options);
+        let command = Command::dra("convert").arg("plan");
+        let command = match target {
+            conversion::Target::Minor(minor) => command.option("--to-version", &format!("1.{minor}")),
+            conversion::Target::GateOff(gate) => command.option("--disable-gate", gate.name()),
+        };
+        let command = match &request.selection.namespace {
+            Some(namespace) => command.namespace(namespace),
+            None => command,
+        };
+        Some(Self {
+            cost: DowngradeCost::of(cluster, &plan, target),
+            next: command.done().ok()?,
+        })
+    }
 }
 
 impl Report for Checked {
@@ -248,6 +290,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if asked.driver.is_some() {
         needs.extend(DRIVER_NEEDS);
     }
+    // On a terminal, what it costs comes before the findings.
+    let tells_cost = asked.is_about_whole_downgrade() && ctx.printer().has_screen();
+    if tells_cost {
+        needs.extend(CONVERSION_NEEDS.into_iter().chain(RUNBOOK_NEEDS));
+    }
     let read = needs.clone();
     let needs = to_read(needs, &asked.codes, &selection);
     let cluster = ctx.load(needs).await?;
@@ -273,6 +320,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         idle,
     };
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
+    let downgrade = tells_cost.then(|| Downgrade::of(&cluster, &request)).flatten();
     if let SourceSetting::Cluster(_) = ctx.settings().source {
         report = confirm(ctx, cluster, &request, report).await?;
     }
@@ -306,6 +354,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         fail_on,
         verdict: verdict.clone(),
         from_file: matches!(ctx.settings().source, SourceSetting::Files(_)),
+        downgrade,
     })?;
     if !is_told {
         ctx.printer().note(&verdict);
@@ -367,6 +416,13 @@ struct Asked {
 }
 
 impl Asked {
+    /// Whether every finding of a downgrade is asked for.
+    fn is_about_whole_downgrade(&self) -> bool {
+        let is_downgrade = self.to_version.is_some() || !self.disabled.is_empty();
+        let mut all = Code::all().filter(|code| code.facts().topic == Topic::Downgrade);
+        is_downgrade && all.all(|code| self.codes.contains(&code))
+    }
+
     fn of(args: Args) -> Result<Self, UsageError> {
         let Args {
             explain: _,

@@ -1,6 +1,7 @@
 //! What a terminal shows of the findings: the verdict, then a block for each code.
 
 use super::{Checked, tone};
+use crate::commands::shown;
 use crate::inspect::findings::{Certainty, Code, Finding, Fix};
 use crate::output::{Layout, Screen, Span, Tone, counted, span};
 use crate::script::Command;
@@ -17,6 +18,17 @@ pub(super) fn of(report: &Checked, screen: Screen) -> Layout {
     let mut layout = Layout::new();
     let list = &report.list;
     layout.line(2, [head(report, screen)]);
+    if let Some(downgrade) = &report.downgrade {
+        match &downgrade.cost {
+            Some(cost) => shown::cost(&mut layout, cost),
+            None => {
+                let text =
+                    "  what ends and what is converted is not known, since something could not be read";
+                layout.line(4, [span(Tone::Notice, text)]);
+            }
+        }
+        shown::command(&mut layout, screen, 0, "Next: ", &downgrade.next);
+    }
     for block in list
         .items
         .chunk_by(|one, next| one.code == next.code && one.order == next.order)
@@ -60,7 +72,12 @@ fn head(report: &Checked, screen: Screen) -> Span {
         } else {
             ""
         };
-        format!("{}{sure}", report.verdict)
+        let counts = &list.counts;
+        if report.downgrade.is_some() && counts.errors > 0 {
+            format!("not ready: {}{sure}", report.verdict)
+        } else {
+            format!("{}{sure}", report.verdict)
+        }
     } else {
         let seen = &list.checked;
         format!(
@@ -145,18 +162,12 @@ fn advise(layout: &mut Layout, screen: Screen, finding: &Finding) {
     const BELOW: &str = "      ";
     let before = INDENT.len() + FIX.len();
     match &finding.fix {
-        Some(Fix::Command(script)) => match script.within(screen.width().saturating_sub(before)) {
-            Some(lines) => {
-                for (number, line) in lines.iter().enumerate() {
-                    let label = if number == 0 { FIX } else { BELOW };
-                    layout.verbatim(&format!("{INDENT}{label}{line}"));
-                }
-            }
-            None => {
+        Some(Fix::Command(script)) => {
+            if !shown::command(layout, screen, 0, &format!("{INDENT}{FIX}"), script) {
                 let text = format!("a long command: {} shows it", about(finding.code, "--only", WIDE));
                 layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
             }
-        },
+        }
         Some(Fix::Sentence(text)) => {
             layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
         }

@@ -71,8 +71,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     plan::warn(ctx, &report);
     // The objects have standard output for themselves.
     let print = |report| match &out {
-        Destination::Stdout => ctx.print_aside(report),
-        Destination::File(_) => ctx.print(report),
+        Destination::Stdout => ctx.print_aside(plan::Planned::from(report)),
+        Destination::File(_) => ctx.print(plan::Planned::from(report)),
     };
     if !report.unknown.is_empty() {
         print(report)?;

@@ -1,11 +1,17 @@
 //! `kubectl dra convert plan`: what is to be done with every claim, and why.
 
+mod screen;
+
+use serde::Serialize;
+
 use crate::context::Ctx;
-use crate::error::Outcome;
+use crate::error::{Outcome, UsageError};
 use crate::inspect::conversion::{
-    ConversionPlan, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
+    ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
 };
-use crate::output::{Cell, Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
+use crate::output::{
+    Cell, Column, Detail, Format, Report, Screen, SortBy, SortError, Table, Tone, View, counted,
+};
 
 use crate::reservation::conversion::ClaimGate;
 
@@ -40,6 +46,11 @@ pub(super) struct Args {
 
     #[command(flatten)]
     planning: PlanningArgs,
+
+    /// Only what keeps the rest from being run: claims that are not converted, groups that have to end or wait for a node, and steps in
+    /// which somebody has to decide
+    #[arg(long)]
+    only_blocking: bool,
 }
 
 pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
@@ -68,29 +79,66 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
     }),
 ];
 
-impl Report for ConversionPlan {
+/// A plan, and what the command line makes of it.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct Planned {
+    pub(super) plan: ConversionPlan,
+    #[serde(skip)]
+    pub(super) cost: Option<DowngradeCost>,
+    #[serde(skip)]
+    pub(super) only_blocking: bool,
+}
+
+impl From<ConversionPlan> for Planned {
+    fn from(plan: ConversionPlan) -> Self {
+        Self {
+            plan,
+            cost: None,
+            only_blocking: false,
+        }
+    }
+}
+
+impl Planned {
+    /// The claims that are shown.
+    pub(super) fn claims(&self) -> impl Iterator<Item = &PlannedClaim> {
+        let claims = self.plan.claims.iter();
+        claims.filter(|claim| !self.only_blocking || !claim.writes())
+    }
+}
+
+impl Report for Planned {
     const KIND: &'static str = "ConversionPlan";
 
     fn view(&self, detail: Detail) -> View {
-        let table = Table::new(COLUMNS, detail, &self.claims);
-        if self.steps.is_empty() {
+        let table = Table::new(COLUMNS, detail, self.claims());
+        if self.plan.steps.is_empty() {
             table.into()
         } else {
-            runbook::layout(self, table, detail).into()
+            runbook::layout(&self.plan, table, detail, self.only_blocking).into()
         }
+    }
+
+    fn screen(&self, screen: Screen) -> View {
+        if self.plan.steps.is_empty() && self.claims().next().is_none() {
+            // What there is to say of none is said aside.
+            return self.view(Detail::Normal);
+        }
+        screen::of(self, screen).into()
     }
 
     fn names(&self) -> Vec<String> {
         let name = |claim: &PlannedClaim| format!("resourceclaim.resource.k8s.io/{}", claim.name);
-        self.claims.iter().map(name).collect()
+        self.plan.claims.iter().map(name).collect()
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
-        by.sort(&mut self.claims, COLUMNS)
+        by.sort(&mut self.plan.claims, COLUMNS)
     }
 }
 
-fn tone(action: PlannedAction) -> Tone {
+pub(super) fn tone(action: PlannedAction) -> Tone {
     match action {
         PlannedAction::Convert | PlannedAction::Release => Tone::Good,
         PlannedAction::Keep => Tone::Notice,
@@ -108,7 +156,17 @@ fn added(claim: &PlannedClaim, cell: &mut Cell<'_, ()>) {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { selection, planning } = args;
+    let Args {
+        selection,
+        planning,
+        only_blocking,
+    } = args;
+    if only_blocking && !matches!(ctx.settings().output.format, Format::Table | Format::Wide) {
+        let error = UsageError::new("`--only-blocking` shortens what people read");
+        return Err(error
+            .hint("leave it out: other formats have the whole plan, which `convert apply --plan` takes")
+            .into());
+    }
     let kinds = selection.kinds();
     let selection = selection.selection(ctx)?;
     let mut needs = needs(&selection);
@@ -127,7 +185,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     warn(ctx, &plan);
     let (verdict, empty) = (verdict(&plan.summary), plan.claims.is_empty());
     let known = plan.unknown.is_empty();
-    ctx.print(plan)?;
+    let target = options.target;
+    let cost = target.and_then(|target| DowngradeCost::of(&cluster, &plan, target));
+    ctx.print(Planned {
+        plan,
+        cost,
+        only_blocking,
+    })?;
     if known {
         ctx.printer().note(if empty {
             "No claims are reserved for anything else than pods"

@@ -1,9 +1,9 @@
 //! The steps of a downgrade as people read them.
 
-use crate::inspect::conversion::{ComponentChange, ConversionPlan, GroupPlan, Step};
-use crate::output::{Column, Detail, Layout, Table, Tone, list_or_none};
-
-use crate::inspect::conversion::Decision;
+use crate::commands::shown;
+use crate::inspect::conversion::{ComponentChange, ConversionPlan, Decision, GroupPlan, Step};
+use crate::output::{Column, Detail, Layout, Screen, Table, Tone};
+use crate::script::{Arguments, Script};
 
 pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
     Column::inner("NAMESPACE", |group, cell| cell.text(&group.namespace)),
@@ -19,24 +19,39 @@ pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
 ];
 
 /// The table of claims, that of groups, and the steps.
-pub(super) fn layout(plan: &ConversionPlan, claims: Table, detail: Detail) -> Layout {
+pub(super) fn layout(plan: &ConversionPlan, claims: Table, detail: Detail, only_blocking: bool) -> Layout {
     let mut layout = Layout::new();
+    let groups = plan.groups.iter();
+    let groups = groups.filter(|group| !only_blocking || blocks(group));
     layout.section("Claims", |section| {
         section.table(claims);
     });
     layout.section("Groups", |section| {
-        section.table(Table::new(GROUPS, detail, &plan.groups));
+        section.table(Table::new(GROUPS, detail, groups));
     });
-    for step in &plan.steps {
-        let done = if step.done { " (nothing to do)" } else { "" };
-        layout.section(&format!("Step {}: {}{done}", step.order, step.title), |section| {
-            fill(section, step);
-        });
-    }
+    steps(&mut layout, plan, only_blocking, None);
     layout
 }
 
-fn tone(decision: Decision) -> Tone {
+/// Whether something has to be decided about the group.
+pub(super) fn blocks(group: &GroupPlan) -> bool {
+    group.decision == Decision::Drain || !group.pending.is_empty()
+}
+
+/// The steps, or those in which something has to be decided, for a terminal or not.
+pub(super) fn steps(layout: &mut Layout, plan: &ConversionPlan, only_blocking: bool, screen: Option<Screen>) {
+    for (name, step) in Step::names(&plan.steps).iter().zip(&plan.steps) {
+        if only_blocking && (step.done || !step.confirm) {
+            continue;
+        }
+        let done = if step.done { " (nothing to do)" } else { "" };
+        layout.section(&format!("Step {name}: {}{done}", step.title), |section| {
+            fill(section, step, screen);
+        });
+    }
+}
+
+pub(super) fn tone(decision: Decision) -> Tone {
     match decision {
         Decision::Drain => Tone::Bad,
         Decision::KeepRunning => Tone::Good,
@@ -44,34 +59,70 @@ fn tone(decision: Decision) -> Tone {
     }
 }
 
-fn fill(section: &mut Layout, step: &Step) {
+fn fill(section: &mut Layout, step: &Step, screen: Option<Screen>) {
+    /// The step in which a condition is named that has nothing to do with owners.
+    const FINALIZERS: u32 = 5;
     section.field("Why", &step.why);
     if step.done {
         return;
     }
     if step.confirm {
-        section.toned("Confirm", Tone::Notice, "look at it before you go on");
+        let first = if step.order == FINALIZERS {
+            "read first what is said to be done by hand"
+        } else {
+            "agree with the owners first"
+        };
+        section.toned("Stop", Tone::Notice, first);
     }
     if !step.manual.is_empty() {
         section.list("By hand", &step.manual);
     }
     if !step.components.is_empty() {
-        section.list("Start again", step.components.iter().map(change));
+        section.list("Restart", step.components.iter().map(change));
     }
-    if !step.commands.is_empty() {
-        section.section("Run", |commands| {
-            // Lines to be copied are not wrapped.
-            for command in &step.commands {
-                commands.verbatim(command);
+    let commands: Vec<(&str, Option<&Arguments>)> = step
+        .commands
+        .iter()
+        .enumerate()
+        .map(|(number, command)| (command.as_str(), step.runs.get(number)))
+        .collect();
+    // A step that has to be agreed on ends somebody's work, but for what it saves before.
+    let (run, decide): (Vec<_>, Vec<_>) = commands
+        .into_iter()
+        .partition(|(_, arguments)| !step.confirm || arguments.is_some_and(only_saves));
+    for (title, commands) in [("Run", run), ("Decide", decide)] {
+        if commands.is_empty() {
+            continue;
+        }
+        section.section(title, |section| {
+            for (command, arguments) in commands {
+                print(section, command, arguments, screen);
             }
         });
     }
     if !step.accepted_exit_codes.is_empty() {
-        section.field(
-            "Goes on with exit codes",
-            list_or_none(std::iter::once(&0).chain(&step.accepted_exit_codes)),
-        );
+        let codes: Vec<String> = step.accepted_exit_codes.iter().map(u8::to_string).collect();
+        section.field("Continue", format_args!("on exit 0 or {}", codes.join(" or ")));
     }
+}
+
+/// Whether the command changes nothing in the cluster.
+fn only_saves(arguments: &Arguments) -> bool {
+    arguments
+        .argv
+        .starts_with(&["kubectl", "dra", "snapshot"].map(str::to_owned))
+}
+
+/// A line to be copied: it is not wrapped, and on a terminal broken so that a shell reads it as one.
+fn print(section: &mut Layout, command: &str, arguments: Option<&Arguments>, screen: Option<Screen>) {
+    /// How far commands are indented: they stand in a section of a section.
+    const INDENT: usize = 4;
+    if let (Some(screen), Some(arguments)) = (screen, arguments)
+        && shown::command(section, screen, INDENT, "", &Script::from(arguments))
+    {
+        return;
+    }
+    section.verbatim(command);
 }
 
 /// `kube-scheduler with DRAWorkloadResourceClaims=false`.
@@ -85,7 +136,7 @@ fn change(change: &ComponentChange) -> String {
     let gates = if gates.is_empty() {
         String::new()
     } else {
-        format!(" with {}", gates.join(","))
+        format!(" with {}", gates.join(", "))
     };
     format!("{}{}{gates}", change.component, version.unwrap_or_default())
 }

@@ -4,6 +4,7 @@
 //! `reservation::conversion`; here they get the shape that readers and scripts rely on.
 
 mod claim;
+mod cost;
 mod groups;
 mod options;
 mod plan;
@@ -11,6 +12,7 @@ mod runbook;
 mod verification;
 
 pub use claim::{Entry, PlanSummary, PlannedAction, PlannedClaim, Pod};
+pub use cost::DowngradeCost;
 pub use groups::{Decision, GroupPlan, PodOwner};
 pub use options::{PlanOptions, PlanScope, UnknownTarget};
 pub use plan::{ConversionPlan, PlanFileError, plan_of, planned, read_plan};

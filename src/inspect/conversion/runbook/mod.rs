@@ -53,6 +53,19 @@ pub struct Step {
 }
 
 impl Step {
+    /// How each of `steps` is called: by its order, and by a letter where several have the same.
+    pub fn names(steps: &[Self]) -> Vec<String> {
+        let mut names = Vec::new();
+        for same in steps.chunk_by(|one, next| one.order == next.order) {
+            let one = |(step, letter): (&Self, char)| format!("{}{letter}", step.order);
+            match same {
+                [single] => names.push(single.order.to_string()),
+                several => names.extend(several.iter().zip('a'..='z').map(one)),
+            }
+        }
+        names
+    }
+
     /// The step with these commands. What gives no command has to be done by hand.
     fn run(mut self, commands: Commands) -> Self {
         let Commands { scripts, refused } = commands;
@@ -145,6 +158,14 @@ pub(in crate::inspect::conversion) fn steps(
     steps
 }
 
+/// Whether PodGroups are not served any more with `target`.
+pub(super) fn groups_go(target: Target) -> bool {
+    match target {
+        Target::Minor(minor) => minor < 37,
+        Target::GateOff(gate) => gate == Gate::GenericWorkload,
+    }
+}
+
 struct Book<'a> {
     cluster: &'a Cluster,
     target: Target,
@@ -157,10 +178,7 @@ struct Book<'a> {
 impl Book<'_> {
     /// Whether PodGroups are not served any more at the end.
     fn groups_go(&self) -> bool {
-        match self.target {
-            Target::Minor(minor) => minor < 37,
-            Target::GateOff(gate) => gate == Gate::GenericWorkload,
-        }
+        groups_go(self.target)
     }
 
     /// The command with the flag that says where.

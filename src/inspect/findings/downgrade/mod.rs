@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Look;
 use crate::model::{Cluster, Environment, Gate, Version};
+use crate::reservation::conversion;
 
 /// The control plane that comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +80,18 @@ impl Target {
     /// `1.36`.
     pub fn version(&self) -> String {
         format!("1.{}", self.minor)
+    }
+
+    /// What it means for reservations; nothing for gates that have nothing to do with them.
+    pub fn of_conversion(&self) -> Option<conversion::Target> {
+        if self.older {
+            return Some(conversion::Target::Minor(self.minor));
+        }
+        // Without PodGroups no controller makes claims for them either.
+        [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims]
+            .into_iter()
+            .find(|gate| self.disabled.contains(gate))
+            .map(conversion::Target::GateOff)
     }
 
     /// Whether it is older than what `cluster` runs.

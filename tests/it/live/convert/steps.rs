@@ -10,6 +10,8 @@ use crate::support::cluster::{Cluster, Component};
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) order: u32,
+    /// The order, and a letter where several steps have the same.
+    name: String,
     title: String,
     /// The lines under each label.
     fields: BTreeMap<String, Vec<String>>,
@@ -21,9 +23,11 @@ pub(super) fn parse(text: &str) -> Vec<Step> {
     let mut label = String::new();
     for line in text.lines() {
         if let Some(heading) = line.strip_prefix("Step ") {
-            let (order, title) = heading.split_once(": ").expect("number and title");
+            let (name, title) = heading.split_once(": ").expect("number and title");
+            let order = name.trim_end_matches(|one: char| one.is_ascii_lowercase());
             steps.push(Step {
                 order: order.parse().expect("a number"),
+                name: name.to_owned(),
                 title: title.trim_end_matches(':').to_owned(),
                 fields: BTreeMap::new(),
             });
@@ -53,27 +57,33 @@ impl Step {
 
     /// The exit codes with which a command may end.
     fn accepted(&self) -> Vec<i32> {
-        match self.lines("Goes on with exit codes") {
+        match self.lines("Continue") {
             [] => vec![0],
             [codes, ..] => codes
-                .split(',')
+                .trim_start_matches("on exit ")
+                .split(" or ")
                 .map(|code| code.parse().expect("an exit code"))
                 .collect(),
         }
     }
 
+    /// What it says to run, and what it says to run once that is agreed on.
+    fn commands(&self) -> Vec<&String> {
+        self.lines("Run").iter().chain(self.lines("Decide")).collect()
+    }
+
     /// Does what the step says.
     #[track_caller]
     pub(super) fn follow(&self, cluster: &Cluster) {
-        for change in self.lines("Start again") {
+        for change in self.lines("Restart") {
             start_again(cluster, change);
         }
-        for command in self.lines("Run") {
+        for command in self.commands() {
             let run = with_kubelets(cluster, || cluster.shell(command).run());
             assert!(
                 run.code.is_some_and(|code| self.accepted().contains(&code)),
                 "step {}: {}\n{command}\nended with {:?}\n{}\n{}",
-                self.order,
+                self.name,
                 self.title,
                 run.code,
                 run.stdout,
@@ -97,7 +107,7 @@ fn start_again(cluster: &Cluster, change: &str) {
     };
     cluster.reconfigure(|options| match change.strip_prefix("with ") {
         Some(gates) => {
-            for gate in gates.split(',') {
+            for gate in gates.split(", ") {
                 let (gate, on) = gate.split_once('=').expect("a gate and its value");
                 options.set_gate(&[component], gate, on == "true");
             }
@@ -154,6 +164,8 @@ fn the_printed_steps_are_those_for_scripts() {
     let steps = json["steps"].as_array().expect("steps");
     assert_eq!(printed.len(), steps.len());
     assert!(printed.len() > 9, "{printed:?}");
+    let names: std::collections::BTreeSet<&str> = printed.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(names.len(), printed.len(), "each name once: {names:?}");
     for (printed, step) in printed.iter().zip(steps) {
         assert_eq!(step["order"], printed.order);
         let texts = |field: &str| -> Vec<String> {
@@ -162,14 +174,16 @@ fn the_printed_steps_are_those_for_scripts() {
                 .map(|value| value.as_str().expect("a text").to_owned())
                 .collect()
         };
-        assert_eq!(printed.lines("Run"), texts("commands"), "{}", printed.title);
-        assert_eq!(printed.lines("By hand"), texts("manual"), "{}", printed.title);
-        let components = step["components"].as_array().map_or(0, Vec::len);
-        assert_eq!(
-            printed.lines("Start again").len(),
-            components,
+        let commands: Vec<String> = printed.commands().into_iter().cloned().collect();
+        assert_eq!(commands, texts("commands"), "{}", printed.title);
+        let deletes_pods = |line: &String| line.starts_with("kubectl delete pod/");
+        assert!(
+            !printed.lines("Run").iter().any(deletes_pods),
             "{}",
             printed.title
         );
+        assert_eq!(printed.lines("By hand"), texts("manual"), "{}", printed.title);
+        let components = step["components"].as_array().map_or(0, Vec::len);
+        assert_eq!(printed.lines("Restart").len(), components, "{}", printed.title);
     }
 }

@@ -1,0 +1,120 @@
+//! What a terminal shows of a selector: devices with the same result and the same values as one, and what may be meant.
+
+use itertools::Itertools;
+
+use super::{head, term};
+use crate::cel;
+use crate::commands::shown;
+use crate::inspect::{FailingItem, Selected, SelectedDevice, SelectorHint, SelectorReport};
+use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span};
+
+/// Devices of one driver with the same result for the same reason.
+struct Alike {
+    driver: String,
+    result: Selected,
+    count: usize,
+    devices: String,
+    why: String,
+}
+
+const COLUMNS: &[Column<Alike>] = &[
+    Column::inner("DRIVER", |row, cell| cell.toned(Tone::Strong, &row.driver)),
+    Column::inner_whole("RESULT", |row, cell| match row.result {
+        Selected::Match => cell.toned(Tone::Good, "Match"),
+        Selected::NoMatch => cell.text("NoMatch"),
+        Selected::Error => cell.toned(Tone::Bad, "Error"),
+    }),
+    Column::inner_whole("COUNT", |row, cell| cell.text(row.count)),
+    Column::inner("DEVICES", |row, cell| cell.text(&row.devices)),
+    Column::inner("WHY", |row, cell| cell.text(&row.why)),
+];
+
+pub(super) fn of(report: &SelectorReport, screen: Screen) -> Layout {
+    let mut layout = head(report);
+    let groups = report.devices.iter().into_group_map_by(|device| {
+        let order = match device.result {
+            Selected::Error => 0,
+            Selected::Match => 1,
+            Selected::NoMatch => 2,
+        };
+        (&device.driver, order, why(device))
+    });
+    let rows = groups
+        .into_iter()
+        .sorted_by(|(one, _), (next, _)| one.cmp(next))
+        .filter_map(|((driver, _, why), devices)| {
+            Some(Alike {
+                driver: driver.to_string(),
+                result: devices.first()?.result,
+                count: devices.len(),
+                devices: shown::devices(
+                    devices
+                        .iter()
+                        .map(|device| (device.pool.as_str(), device.device.as_str())),
+                    screen,
+                ),
+                why,
+            })
+        });
+    let rows: Vec<Alike> = rows.collect();
+    layout.table(Table::new(COLUMNS, Detail::Normal, rows).grouped());
+    for hint in &report.hints {
+        show(&mut layout, screen, hint, report.devices.len());
+    }
+    layout
+}
+
+fn show(layout: &mut Layout, screen: Screen, hint: &SelectorHint, devices: usize) {
+    const INDENT: usize = 4;
+    layout.line(0, []);
+    layout.line(
+        6,
+        [
+            span(Tone::Strong, "hint: "),
+            span(Tone::Plain, hint.messages.join("; ")),
+        ],
+    );
+    let lines = cel::in_lines(&hint.expression, screen.width().saturating_sub(INDENT));
+    for line in lines {
+        layout.line(
+            INDENT,
+            [span(Tone::Plain, " ".repeat(INDENT)), span(Tone::Plain, line)],
+        );
+    }
+    let of = match devices {
+        // Before, nothing could be evaluated.
+        0 => String::new(),
+        devices => format!(" of {devices}"),
+    };
+    let tried = format!("      tried: matches {}{of}, fails on none", {
+        if devices == 0 {
+            counted(hint.matches, "device", "devices")
+        } else {
+            hint.matches.to_string()
+        }
+    });
+    layout.line(6, [span(Tone::Plain, tried)]);
+}
+
+/// The error, or what the first term that is not true has seen.
+fn why(device: &SelectedDevice) -> String {
+    if let Some(error) = &device.error {
+        return error.clone();
+    }
+    let Some(first) = device.failing.first() else {
+        return String::new();
+    };
+    let seen = seen(first);
+    if seen.is_empty() { term(first) } else { seen }
+}
+
+/// `model is "H100-SXM5-80GB"`: values by their last name.
+fn seen(item: &FailingItem) -> String {
+    let values = item.seen.iter().filter_map(|seen| {
+        let value = seen.value.as_ref()?;
+        let name = seen.expression.rsplit(['.', '[']).next()?;
+        let name = name.trim_matches(|one: char| !one.is_ascii_alphanumeric());
+        Some(format!("{name} is {value}"))
+    });
+    values.unique().join(", ")
+}

@@ -1,0 +1,191 @@
+//! What a terminal shows of devices: a heading for each pool, and below it those that are alike as one.
+
+use std::collections::HashSet;
+
+use itertools::Itertools;
+
+use super::{Holder, State, classes, health_tone, known_and_more, node, state_tone};
+use crate::commands::shown::folded;
+use crate::devices::{DeviceNode, DeviceState};
+use crate::inspect::{DeviceItem, DeviceList, Health};
+use crate::output::{Column, Detail, Screen, Table, Tone, UNKNOWN, counted};
+
+/// Devices of a pool that stand together and differ by their names only.
+struct Alike {
+    pool: String,
+    devices: String,
+    look: Look,
+}
+
+/// What there is to say of a device but its name.
+#[derive(PartialEq, Eq)]
+struct Look {
+    /// Where the devices of the pool have different ones.
+    node: String,
+    used_by: String,
+    tone: Tone,
+    pods: String,
+    taints: String,
+    health: Option<Health>,
+    /// Where the devices of the pool have different ones.
+    classes: String,
+}
+
+const COLUMNS: &[Column<Alike>] = &[
+    Column::inner("POOL", |row, cell| cell.toned(Tone::Strong, &row.pool)),
+    Column::inner("DEVICES", |row, cell| cell.text(&row.devices)),
+    Column::inner("NODE", |row, cell| cell.text(&row.look.node)),
+    Column::inner("USED BY", |row, cell| {
+        cell.toned(row.look.tone, &row.look.used_by);
+    }),
+    Column::inner("PODS", |row, cell| cell.text(&row.look.pods)),
+    Column::inner("TAINTS", |row, cell| cell.text(&row.look.taints)),
+    Column::inner("HEALTH", |row, cell| {
+        if let Some(health) = row.look.health {
+            cell.toned(health_tone(health), health.text());
+        }
+    }),
+    Column::inner("CLASSES", |row, cell| cell.text(&row.look.classes)),
+];
+
+/// The devices of `list` below their pools. Nothing where those of a pool do not stand together, as after sorting by something else.
+pub(super) fn of(list: &DeviceList, screen: Screen) -> Option<Table> {
+    let pools: Vec<&[DeviceItem]> = list
+        .items
+        .chunk_by(|one, next| one.driver == next.driver && one.pool == next.pool)
+        .collect();
+    let mut seen = HashSet::new();
+    let firsts = pools.iter().filter_map(|pool| pool.first());
+    if !firsts
+        .map(|item| (&item.driver, &item.pool))
+        .all(|pool| seen.insert(pool))
+    {
+        return None;
+    }
+    let rows = pools
+        .iter()
+        .flat_map(|pool| alike(pool, list.whole_pools, screen));
+    Some(Table::new(COLUMNS, Detail::Normal, rows).grouped())
+}
+
+/// The rows of one pool.
+fn alike(pool: &[DeviceItem], is_whole: bool, screen: Screen) -> Vec<Alike> {
+    let one_node = pool.iter().map(node_text).all_equal();
+    let one_list = pool.iter().map(class_text).all_equal();
+    let heading = heading(pool, one_node, one_list, is_whole);
+    let look = |item: &DeviceItem| {
+        let mut look = Look::of(item);
+        if one_node {
+            look.node.clear();
+        }
+        if one_list {
+            look.classes.clear();
+        }
+        look
+    };
+    let looks = pool.iter().map(|item| (item, look(item)));
+    let mut rows: Vec<(Vec<&str>, Look)> = Vec::new();
+    for (item, look) in looks {
+        match rows.last_mut() {
+            Some((devices, last)) if *last == look => devices.push(&item.device),
+            _ => rows.push((vec![&item.device], look)),
+        }
+    }
+    rows.into_iter()
+        .map(|(devices, look)| Alike {
+            pool: heading.clone(),
+            devices: folded(devices, screen).join(","),
+            look,
+        })
+        .collect()
+}
+
+/// `gpu-node-1 / gpu.example.com: 7 of 8 in use`.
+fn heading(pool: &[DeviceItem], one_node: bool, one_list: bool, is_whole: bool) -> String {
+    let Some(first) = pool.first() else {
+        return String::new();
+    };
+    let mut parts = Vec::new();
+    if one_node {
+        parts.push(match first.nodes {
+            DeviceNode::Any => "every node".to_owned(),
+            DeviceNode::Several => "several nodes".to_owned(),
+            DeviceNode::One | DeviceNode::Unknown => node_text(first),
+        });
+    }
+    parts.push(first.driver.to_string());
+    // Most drivers call the pool of a node by its name.
+    if !one_node || first.node.as_ref() != Some(&first.pool) {
+        parts.push(first.pool.to_string());
+    }
+    let mut heading = parts.join(" / ");
+    let count = |is: fn(&DeviceItem) -> bool| pool.iter().filter(|item| is(item)).count();
+    let used = count(|item| matches!(item.state, DeviceState::Allocated | DeviceState::Shared));
+    let free = count(|item| item.state == DeviceState::Free && item.unavailable.is_empty());
+    let numbers = if !is_whole {
+        counted(pool.len(), "device", "devices")
+    } else if used + free == pool.len() {
+        format!("{used} of {} in use", pool.len())
+    } else {
+        format!("{used} of {} in use, {free} free", pool.len())
+    };
+    heading.push_str(": ");
+    heading.push_str(&numbers);
+    let classes = class_text(first);
+    // Most classes are called as the driver.
+    if one_list && classes != first.driver.as_str() {
+        let classes = if classes.is_empty() {
+            "in no class".to_owned()
+        } else {
+            format!("class {classes}")
+        };
+        heading.push_str(", ");
+        heading.push_str(&classes);
+    }
+    heading
+}
+
+fn node_text(item: &DeviceItem) -> String {
+    node(item.node.as_ref(), item.nodes)
+}
+
+fn class_text(item: &DeviceItem) -> String {
+    known_and_more(classes(item), item.classes_unknown()).join(",")
+}
+
+impl Look {
+    fn of(item: &DeviceItem) -> Self {
+        let mut words = Vec::new();
+        let is_held = matches!(item.state, DeviceState::Allocated | DeviceState::Shared);
+        if !is_held {
+            words.push(State(item).to_string());
+        }
+        words.extend(item.claims.iter().map(|holder| Holder(holder).to_string()));
+        if is_held {
+            // Behind the state stands what the claims do not say.
+            let state = State(item).to_string();
+            words.extend(state.split(',').skip(1).map(str::to_owned));
+        }
+        Self {
+            node: node_text(item),
+            used_by: words.join(","),
+            tone: state_tone(item),
+            pods: pods(item),
+            taints: known_and_more(&item.taints, item.taints_unknown).join(","),
+            health: item.health,
+            classes: class_text(item),
+        }
+    }
+}
+
+/// Pods behind all holders, whose namespaces they share.
+fn pods(item: &DeviceItem) -> String {
+    let mut names = Vec::new();
+    for holder in &item.claims {
+        let Some(pods) = &holder.pods else {
+            return UNKNOWN.to_owned();
+        };
+        names.extend(pods.iter().map(|pod| pod.name.as_str()));
+    }
+    names.into_iter().unique().join(",")
+}

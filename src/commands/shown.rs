@@ -1,0 +1,281 @@
+//! What the screens of several commands have in common: commands to copy, names in short, and what a downgrade costs.
+
+use crate::inspect::conversion::DowngradeCost;
+use crate::model::Key;
+use crate::output::{Layout, Screen, Tone, counted, span};
+use crate::script::Script;
+
+/// Adds a command that somebody copies, behind `before` and `indent` columns: in one line, or broken so that a shell reads its lines as
+/// one. Nothing is added where the terminal has no room for it, which the answer says.
+pub(super) fn command(
+    layout: &mut Layout,
+    screen: Screen,
+    indent: usize,
+    before: &str,
+    script: &Script,
+) -> bool {
+    let taken = indent + before.len();
+    let Some(lines) = script.within(screen.width().saturating_sub(taken)) else {
+        return false;
+    };
+    let below = " ".repeat(before.len());
+    let lines = lines.into_iter().enumerate().map(|(number, (goes_on, line))| {
+        let label = match number {
+            0 => before,
+            _ if goes_on => "",
+            _ => &below,
+        };
+        (goes_on, format!("{label}{line}"))
+    });
+    layout.command(lines);
+    true
+}
+
+/// Names that differ by their last number only, one after the other.
+struct Run {
+    before: String,
+    first: u64,
+    last: u64,
+}
+
+impl Run {
+    /// A name that ends in a number as one counts.
+    fn of(name: &str) -> Option<Self> {
+        let before = name.trim_end_matches(|one: char| one.is_ascii_digit());
+        let digits = &name[before.len()..];
+        let number = digits.parse().ok()?;
+        let is_padded = digits.len() > 1 && digits.starts_with('0');
+        (!is_padded).then(|| Self {
+            before: before.to_owned(),
+            first: number,
+            last: number,
+        })
+    }
+
+    fn goes_on_with(&self, next: &Self) -> bool {
+        self.before == next.before && self.last.checked_add(1) == Some(next.first)
+    }
+
+    fn tell(&self, screen: Screen, told: &mut Vec<String>) {
+        /// From how many on they are told by the first and the last one.
+        const MANY: u64 = 3;
+        let Self { before, first, last } = self;
+        if last - first + 1 >= MANY {
+            told.push(format!("{before}{first}{}{last}", screen.either("…", "..")));
+        } else {
+            told.extend((*first..=*last).map(|number| format!("{before}{number}")));
+        }
+    }
+}
+
+/// Names in their order, those that follow each other by number as one: `gpu-0…3`.
+pub(super) fn folded<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Screen) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut run: Option<Run> = None;
+    for name in names {
+        let name = name.as_ref();
+        match (&mut run, Run::of(name)) {
+            (Some(run), Some(next)) if run.goes_on_with(&next) => run.last = next.last,
+            (_, next) => {
+                if let Some(run) = run.take() {
+                    run.tell(screen, &mut told);
+                }
+                if next.is_none() {
+                    told.push(name.to_owned());
+                }
+                run = next;
+            }
+        }
+    }
+    if let Some(run) = run {
+        run.tell(screen, &mut told);
+    }
+    told
+}
+
+/// Devices by pool and name, those of pools that are alike as one: `gpu-node-1…3/gpu-0…7 and those of 1 more pool`.
+pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>, screen: Screen) -> String {
+    /// Pools, or several that are alike, whose devices are named.
+    const SHOWN: usize = 3;
+    let mut pools: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (pool, device) in devices {
+        match pools.last_mut() {
+            Some((last, names)) if *last == pool => names.push(device),
+            _ => pools.push((pool, vec![device])),
+        }
+    }
+    let alike: Vec<&[(&str, Vec<&str>)]> = pools.chunk_by(|(_, one), (_, next)| one == next).collect();
+    let mut told = Vec::new();
+    for same in alike.iter().take(SHOWN) {
+        let names = same.first().map(|(_, names)| folded(names, screen).join(","));
+        let names = names.unwrap_or_default();
+        let pools = folded(same.iter().map(|(pool, _)| pool), screen);
+        told.extend(pools.iter().map(|pool| format!("{pool}/{names}")));
+    }
+    let more: usize = alike.iter().skip(SHOWN).map(|same| same.len()).sum();
+    let told = told.join(", ");
+    match more {
+        0 => told,
+        more => format!("{told} and those of {}", counted(more, "more pool", "more pools")),
+    }
+}
+
+/// The first of `names`, and how many more there are.
+pub(super) fn first(names: &[&str], shown: usize) -> String {
+    let told = names[..names.len().min(shown)].join(", ");
+    match names.len().saturating_sub(shown) {
+        0 => told,
+        more => format!("{told} and {more} more"),
+    }
+}
+
+/// What a downgrade costs: a line for what ends, what is converted, what somebody has to be asked about, and what is deleted.
+pub(super) fn cost(layout: &mut Layout, cost: &DowngradeCost) {
+    /// Names that are told.
+    const SHOWN: usize = 6;
+    let DowngradeCost {
+        ending,
+        ending_pods,
+        waiting_pods,
+        converted,
+        later,
+        pending,
+        staying,
+        rules,
+        enforced_rules,
+        groups,
+        workloads,
+    } = cost;
+    let mut say = |word: &str, tone: Tone, text: String| {
+        layout.line(
+            11,
+            [
+                span(Tone::Plain, "  "),
+                span(tone, format!("{word:<9}")),
+                span(Tone::Plain, text),
+            ],
+        );
+    };
+    let named = |keys: &[Key]| {
+        let names: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        first(&names, SHOWN)
+    };
+    if !ending.is_empty() {
+        let waiting = match waiting_pods {
+            0 => String::new(),
+            waiting => format!(", {waiting} waiting"),
+        };
+        say(
+            "end",
+            Tone::Bad,
+            format!(
+                "{} ({}{waiting}), to be decided with the owners: {}",
+                counted(ending.len(), "group", "groups"),
+                counted(*ending_pods, "running pod", "running pods"),
+                named(ending),
+            ),
+        );
+    }
+    if *converted > 0 || *later > 0 {
+        let pending: Vec<&str> = pending.iter().map(|pod| pod.as_str()).collect();
+        let later = match later {
+            0 => String::new(),
+            later => format!(
+                "; {later} more once {} {} a node",
+                first(&pending, 3),
+                if pending.len() == 1 { "has" } else { "have" }
+            ),
+        };
+        let text = format!(
+            "{} while their pods run{later}",
+            counted(*converted, "claim", "claims")
+        );
+        say("convert", Tone::Good, text);
+    }
+    if !staying.is_empty() {
+        let text = format!(
+            "{} for which `convert` has no write: {}",
+            counted(staying.len(), "claim", "claims"),
+            named(staying)
+        );
+        say("ask", Tone::Notice, text);
+    }
+    let mut deleted = Vec::new();
+    if *rules > 0 {
+        let rules = counted(*rules, "taint rule", "taint rules");
+        deleted.push(format!("{rules} ({enforced_rules} enforced today)"));
+    }
+    if *groups > 0 {
+        deleted.push(counted(*groups, "PodGroup", "PodGroups"));
+    }
+    if *workloads > 0 {
+        deleted.push(counted(*workloads, "Workload", "Workloads"));
+    }
+    if !deleted.is_empty() {
+        say("delete", Tone::Notice, deleted.join(", "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_count_are_told_by_both_ends() {
+        let names = [
+            "gpu-0",
+            "gpu-1",
+            "gpu-2",
+            "gpu-3",
+            "gpu-5",
+            "gpu-6",
+            "nic",
+            "gpu-7",
+            "gpu-08",
+            "gpu-9",
+            "10",
+            "11",
+            "12",
+            "a-18446744073709551615",
+        ];
+        let told = folded(names, Screen::new(Some(80), true));
+        let expected = [
+            "gpu-0…3",
+            "gpu-5",
+            "gpu-6",
+            "nic",
+            "gpu-7",
+            "gpu-08",
+            "gpu-9",
+            "10…12",
+            "a-18446744073709551615",
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(
+            folded(["a0", "a1", "a2"], Screen::new(Some(80), false)),
+            ["a0..2"]
+        );
+    }
+
+    #[test]
+    fn pools_that_are_alike_are_told_together() {
+        let devices_of = |pool: &'static str, count: usize| {
+            let names = ["gpu-0", "gpu-1", "gpu-2"];
+            names.into_iter().take(count).map(move |name| (pool, name))
+        };
+        let screen = Screen::new(Some(80), true);
+        let all = devices_of("n1", 3)
+            .chain(devices_of("n2", 3))
+            .chain(devices_of("n3", 3))
+            .chain(devices_of("n4", 2))
+            .chain(devices_of("n5", 3))
+            .chain(devices_of("n6", 2))
+            .chain(devices_of("n7", 2));
+        assert_eq!(
+            devices(all, screen),
+            "n1…3/gpu-0…2, n4/gpu-0,gpu-1, n5/gpu-0…2 and those of 2 more pools"
+        );
+        assert_eq!(devices([], screen), "");
+    }
+}

@@ -1,0 +1,135 @@
+//! What a terminal shows of taints: a paragraph for each, with the pods that it evicts and when.
+
+use super::{Previewed, Source, tone};
+use crate::commands::shown;
+use crate::inspect::findings::some;
+use crate::inspect::{TaintItem, TaintList, Tolerated, Tolerates};
+use crate::model::{NO_EFFECT, Time};
+use crate::output::{Layout, Screen, Tone, age, counted, human_duration, span};
+
+/// How far the sentences of a paragraph are indented, and how far what does not fit into a line of them.
+const INDENT: &str = "    ";
+const HANGING: usize = 6;
+
+/// The taints of `list`.
+pub(super) fn of(list: &TaintList, screen: Screen) -> Layout {
+    let mut layout = Layout::new();
+    for (number, item) in list.items.iter().enumerate() {
+        if number > 0 {
+            layout.line(0, []);
+        }
+        paragraph(&mut layout, item, list.now, screen);
+    }
+    layout
+}
+
+fn paragraph(layout: &mut Layout, item: &TaintItem, now: Time, screen: Screen) {
+    let tone = tone(item);
+    let value = if item.value.is_empty() {
+        String::new()
+    } else {
+        format!("={}", item.value)
+    };
+    layout.line(
+        2,
+        [
+            span(tone, format!("{} {}", screen.sign(tone), Source(item))),
+            span(
+                Tone::Plain,
+                format!(
+                    " taints {} with {}{value}:{} since {}",
+                    counted(item.devices.len(), "device", "devices"),
+                    item.key,
+                    item.effect,
+                    age(now, item.time_added),
+                ),
+            ),
+        ],
+    );
+    let mut say = |tone: Tone, text: String| {
+        layout.line(HANGING, [span(Tone::Plain, INDENT), span(tone, text)]);
+    };
+    if !item.devices.is_empty() {
+        let ids = item.devices.iter();
+        let devices = shown::devices(ids.map(|id| (id.pool.as_str(), id.device.as_str())), screen);
+        say(Tone::Plain, format!("devices: {devices}"));
+    }
+    match &item.pods {
+        Some(pods) => of_pods(item, pods, now, &mut say),
+        None => say(Tone::Notice, "which pods it is about is not known".to_owned()),
+    }
+    match &item.preview {
+        Some(preview) if preview.pods > 0 => {
+            let text = format!("with NoExecute it would evict {}", Previewed(preview));
+            say(Tone::Notice, text);
+        }
+        Some(_) => say(Tone::Plain, "with NoExecute it would evict no pod".to_owned()),
+        None if item.rule.is_some() && item.effect == NO_EFFECT => say(
+            Tone::Notice,
+            "how many pods it would evict with NoExecute is not known".to_owned(),
+        ),
+        None => {}
+    }
+}
+
+/// One sentence for the pods that go, one for those that may stay, and one for the rest.
+fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, say: &mut impl FnMut(Tone, String)) {
+    let pods_of = |number: usize| counted(number, "pod", "pods");
+    let mut going: Vec<(&Tolerated, Time)> = pods.iter().filter_map(|pod| Some((pod, pod.due?))).collect();
+    going.sort_by_key(|(_, due)| *due);
+    if !going.is_empty() {
+        let named = going
+            .iter()
+            .map(|(pod, due)| format!("{} {}", pod.object, when(*due, now)));
+        say(
+            Tone::Bad,
+            format!("evicts {}: {}", pods_of(going.len()), some(named)),
+        );
+    }
+    let staying: Vec<&Tolerated> = pods.iter().filter(|pod| pod.due.is_none()).collect();
+    let (tolerating, others): (Vec<&Tolerated>, Vec<&Tolerated>) = staying
+        .into_iter()
+        .partition(|pod| pod.tolerated != Tolerates::No);
+    if !tolerating.is_empty() {
+        let named = tolerating.iter().map(|pod| match (pod.tolerated, pod.until) {
+            (Tolerates::Until, Some(until)) => format!("{} until {until}", pod.object),
+            (Tolerates::Until, None) => format!("{} for a time", pod.object),
+            _ => pod.object.to_string(),
+        });
+        say(
+            Tone::Good,
+            format!("tolerated by {}: {}", pods_of(tolerating.len()), some(named)),
+        );
+    }
+    if !others.is_empty() {
+        let named = others.iter().map(|pod| &pod.object);
+        let but = if item.effect == "NoSchedule" {
+            ", which it does not evict"
+        } else {
+            ""
+        };
+        say(
+            Tone::Plain,
+            format!("used by {}{but}: {}", pods_of(others.len()), some(named)),
+        );
+    }
+    if pods.is_empty() && !item.devices.is_empty() {
+        let held = match item.claims.len() {
+            0 => "no pod and no claim uses them".to_owned(),
+            claims => format!("no pod uses them, {} does", counted(claims, "claim", "claims")),
+        };
+        say(Tone::Plain, held);
+    }
+}
+
+/// `now`, `in 59m`.
+fn when(due: Time, now: Time) -> String {
+    if due <= now {
+        return "now".to_owned();
+    }
+    let left = due.unix_nanoseconds() - now.unix_nanoseconds();
+    format!(
+        "in {}",
+        human_duration(jiff::SignedDuration::from_nanos_i128(left))
+    )
+}

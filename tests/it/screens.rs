@@ -1,0 +1,529 @@
+//! What a terminal shows of every example and every recorded cluster: no line is wider than the terminal.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::support::command::dra;
+use crate::support::process::{Invocation, Run, Screen};
+
+/// The widths of terminals that people have. The first is the narrowest that pictures are drawn for.
+const WIDTHS: [u16; 4] = [60, 80, 120, 200];
+
+/// The time at which all of them are looked at.
+const NOW: &str = "2026-11-21T11:00:00Z";
+
+const EXAMPLES: [&str; 8] = [
+    "gpus",
+    "pending",
+    "stale",
+    "taints",
+    "groups",
+    "partitions",
+    "shares",
+    "downgrade",
+];
+
+fn on_screen(invocation: Invocation, columns: u16) -> Run {
+    invocation
+        .env("TERM", "xterm")
+        .env("LANG", "C.UTF-8")
+        .env("NO_COLOR", "1")
+        .run_on_screen(columns, Screen::Stdout)
+}
+
+/// A cluster to look at: its objects, and the flags that name it.
+struct Source {
+    name: String,
+    flags: Vec<String>,
+    objects: Vec<Value>,
+}
+
+impl Source {
+    /// The examples and the recorded clusters, as JSON in `folder`: that is read much faster than YAML.
+    fn all(folder: &Path) -> Vec<Self> {
+        let snapshots = std::fs::read_dir("tests/data/snapshots").expect("recorded clusters");
+        let mut snapshots: Vec<PathBuf> = snapshots.map(|entry| entry.expect("an entry").path()).collect();
+        snapshots.retain(|path| path.extension().is_some_and(|end| end == "yaml"));
+        snapshots.sort();
+        assert!(snapshots.len() > 20, "{snapshots:?}");
+        let mut all: Vec<Self> = snapshots
+            .iter()
+            .map(|path| {
+                let text = std::fs::read_to_string(path).expect("a recorded cluster");
+                let list: Value = serde_saphyr::from_str(&text).expect("YAML");
+                let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+                Self::of(folder, name, &list)
+            })
+            .collect();
+        for example in EXAMPLES {
+            let file = format!("src/sources/examples/{example}.json.zst");
+            let file = std::fs::File::open(file).expect("an example");
+            let text = zstd::decode_all(file).expect("compressed");
+            let list: Value = serde_json::from_slice(&text).expect("JSON");
+            let from = format!("example:{example}");
+            let mut source = Self::of(folder, from.clone(), &list);
+            source.flags = vec!["--from".to_owned(), from];
+            all.push(source);
+        }
+        all
+    }
+
+    fn of(folder: &Path, name: String, list: &Value) -> Self {
+        let file = folder.join(format!("{}.json", name.replace(':', "-")));
+        std::fs::write(&file, list.to_string()).expect("a file");
+        let flags = [
+            "--from",
+            &file.display().to_string(),
+            "--kubernetes-version",
+            "1.37",
+            "--now",
+            NOW,
+        ];
+        let objects = list["items"].as_array().or_else(|| list["objects"].as_array());
+        Self {
+            name,
+            flags: flags.map(str::to_owned).into(),
+            objects: objects.cloned().unwrap_or_default(),
+        }
+    }
+
+    fn kind(&self, kind: &str) -> impl Iterator<Item = &Value> {
+        self.objects.iter().filter(move |object| object["kind"] == kind)
+    }
+
+    /// The command lines that are tried on it.
+    fn lines(&self) -> Vec<Vec<String>> {
+        let mut lines: Vec<Vec<String>> = LINES.iter().map(|line| words(line)).collect();
+        let named = |object: &Value| {
+            let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+            (text("namespace"), text("name"))
+        };
+        let mut about = |line: &str, object: &Value| {
+            let (namespace, name) = named(object);
+            let mut line = words(&line.replace("NAME", &name));
+            if !namespace.is_empty() {
+                line.extend(["-n".to_owned(), namespace]);
+            }
+            lines.push(line);
+        };
+        for (kind, line) in [
+            ("ResourceClaim", "describe claim/NAME"),
+            ("Node", "describe node/NAME"),
+            ("DeviceClass", "describe class/NAME"),
+            ("Node", "simulate eviction --node NAME"),
+        ] {
+            for object in self.kind(kind).take(1) {
+                about(line, object);
+            }
+        }
+        let (placed, pending): (Vec<&Value>, Vec<&Value>) = self
+            .kind("Pod")
+            .partition(|pod| pod["spec"]["nodeName"].is_string());
+        for pod in placed.iter().take(1).chain(pending.iter().take(4)) {
+            about("describe pod/NAME", pod);
+        }
+        for pod in pending {
+            about("explain pod/NAME", pod);
+            about("simulate allocation pod/NAME", pod);
+        }
+        let slice = self.kind("ResourceSlice").find_map(|slice| {
+            let spec = &slice["spec"];
+            let device = spec["devices"].get(0)?["name"].as_str()?;
+            Some((spec["driver"].as_str()?, spec["pool"]["name"].as_str()?, device))
+        });
+        if let Some((driver, pool, device)) = slice {
+            lines.push(words(&format!("describe device/{driver}/{pool}/{device}")));
+            lines.push(words(&format!("simulate eviction --driver {driver}")));
+            lines.push(words(&format!("check --driver {driver}")));
+        }
+        for expression in EXPRESSIONS {
+            lines.push(vec!["cel".to_owned(), (*expression).to_owned()]);
+        }
+        lines
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+const LINES: &[&str] = &[
+    "status",
+    "claims -A",
+    "reserved -A",
+    "devices",
+    "taints",
+    "check",
+    "check --to-version 1.36",
+    "convert plan",
+    "convert plan --to-version 1.36",
+    "convert plan --to-version 1.36 --only-blocking",
+];
+
+const EXPRESSIONS: &[&str] = &[
+    "device.attributes[\"gpu.example.com\"].model == \"H100-SXM5-80GB\" && device.attributes[\"gpu.example.com\"].index < 3",
+    "device.attributes[\"gpu.example.com\"].memory > 40",
+];
+
+/// Every line on the narrowest terminal and on another one, by turns; the examples on all of them.
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    assert_narrow(|source, number| {
+        if source.name.starts_with("example:") {
+            WIDTHS.into()
+        } else {
+            vec![WIDTHS[0], WIDTHS[1 + number % (WIDTHS.len() - 1)]]
+        }
+    });
+}
+
+/// Every line on every terminal.
+#[test]
+#[ignore = "thousands of runs take minutes; `cargo test --test it screens -- --ignored` does them"]
+fn no_line_is_wider_than_any_terminal() {
+    assert_narrow(|_, _| WIDTHS.into());
+}
+
+/// Tries each line of each source, which has a number, at the widths that `choose` says.
+#[track_caller]
+fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let sources = Source::all(folder.path());
+    let mut tried = BTreeSet::new();
+    let mut jobs: Vec<(&Source, Vec<String>, u16)> = Vec::new();
+    for (place, source) in sources.iter().enumerate() {
+        for (number, line) in source.lines().into_iter().enumerate() {
+            tried.insert(line[0].clone());
+            let widths = choose(source, place + number).into_iter();
+            jobs.extend(widths.map(|columns| (source, line.clone(), columns)));
+        }
+    }
+    for command in [
+        "status", "claims", "reserved", "devices", "taints", "check", "explain", "describe", "simulate",
+        "cel", "convert",
+    ] {
+        assert!(tried.contains(command), "{command}");
+    }
+    let count = jobs.len();
+    let jobs = Mutex::new(jobs.into_iter());
+    let wrong = Mutex::new(Vec::new());
+    let shown = Mutex::new(0_usize);
+    let work = || {
+        loop {
+            let job = jobs.lock().expect("no thread panicked").next();
+            let Some((source, line, columns)) = job else {
+                return;
+            };
+            let run = on_screen(dra(&[]).args(&line).args(&source.flags), columns);
+            let code = run.code.unwrap_or(-1);
+            if run.signal.is_some() || ![0, 1, 3, 4].contains(&code) {
+                let line = format!("{} {line:?}: exit {code}\n{}", source.name, run.stderr);
+                wrong.lock().expect("no thread panicked").push(line);
+            }
+            *shown.lock().expect("no thread panicked") += usize::from(!run.stdout.is_empty());
+            let wide: Vec<&str> = run
+                .stdout
+                .lines()
+                .filter(|line| line.width() > columns.into())
+                .collect();
+            if !wide.is_empty() {
+                let text = format!(
+                    "{} {} at {columns}:\n{}",
+                    source.name,
+                    line.join(" "),
+                    wide.join("\n")
+                );
+                wrong.lock().expect("no thread panicked").push(text);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, |count| count.get().min(4)) {
+            scope.spawn(work);
+        }
+    });
+    let wrong = wrong.into_inner().expect("no thread panicked");
+    let mut text = String::new();
+    for wrong in wrong.iter().take(20) {
+        let _ = writeln!(text, "{wrong}");
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{text}", wrong.len());
+    let shown = shown.into_inner().expect("no thread panicked");
+    assert!(shown * 10 > count * 8, "only {shown} of {count} show something");
+}
+
+/// What a terminal of 80 columns shows.
+fn shown(line: &str, from: &str) -> String {
+    let from = format!("example:{from}");
+    on_screen(dra(&["--from", &from]).args(words(line)), 80).stdout
+}
+
+#[test]
+fn devices_stand_below_their_pools_and_those_alike_share_a_row() {
+    insta::assert_snapshot!(shown("devices", "gpus"), @"
+      DEVICES       USED BY                              PODS
+    gpu-node-1 / gpu.example.com: 7 of 8 in use
+      gpu-0…3       training/trainer-1-extra-zp8bf       trainer-1
+      gpu-4,gpu-5   training/trainer-1-devices-nkw6l     trainer-1
+      gpu-6         inference/web-1-gpu-txq68            web-1
+      gpu-7         Free
+    gpu-node-2 / gpu.example.com: 4 of 8 in use
+      gpu-0         inference/web-0-gpu-bw6jz            web-0
+      gpu-1         default/notebook-gpu                 notebook
+      gpu-2,gpu-3   training/sweep-glg98-devices-m9x2c   sweep-glg98
+      gpu-4…7       Free
+    gpu-node-3 / gpu.example.com: 4 of 8 in use
+      gpu-0,gpu-1   training/trainer-0-devices-w8cxl     trainer-0
+      gpu-2,gpu-3   training/sweep-krgjp-devices-875gq   sweep-krgjp
+      gpu-4…7       Free
+    gpu-node-1 / nic.example.com: 2 of 8 in use
+      rdma0…3       Free
+      rdma4,rdma5   training/trainer-1-devices-nkw6l     trainer-1
+      rdma6,rdma7   Free
+    gpu-node-2 / nic.example.com: 2 of 8 in use
+      rdma0,rdma1   Free
+      rdma2,rdma3   training/sweep-glg98-devices-m9x2c   sweep-glg98
+      rdma4…7       Free
+    gpu-node-3 / nic.example.com: 4 of 8 in use
+      rdma0,rdma1   training/trainer-0-devices-w8cxl     trainer-0
+      rdma2,rdma3   training/sweep-krgjp-devices-875gq   sweep-krgjp
+      rdma4…7       Free
+    ");
+    insta::assert_snapshot!(shown("devices --free", "gpus"), @"
+      DEVICES               USED BY
+    gpu-node-1 / gpu.example.com: 1 device
+      gpu-7                 Free
+    gpu-node-2 / gpu.example.com: 4 devices
+      gpu-4…7               Free
+    gpu-node-3 / gpu.example.com: 4 devices
+      gpu-4…7               Free
+    gpu-node-1 / nic.example.com: 6 devices
+      rdma0…3,rdma6,rdma7   Free
+    gpu-node-2 / nic.example.com: 6 devices
+      rdma0,rdma1,rdma4…7   Free
+    gpu-node-3 / nic.example.com: 4 devices
+      rdma4…7               Free
+    ");
+    insta::assert_snapshot!(shown("devices", "partitions"), @"
+      DEVICES                   USED BY                     PODS
+    mig-node-1 / gpu.example.com: 3 of 10 in use, 2 free
+      gpu-0                     Free,CountersExhausted
+      gpu-0-1g-0                default/small-0-gpu-6cmjw   small-0
+      gpu-0-1g-1                default/best-1-gpu-2629t    best-1
+      gpu-0-1g-2,gpu-0-1g-3     Free
+      gpu-0-1g-4…6,gpu-0-3g-0   Free,CountersExhausted
+      gpu-0-3g-4                default/best-0-gpu-zzrc5    best-0
+    ");
+    // Devices of a pool do not stand together any more.
+    let sorted = shown("devices --sort-by STATE", "gpus");
+    assert!(sorted.starts_with("NODE "), "{sorted}");
+    assert_eq!(sorted.lines().count(), 49, "{sorted}");
+}
+
+#[test]
+fn claims_and_reservations_stand_below_their_namespace() {
+    insta::assert_snapshot!(shown("claims -A", "gpus"), @"
+      NAME           STATE               NODE        DEVICES       CONSUMERS     AGE
+    default
+      notebook-gpu   allocated,reserved  gpu-node-2  gpu-1         pod/notebook  0s
+      spare          pending             <none>      <none>        <none>        0s
+    inference
+      web-0-…-bw6jz  allocated,reserved  gpu-node-2  gpu-0         pod/web-0     0s
+      web-1-…-txq68  allocated,reserved  gpu-node-1  gpu-6         pod/web-1     0s
+    training
+      sweep-…-m9x2c  allocated,reserved  gpu-node-2  gpu-2,…rdma3  pod/sw…glg98  0s
+      sweep-…-875gq  allocated,reserved  gpu-node-3  gpu-2,…rdma3  pod/sw…krgjp  0s
+      traine…-w8cxl  allocated,reserved  gpu-node-3  gpu-0,…rdma1  pod/tr…ner-0  0s
+      traine…-nkw6l  allocated,reserved  gpu-node-1  gpu-4,…rdma5  pod/tr…ner-1  0s
+      traine…-zp8bf  allocated,reserved  gpu-node-1  gpu-0…3       pod/tr…ner-1  0s
+    ");
+    insta::assert_snapshot!(shown("reserved -A", "stale"), @"
+      CLAIM           KIND         NAME     STATUS        CONSUMER
+    default
+      deleting        pod          d        Running       yes
+      foreign         pod          f        Running       yes
+      foreign         jobs.batch   render   UnknownKind   yes
+      pod-done        pod          done     Done          no
+      pod-gone        pod          gone     Gone          no
+      pod-recreated   pod          again    OtherUID      no
+      pod-recreated   pod          again    Missing       yes
+    ");
+    let sorted = shown("claims -A --sort-by NODE", "gpus");
+    assert!(sorted.starts_with("NAMESPACE  NAME "), "{sorted}");
+}
+
+#[test]
+fn each_taint_says_whom_it_evicts_and_when() {
+    insta::assert_snapshot!(shown("taints", "taints"), @"
+    × rule/drain-all taints 16 devices with example.com/maintenance=all:NoExecute
+      since 30s
+        devices: gpu-node-1/gpu-0…7, gpu-node-2/gpu-0…7
+        evicts 2 pods: default/tolerates-15s now, default/tolerates-1h in 59m
+        used by 3 pods: batch/q, default/p-0, default/p-1
+
+    · rule/drain-node-1 taints 8 devices with example.com/maintenance:None since 36s
+        devices: gpu-node-1/gpu-0…7
+        used by 3 pods: batch/q, default/p-0, default/tolerates-1h
+        with NoExecute it would evict 1 pod in 1 namespace
+
+    · rule/empty-selector taints 32 devices with example.com/everything:None since
+      36s
+        devices: gpu-node-1/gpu-0…7, gpu-node-2/gpu-0…7, gpu-node-1/rdma0…7,
+          gpu-node-2/rdma0…7
+        used by 5 pods: batch/q, default/p-0, default/p-1 and 2 more
+        with NoExecute it would evict 2 pods in 1 namespace
+
+    ‼ rule/no-new taints 2 devices with example.com/reserved:NoSchedule since 36s
+        devices: gpu-node-1/rdma7, gpu-node-2/rdma7
+        no pod and no claim uses them
+
+    · rule/no-selector taints 0 devices with example.com/nothing:None since 36s
+        with NoExecute it would evict no pod
+    ");
+}
+
+#[test]
+fn what_a_downgrade_costs_comes_first() {
+    let top = |line: &str| {
+        let shown = shown(line, "downgrade");
+        shown.lines().take(9).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(top("check --to-version 1.36"), @"
+    × not ready: 12 errors, 14 warnings in all namespaces before a downgrade to 1.36
+      (from a file: not confirmed)
+      end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
+               default/both, default/ended, default/gen, default/sim
+      convert  4 claims while their pods run; 1 more once raw-late has a node
+      ask      1 claim for which `convert` has no write: default/foreign
+      delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
+    Next: kubectl dra convert plan --to-version=1.36
+    ");
+    insta::assert_snapshot!(top("convert plan --to-version 1.36"), @"
+    × not ready for a downgrade to 1.36: something has to be decided
+      end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
+               default/both, default/ended, default/gen, default/sim
+      convert  4 claims while their pods run; 1 more once raw-late has a node
+      ask      1 claim for which `convert` has no write: default/foreign
+      delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
+    Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
+
+    Claims:
+    ");
+    insta::assert_snapshot!(top("check --disable-gate DRAWorkloadResourceClaims"), @"
+    × not ready: 9 errors, 1 warning in all namespaces before switching off
+      DRAWorkloadResourceClaims (from a file: not confirmed)
+      end      3 groups (4 running pods, 1 waiting), to be decided with the owners:
+               default/both, default/ended, default/sim
+      convert  4 claims while their pods run; 1 more once raw-late has a node
+      ask      1 claim for which `convert` has no write: default/foreign
+    Next: kubectl dra convert plan --disable-gate=DRAWorkloadResourceClaims
+
+    × DRA101 group-generated-claim  Pods lose a claim that was made for their
+    ");
+    // It is about the whole, and about reservations.
+    let part = top("check --to-version 1.36 --only DRA101");
+    assert!(!part.contains("\n  end"), "{part}");
+    let other = top("check --disable-gate DRADeviceTaints");
+    assert!(!other.contains("\nNext: "), "{other}");
+    let blocking = shown("convert plan --to-version 1.36 --only-blocking", "downgrade");
+    let steps = blocking.lines().filter_map(|line| line.strip_prefix("Step "));
+    let steps: Vec<&str> = steps
+        .map(|step| step.split(':').next().unwrap_or_default())
+        .collect();
+    assert_eq!(steps, ["1a", "1b", "4b", "5b"], "{blocking}");
+    assert!(!blocking.contains("  convert   "), "{blocking}");
+    let refused = dra(&[
+        "convert",
+        "plan",
+        "--only-blocking",
+        "-o",
+        "json",
+        "--from",
+        "example:downgrade",
+    ])
+    .run();
+    let refused = refused.exits(2).stderr;
+    assert!(refused.contains("the whole plan"), "{refused}");
+}
+
+#[test]
+fn a_selector_that_fails_gets_hints_that_were_tried() {
+    let cel = |expression: &str, flags: &[&str]| {
+        let line = dra(&["--from", "example:gpus", "cel", expression]).args(flags);
+        on_screen(line, 80).stdout
+    };
+    insta::assert_snapshot!(cel("device.attributes[\"gpu.example.com\"].memory > 40", &[]), @r#"
+    New Objects:  accepted, costs 5 of 1000000 at most
+    Scheduler:    compiles
+    Devices:      0 of 48 match, 48 fail
+      RESULT   COUNT   DEVICES                WHY
+    gpu.example.com
+      Error    24      gpu-node-1…3/gpu-0…7   no such key: memory
+    nic.example.com
+      Error    24      gpu-node-1…3/rdma0…7   no such key: memory
+
+    hint: `memory` is a capacity, not an attribute; `memory` is a quantity, which is
+          compared with another by compareTo; only devices of driver
+          `gpu.example.com` have what is looked at
+        device.driver == "gpu.example.com" &&
+        device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
+          tried: matches 24 of 48, fails on none
+
+    hint: `memory` is a capacity, not an attribute; `memory` is a quantity, which is
+          compared with another by compareTo; not every device has `memory`: `.?`
+          and orValue say what counts instead
+        device.capacity["gpu.example.com"].?memory.orValue(quantity("0")).compareTo(
+        quantity("40")) > 0
+          tried: matches 24 of 48, fails on none
+    "#);
+    insta::assert_snapshot!(cel("device.attributes.model == \"H100-SXM5-80GB\"", &["--driver", "gpu.example.com"]), @r#"
+    New Objects:  refused
+    Scheduler:    does not compile
+    compilation failed: ERROR: <input>:1:25: found no matching overload for '_==_'
+    applied to '(map(string, dyn), string)'
+     | device.attributes.model == "H100-SXM5-80GB"
+     | ........................^
+
+    hint: `model` stands below a domain, in brackets
+        device.attributes["gpu.example.com"].model == "H100-SXM5-80GB"
+          tried: matches 24 devices, fails on none
+    "#);
+    // Each hint is what it says, when it is tried once more.
+    let driver = ["--driver", "gpu.example.com"];
+    let mut hints = 0;
+    for wrong in [
+        "device.attributes['gpu.example.com'].memory > quantity('40Gi')",
+        "device.capacity['gpu.example.com'].model == 'H100-SXM5-80GB'",
+        "device.attributes.model == 'H100-SXM5-80GB'",
+        "device.attributes['gpu.example.com/model'] == 'H100-SXM5-80GB'",
+        "device.capacity['gpu.example.com'].memory > 40",
+        "device.attributes['gpu.example.com'].driverVersion >= '1.0.0'",
+        "device.attributes['gpu.example.com'].firmware == '1'",
+    ] {
+        let ask = |expression: &str| {
+            let args = ["cel", expression, "--from", "example:gpus", "-o", "json"];
+            let run = dra(&[&args[..], &driver].concat()).run();
+            let report: Value = serde_json::from_str(&run.stdout).expect("a report");
+            (run.code, report)
+        };
+        let (code, report) = ask(wrong);
+        assert_eq!(code, Some(1), "{wrong}");
+        let given = report["hints"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{wrong}: {report}"));
+        for hint in given {
+            hints += 1;
+            let (code, tried) = ask(hint["expression"].as_str().expect("an expression"));
+            assert_eq!(code, Some(0), "{hint}");
+            let devices = tried["devices"].as_array().expect("devices").iter();
+            let matching = devices.filter(|device| device["result"] == "Match").count();
+            assert_eq!(hint["matches"], matching, "{hint}");
+        }
+    }
+    assert!(hints >= 7, "{hints}");
+}
