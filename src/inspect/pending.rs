@@ -344,7 +344,7 @@ impl<'a> Likeness<'a> {
     fn of_pod(&self, pod: &Pod) -> String {
         let mut key = format!("{:?}", pod.spec);
         let mut says_namespace = self.has_gaps || self.limited.contains(&pod.metadata.namespace);
-        for entry in pod.spec.resource_claims.iter() {
+        for entry in &*pod.spec.resource_claims {
             let claim = claim_name(pod, entry).ok().and_then(|name| {
                 let name = name.name()?;
                 self.cluster.claim(&pod.metadata.beside(name))

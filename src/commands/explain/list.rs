@@ -15,7 +15,7 @@ const NAMED: usize = 2;
 const COLUMNS: &[Column<WaitingItem>] = &[
     Column::inner("COUNT", |item, cell| cell.text(item.count())),
     Column::inner("VERDICT", |item, cell| {
-        cell.text(format_args!("{:?}", item.verdict))
+        cell.text(format_args!("{:?}", item.verdict));
     }),
     Column::inner("OBJECTS", |item, cell| {
         let names = item.pods.iter().chain(&item.claims).map(name);

@@ -134,7 +134,7 @@ fn the_data_of_a_node_are_as_the_schema_says() {
         for driver in report["drivers"].as_array().expect("drivers") {
             let count = |field: &str| driver[field].as_u64().expect("a number");
             let parts = ["free", "allocated", "shared", "blocked", "unknown"].map(count);
-            assert_eq!(count("total"), parts.into_iter().sum(), "{node}: {driver}");
+            assert_eq!(count("total"), parts.iter().sum::<u64>(), "{node}: {driver}");
         }
     }
 }
