@@ -641,6 +641,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--all-kinds', '--all-kinds', [CompletionResultType]::ParameterName, 'Entries of every kind')
             [CompletionResult]::new('--include-generated', '--include-generated', [CompletionResultType]::ParameterName, 'Also claims that were made for a PodGroup, where only a gate goes off: they are freed when their pods end, but these get no new sandbox and taints do not evict them')
             [CompletionResult]::new('--release-unused', '--release-unused', [CompletionResultType]::ParameterName, 'Take the devices back of claims that no pod uses or could begin to, where the object of the entry is gone')
+            [CompletionResult]::new('--only-blocking', '--only-blocking', [CompletionResultType]::ParameterName, 'Only what keeps the rest from being run: claims that are not converted, groups that have to end or wait for a node, and steps in which somebody has to decide')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'After the table, print what changes, until interrupted')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look at all namespaces, even if one is given')

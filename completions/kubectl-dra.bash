@@ -2008,7 +2008,7 @@ _kubectl__dra() {
             return 0
             ;;
         kubectl__subcmd__dra__subcmd__convert__subcmd__plan)
-            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
+            opts="-w -n -A -l -o -q -v -s -h --kind --all-kinds --include-generated --release-unused --entry --to-version --disable-gate --only-blocking --watch --namespace --all-namespaces --selector --from --strict --complete --allow-missing --now --output --no-headers --sort-by --color --ascii --quiet --v --kubeconfig --context --cluster --user --server --tls-server-name --insecure-skip-tls-verify --certificate-authority --client-certificate --client-key --token --username --password --as --as-uid --as-group --as-user-extra --request-timeout --proxy-url --disable-compression --cache-dir --kubernetes-version --feature-gates --scheduler-feature-gates --kcm-feature-gates --apiserver-feature-gates --kubelet-feature-gates --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
