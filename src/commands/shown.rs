@@ -1,5 +1,7 @@
 //! What the screens of several commands have in common: commands to copy, names in short, and what a downgrade costs.
 
+use std::collections::HashMap;
+
 use crate::inspect::conversion::DowngradeCost;
 use crate::model::Key;
 use crate::output::{Layout, Screen, Tone, counted, span};
@@ -56,20 +58,31 @@ impl Run {
         self.before == next.before && self.last.checked_add(1) == Some(next.first)
     }
 
-    fn tell(&self, screen: Screen, told: &mut Vec<String>) {
+    /// What is told of them, and of how many each.
+    fn tell(&self, screen: Screen, told: &mut Vec<(String, usize)>) {
         /// From how many on they are told by the first and the last one.
-        const MANY: u64 = 3;
+        const MANY: usize = 3;
         let Self { before, first, last } = self;
-        if last - first + 1 >= MANY {
-            told.push(format!("{before}{first}{}{last}", screen.either("…", "..")));
+        let count = usize::try_from(last - first).map_or(usize::MAX, |more| more.saturating_add(1));
+        if count >= MANY {
+            told.push((
+                format!("{before}{first}{}{last}", screen.either("…", "..")),
+                count,
+            ));
         } else {
-            told.extend((*first..=*last).map(|number| format!("{before}{number}")));
+            told.extend((*first..=*last).map(|number| (format!("{before}{number}"), 1)));
         }
     }
 }
 
 /// Names in their order, those that follow each other by number as one: `gpu-0…3`.
 pub(super) fn folded<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Screen) -> Vec<String> {
+    let told = counted_runs(names, screen);
+    told.into_iter().map(|(text, _)| text).collect()
+}
+
+/// The same, with how many names each stands for.
+fn counted_runs<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Screen) -> Vec<(String, usize)> {
     let mut told = Vec::new();
     let mut run: Option<Run> = None;
     for name in names {
@@ -81,7 +94,7 @@ pub(super) fn folded<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: 
                     run.tell(screen, &mut told);
                 }
                 if next.is_none() {
-                    told.push(name.to_owned());
+                    told.push((name.to_owned(), 1));
                 }
                 run = next;
             }
@@ -104,19 +117,35 @@ pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>,
             _ => pools.push((pool, vec![device])),
         }
     }
-    let alike: Vec<&[(&str, Vec<&str>)]> = pools.chunk_by(|(_, one), (_, next)| one == next).collect();
-    let mut told = Vec::new();
-    for same in alike.iter().take(SHOWN) {
-        let names = same.first().map(|(_, names)| folded(names, screen).join(","));
-        let names = names.unwrap_or_default();
-        let pools = folded(same.iter().map(|(pool, _)| pool), screen);
-        told.extend(pools.iter().map(|pool| format!("{pool}/{names}")));
+    // In the order in which they are met first.
+    let mut alike: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<Vec<&str>, usize> = HashMap::new();
+    for (pool, names) in pools {
+        match places.get(&names) {
+            Some(place) => alike[*place].1.push(pool),
+            None => {
+                places.insert(names.clone(), alike.len());
+                alike.push((names, vec![pool]));
+            }
+        }
     }
-    let more: usize = alike.iter().skip(SHOWN).map(|same| same.len()).sum();
-    let told = told.join(", ");
+    let mut told = Vec::new();
+    for (names, mut pools) in alike {
+        let names = folded(names, screen).join(",");
+        // By name, the tenth comes before the second.
+        pools.sort_by_cached_key(|pool| Run::of(pool).map(|run| (run.before, run.first)));
+        let pools = counted_runs(pools, screen).into_iter();
+        told.extend(pools.map(|(pool, count)| (format!("{pool}/{names}"), count)));
+    }
+    let more: usize = told.iter().skip(SHOWN).map(|(_, count)| count).sum();
+    let shown: Vec<&str> = told.iter().take(SHOWN).map(|(text, _)| text.as_str()).collect();
+    let shown = shown.join(", ");
     match more {
-        0 => told,
-        more => format!("{told} and those of {}", counted(more, "more pool", "more pools")),
+        0 => shown,
+        more => format!(
+            "{shown} and those of {}",
+            counted(more, "more pool", "more pools")
+        ),
     }
 }
 
@@ -274,7 +303,12 @@ mod tests {
             .chain(devices_of("n7", 2));
         assert_eq!(
             devices(all, screen),
-            "n1…3/gpu-0…2, n4/gpu-0,gpu-1, n5/gpu-0…2 and those of 2 more pools"
+            "n1…3/gpu-0…2, n5/gpu-0…2, n4/gpu-0,gpu-1 and those of 2 more pools"
+        );
+        let by_name = ["n1", "n10", "n11", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
+        assert_eq!(
+            devices(by_name.map(|pool| (pool, "gpu-0")), screen),
+            "n1…11/gpu-0"
         );
         assert_eq!(devices([], screen), "");
     }

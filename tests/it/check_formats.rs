@@ -286,7 +286,7 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
             .run_on_screen(columns, Screen::Stdout);
         run.stdout
     };
-    insta::assert_snapshot!(seen(80, "example:stale"), @r"
+    insta::assert_snapshot!(seen(80, "example:stale"), @r#"
     × 2 errors, 5 warnings in all namespaces (from a file: not confirmed)
 
     × DRA014 reservation-missing  A pod runs with a claim that is not reserved for
@@ -335,10 +335,13 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
     ‼ DRA015 reservation-none  A claim holds devices for no consumer
         resourceclaim/default/unreserved holds 1 device and is reserved for no
           consumer; no pod on a node uses it, and no controller frees it
-        fix   a long command: kubectl dra check --only=DRA015 -o wide shows it
+        fix   kubectl patch resourceclaim/unreserved --namespace=default \
+                --subresource=status --type=json -p \
+                '[{"op":"replace","path":"/metadata/resourceVersion","value":"30'\
+    '6"},{"op":"remove","path":"/status/allocation"}]'
 
     what a code means: kubectl dra check --explain=DRA014
-    ");
+    "#);
     insta::assert_snapshot!(seen(80, "example:gpus"), @"
     √ No findings in all namespaces: 45 checks on 9 claims, 7 pods, 48 devices, 3
       nodes

@@ -163,7 +163,8 @@ fn advise(layout: &mut Layout, screen: Screen, finding: &Finding) {
     let before = INDENT.len() + FIX.len();
     match &finding.fix {
         Some(Fix::Command(script)) => {
-            if !shown::command(layout, screen, 0, &format!("{INDENT}{FIX}"), script) {
+            let has_room = shown::command(layout, screen, 0, &format!("{INDENT}{FIX}"), script);
+            if !has_room {
                 let text = format!("a long command: {} shows it", about(finding.code, "--only", WIDE));
                 layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
             }

@@ -62,12 +62,13 @@ fn a_downgrade_is_told_step_by_step() {
       default     raw        KeepRunning   raw-0,raw-1     raw-late       raw-gpu                   <none>
       default     sim        Drain         sim-0,sim-1     sim-late       sim-gpu-2z6cl             claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
       team        team       KeepRunning   team-0          <none>         team-gpu                  <none>
-    Step 1: End the groups that cannot go on, while the gates are on:
+    Step 1a: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
-      Confirm:  look at it before you go on
+      Stop:     agree with the owners first
       By hand:  see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is reserved for its group again
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
+      Decide:
         kubectl delete pod/both-0 pod/both-1 --namespace=default --ignore-not-found
         kubectl delete podgroups.scheduling.k8s.io/both --namespace=default --ignore-not-found
         kubectl wait --for=delete resourceclaim/both-nic-94rpf --namespace=default --timeout=2m
@@ -78,41 +79,41 @@ fn a_downgrade_is_told_step_by_step() {
         kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
         kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
         kubectl wait --for=delete resourceclaim/sim-gpu-2z6cl --namespace=default --timeout=2m
-    Step 1: Let members that have no node yet be scheduled, or delete them:
+    Step 1b: Let members that have no node yet be scheduled, or delete them:
       Why:      the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group
-      Confirm:  look at it before you go on
+      Stop:     agree with the owners first
       By hand:  PodGroup `default/raw`: wait until they have a node, or delete them: `raw-late`
                 do not start, scale or restart members of groups from here to the end
-      Run:
+      Decide:
         kubectl delete pod/raw-late --namespace=default --ignore-not-found
     Step 2: Convert reservations for groups into lists of pods:
-      Why:                      an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
+      Why:       an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
       Run:
         kubectl dra convert --to-version=1.36 --wait --timeout=10m --yes
-      Goes on with exit codes:  0,1
+      Continue:  on exit 0 or 1
     Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
-      Why:          with the gate on, new members and members that end put the entry of the group back
-      By hand:      restart every replica, and wait until the old processes have ended and their leases were taken over
-                    GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
-      Start again:  kube-scheduler with DRAWorkloadResourceClaims=false,GenericWorkload=true
-                    kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=true
-    Step 4: Convert what came back in between:
-      Why:                      a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
+      Why:      with the gate on, new members and members that end put the entry of the group back
+      By hand:  restart every replica, and wait until the old processes have ended and their leases were taken over
+                GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
+      Restart:  kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
+                kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=true
+    Step 4a: Convert what came back in between:
+      Why:       a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
       Run:
         kubectl dra convert --to-version=1.36 --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
-      Goes on with exit codes:  0,1
-    Step 4: Remove entries of other kinds whose owner is gone:
+      Continue:  on exit 0 or 1
+    Step 4b: Remove entries of other kinds whose owner is gone:
       Why:      no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed
-      Confirm:  look at it before you go on
+      Stop:     agree with the owners first
       By hand:  ask the owner of `jobs.batch/sweep`, which claim `default/foreign` is reserved for, or make sure that it is gone
-      Run:
+      Decide:
         kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
-    Step 4: Verify:
-      Why:                      from here on no component repairs a list
+    Step 4c: Verify:
+      Why:       from here on no component repairs a list
       Run:
         kubectl dra convert verify
-      Goes on with exit codes:  0,1
-    Step 5: Save and delete Workloads and PodGroups:
+      Continue:  on exit 0 or 1
+    Step 5a: Save and delete Workloads and PodGroups:
       Why:      an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes ready. Before step 2 this takes the devices from running pods
       By hand:  where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too
       Run:
@@ -120,17 +121,17 @@ fn a_downgrade_is_told_step_by_step() {
         kubectl delete workloads.scheduling.k8s.io/wl --namespace=default --ignore-not-found --wait=false
         kubectl delete podgroups.scheduling.k8s.io/both podgroups.scheduling.k8s.io/conv podgroups.scheduling.k8s.io/ended podgroups.scheduling.k8s.io/gen podgroups.scheduling.k8s.io/mix podgroups.scheduling.k8s.io/pair podgroups.scheduling.k8s.io/raw podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found --wait=false
         kubectl delete podgroups.scheduling.k8s.io/team --namespace=team --ignore-not-found --wait=false
-    Step 5: Take the finalizer from PodGroups whose pods run on:
-      Why:                      it keeps a PodGroup as long as it has pods
-      Confirm:                  look at it before you go on
-      By hand:                  only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it takes the devices from running pods while the gate is on
-      Run:
+    Step 5b: Take the finalizer from PodGroups whose pods run on:
+      Why:       it keeps a PodGroup as long as it has pods
+      Stop:      read first what is said to be done by hand
+      By hand:   only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it takes the devices from running pods while the gate is on
+      Decide:
         kubectl patch podgroups.scheduling.k8s.io/conv --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
         kubectl patch podgroups.scheduling.k8s.io/mix --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
         kubectl patch podgroups.scheduling.k8s.io/pair --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
         kubectl patch podgroups.scheduling.k8s.io/raw --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
         kubectl patch podgroups.scheduling.k8s.io/team --namespace=team --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
-      Goes on with exit codes:  0,1
+      Continue:  on exit 0 or 1
     Step 6: Save and delete DeviceTaintRules:
       Why:      1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler never starts
       By hand:  DeviceTaintRule `drain-node-4` (`example.com/maintenance=:NoExecute`) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
@@ -139,30 +140,30 @@ fn a_downgrade_is_told_step_by_step() {
         kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml
         kubectl delete devicetaintrules.resource.k8s.io/drain-node-4 devicetaintrules.resource.k8s.io/no-new-nic devicetaintrules.resource.k8s.io/preview --ignore-not-found
     Step 7: Switch DRAWorkloadResourceClaims and GenericWorkload off in every component:
-      Why:                      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
-      By hand:                  take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver
-                                take out of --feature-gates of every component what 1.36 does not know: it does not start with it
-                                errors of `check` that remain are about something else than groups: solve them as it says
-      Start again:              kube-apiserver with DRAWorkloadResourceClaims=false,GenericWorkload=false
-                                kube-scheduler with DRAWorkloadResourceClaims=false,GenericWorkload=false
-                                kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=false
-                                kubelet with DRAWorkloadResourceClaims=false,GenericWorkload=false
+      Why:       an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
+      By hand:   take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver
+                 take out of --feature-gates of every component what 1.36 does not know: it does not start with it
+                 errors of `check` that remain are about something else than groups: solve them as it says
+      Restart:   kube-apiserver with DRAWorkloadResourceClaims=false, GenericWorkload=false
+                 kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=false
+                 kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=false
+                 kubelet with DRAWorkloadResourceClaims=false, GenericWorkload=false
       Run:
         kubectl dra check --to-version=1.36 --fail-on=error -o wide
-      Goes on with exit codes:  0,1,4
+      Continue:  on exit 0 or 1 or 4
     Step 8: Replace the components by those of 1.36:
-      Why:          everything before this can still be undone
-      By hand:      no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced
-      Start again:  kubelet 1.36
-                    kube-scheduler 1.36
-                    kube-controller-manager 1.36
-                    kube-apiserver 1.36
+      Why:      everything before this can still be undone
+      By hand:  no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced
+      Restart:  kubelet 1.36
+                kube-scheduler 1.36
+                kube-controller-manager 1.36
+                kube-apiserver 1.36
     Step 9: Look at what became of it:
-      Why:                      what is found now can still be repaired
+      Why:       what is found now can still be repaired
       Run:
         kubectl dra convert verify
         kubectl dra check --fail-on=error
-      Goes on with exit codes:  0,1,4
+      Continue:  on exit 0 or 1 or 4
 
     ----- stderr -----
     4 claims to convert, 1 claim kept, 5 claims refused
@@ -172,7 +173,7 @@ fn a_downgrade_is_told_step_by_step() {
 #[test]
 fn a_gate_that_goes_off_takes_fewer_steps() {
     let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims"];
-    dra_snapshot!(on(&args, "podgroups", &GATES_ON), @r"
+    dra_snapshot!(on(&args, "podgroups", &GATES_ON), @"
     exit_code: 1
     ----- stdout -----
     Claims:
@@ -189,10 +190,11 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       default     sim           Drain         sim-0,sim-1            sim-late       sim-gpu-579qp   claim sim-gpu-579qp made for PodGroup sim
     Step 1: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
-      Confirm:  look at it before you go on
+      Stop:     agree with the owners first
       By hand:  see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is reserved for its group again
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
+      Decide:
         kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
         kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
         kubectl wait --for=delete resourceclaim/sim-gpu-579qp --namespace=default --timeout=2m
@@ -201,31 +203,31 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       Run:
         kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --wait --timeout=10m --yes
     Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
-      Why:          with the gate on, new members and members that end put the entry of the group back
-      By hand:      restart every replica, and wait until the old processes have ended and their leases were taken over
-                    GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
-      Start again:  kube-scheduler with DRAWorkloadResourceClaims=false,GenericWorkload=true
-                    kube-controller-manager with DRAWorkloadResourceClaims=false,GenericWorkload=true
-    Step 4: Convert what came back in between:
+      Why:      with the gate on, new members and members that end put the entry of the group back
+      By hand:  restart every replica, and wait until the old processes have ended and their leases were taken over
+                GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
+      Restart:  kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
+                kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=true
+    Step 4a: Convert what came back in between:
       Why:  a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
       Run:
         kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
-    Step 4: Verify:
+    Step 4b: Verify:
       Why:  from here on no component repairs a list
       Run:
         kubectl dra convert verify
     Step 7: Switch DRAWorkloadResourceClaims off in every component:
-      Why:          an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
-      Start again:  kube-apiserver with DRAWorkloadResourceClaims=false
-                    kube-scheduler with DRAWorkloadResourceClaims=false
-                    kube-controller-manager with DRAWorkloadResourceClaims=false
-                    kubelet with DRAWorkloadResourceClaims=false
+      Why:      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
+      Restart:  kube-apiserver with DRAWorkloadResourceClaims=false
+                kube-scheduler with DRAWorkloadResourceClaims=false
+                kube-controller-manager with DRAWorkloadResourceClaims=false
+                kubelet with DRAWorkloadResourceClaims=false
     Step 9: Look at what became of it:
-      Why:                      what is found now can still be repaired
+      Why:       what is found now can still be repaired
       Run:
         kubectl dra convert verify
         kubectl dra check --fail-on=error
-      Goes on with exit codes:  0,4
+      Continue:  on exit 0 or 4
 
     ----- stderr -----
     3 claims to convert, 1 claim refused

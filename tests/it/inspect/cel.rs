@@ -104,18 +104,20 @@ fn devices_match_or_not_and_say_why() {
 fn an_error_on_a_device_is_a_bad_verdict() {
     dra_snapshot!(
         look(&["cel", "device.attributes['gpu.example.com'].nothing == 1", "gpu-node-1/gpu-0"], "bound-pods"),
-        @r"
-        exit_code: 1
-        ----- stdout -----
-        New Objects:  accepted, costs 5 of 1000000 at most
-        Scheduler:    compiles
-        Devices:      0 of 1 match, 1 fail
-        NODE         DEVICE                             RESULT   COST   WHY
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Error    5      no such key: nothing
+        @r#"
+    exit_code: 1
+    ----- stdout -----
+    New Objects:  accepted, costs 5 of 1000000 at most
+    Scheduler:    compiles
+    Devices:      0 of 1 match, 1 fail
+    NODE         DEVICE                             RESULT   COST   WHY
+    gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Error    5      no such key: nothing
+    hint: no device has `nothing`: `.?` and orValue say what counts instead
+          device.attributes["gpu.example.com"].?nothing.orValue(0) == 1
 
-        ----- stderr -----
-        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-        "
+    ----- stderr -----
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    "#
     );
 }
 
