@@ -102,14 +102,8 @@ impl Engine {
         }
         let observed = Observed { before, after };
         let mut notices = Vec::new();
-        let Self {
-            cluster,
-            claims,
-            eviction,
-            ..
-        } = self;
-        // Evictions come first, as a claim that is released has nobody to evict.
-        for controller in controllers(eviction, claims) {
+        let (cluster, controllers) = self.controllers();
+        for controller in controllers {
             notices.extend(controller.observe(cluster, &observed, now));
         }
         Some(notices)
@@ -117,13 +111,8 @@ impl Engine {
 
     /// The API server's clock was set, as is seen at `now`, which goes on as if it were not: what waits, waits no longer and no shorter.
     pub fn clock_was_set(&mut self, step: ClockStep, now: Time) {
-        let Self {
-            cluster,
-            claims,
-            eviction,
-            ..
-        } = self;
-        for controller in controllers(eviction, claims) {
+        let (cluster, controllers) = self.controllers();
+        for controller in controllers {
             controller.clock_was_set(cluster, step, now);
         }
     }
@@ -294,6 +283,19 @@ impl Engine {
         }
     }
 
+    /// The cluster, and the controllers that are there. Evictions come first, as a claim that is released has nobody to evict.
+    fn controllers(&mut self) -> (&Cluster, impl Iterator<Item = &mut dyn Controller>) {
+        let Self {
+            cluster,
+            claims,
+            eviction,
+            ..
+        } = self;
+        let eviction = eviction.iter_mut().map(|one| one as &mut dyn Controller);
+        let claims = claims.iter_mut().map(|one| one as &mut dyn Controller);
+        (cluster, eviction.chain(claims))
+    }
+
     fn controller(&mut self, name: ControllerName) -> Option<&mut dyn Controller> {
         match name {
             ControllerName::ResourceClaim => self.claims.as_mut().map(|one| one as _),
@@ -340,14 +342,6 @@ impl Engine {
     pub fn jobs_of(&self, name: ControllerName) -> usize {
         self.jobs.values().filter(|of| **of == name).count()
     }
-}
-
-fn controllers<'a>(
-    eviction: &'a mut Option<TaintEviction>,
-    claims: &'a mut Option<ResourceClaims>,
-) -> impl Iterator<Item = &'a mut dyn Controller> {
-    let eviction = eviction.iter_mut().map(|one| one as &mut dyn Controller);
-    eviction.chain(claims.iter_mut().map(|one| one as &mut dyn Controller))
 }
 
 /// Whether the version `one` is newer than `known`. Versions that are no numbers are newer where they differ.

@@ -2,6 +2,7 @@
 //!
 //! Mirrors `device_taint_eviction.go`, v1.37.1; releases that differ are described by a [`Release`].
 
+mod noted;
 mod plans;
 mod resume;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
+use self::noted::Noted;
 use self::plans::Plans;
 use super::work::{JobId, Notice, Outcome, PodRef, Subject, Work};
 use super::{Controller, Observed, Queue, RecentUids};
@@ -28,14 +30,6 @@ const STATUS_PERIOD: Duration = Duration::from_secs(10);
 
 /// For so many claims it pays to gather the taints of the whole cluster.
 const GATHERING: usize = 1000;
-
-/// What was found for a claim.
-#[derive(Clone, Debug)]
-struct Noted {
-    eviction: Eviction,
-    /// From when on its instant is known.
-    since: Time,
-}
 
 /// The state of the controller.
 #[derive(Clone, Debug)]
@@ -389,18 +383,6 @@ impl TaintEviction {
         self.note(&claim.key(), eviction, now);
     }
 
-    /// Keeps what was found for a claim.
-    fn note(&mut self, claim: &Key, eviction: Option<Eviction>, now: Time) {
-        let Some(eviction) = eviction else {
-            self.claims.remove(claim);
-            return;
-        };
-        let before = self.claims.get(claim);
-        let same = before.filter(|before| before.eviction.at == eviction.at);
-        let since = same.map_or(now, |before| before.since);
-        self.claims.insert(claim.clone(), Noted { eviction, since });
-    }
-
     fn consumers_of(&self, cluster: &Cluster, claim: &Claim) -> Vec<Arc<Pod>> {
         let pods = consumers(cluster, claim, self.release);
         pods.into_iter().cloned().collect()
@@ -554,22 +536,7 @@ impl Controller for TaintEviction {
     }
 
     fn clock_was_set(&mut self, cluster: &Cluster, step: ClockStep, now: Time) {
-        let older = self.claims.values().filter(|noted| noted.since <= step.after);
-        let reasons = older.flat_map(|noted| &noted.eviction.reasons);
-        let written: Vec<Time> = reasons.filter_map(|reason| reason.taint()?.time_added).collect();
-        self.timescale.set(step, written);
-        // What has come since was read by a clock that was no longer right.
-        let newer: BTreeSet<Key> = (self.claims.iter())
-            .filter(|(_, noted)| noted.since > step.after)
-            .map(|(key, _)| key.clone())
-            .collect();
-        let claims: Vec<_> = newer.iter().filter_map(|key| cluster.claim(key)).collect();
-        let mut pods = Vec::new();
-        self.evaluate_all(cluster, &claims, now, &mut pods, Eviction::is_unchanged);
-        for pod in pods {
-            // Each still has to go.
-            self.look_at(cluster, &pod, now, &mut Vec::new());
-        }
+        self.read_anew(cluster, step, now);
     }
 
     fn next_due(&self, now: Time) -> Option<Time> {

@@ -23,7 +23,7 @@ use super::probes::Operation;
 use super::report::{Failure, Report, Trouble};
 use super::rules::rules;
 use crate::controllers::{
-    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, TaintEviction, Work,
+    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, TaintEviction,
 };
 use crate::model::{Change, Key, Time};
 use crate::sources::live::{Live, Persistence, Watch};
@@ -182,9 +182,7 @@ pub async fn take_over(
                 && let Some(job) = taking.engine.next_of(*name, now)
             {
                 desk.out += 1;
-                if let Work::Evict { pod, .. } = &job.work {
-                    own.evicted.insert(pod.uid.clone());
-                }
+                own.begins(&job.work);
                 let (carrier, sender, name) = (desk.carrier.clone(), sender.clone(), *name);
                 tokio::spawn(async move {
                     let carried = carrier.carry(job, moment).await;

@@ -146,3 +146,25 @@ fn what_changed_meanwhile_waits_for_the_watch() {
     engine.done(job.id, Outcome::Conflict, at(0));
     assert_eq!(engine.next_due(at(0)), Some(at(1000)));
 }
+
+#[test]
+fn what_was_refused_is_wanted_until_its_object_is_gone_or_needs_nothing() {
+    let mut engine = engine([claim("c", "u", "1")]);
+    let job = engine.next(at(0)).unwrap();
+    assert!(!engine.still_wants(&job.subject), "nothing was refused yet");
+    engine.done(job.id, Outcome::Refused("no".to_owned()), at(0));
+    assert!(engine.still_wants(&job.subject));
+    let without = json!({"metadata": {"namespace": "n", "name": "c", "uid": "u", "resourceVersion": "2"}});
+    let without = object(Kind::ResourceClaim, &without);
+    let mut settled = engine.clone();
+    settled.see(Change::Put(without), Origin::Watch, at(10));
+    assert!(settled.next(at(10)).is_none());
+    assert!(!settled.still_wants(&job.subject));
+    engine.see(
+        Change::Delete(Kind::ResourceClaim, Key::new("n", "c")),
+        Origin::Watch,
+        at(10),
+    );
+    // Its turn would come much later.
+    assert!(!engine.still_wants(&job.subject));
+}

@@ -108,7 +108,8 @@ fn free_name(cluster: &Cluster, owner: &Owner, entry: &str, replaced: &str, base
 /// So many names of one entry are taken by others at most, before it is taken for another writer's.
 const ATTEMPTS: u32 = 8;
 
-/// Whether the claim was made for an entry under a name that these rules do not give. Other writers have random ones.
+/// Whether the claim was made for an entry under a name that these rules do not give. Other writers have random ones. A name may hang on a
+/// claim that was there before, which only the status of the owner tells: where the owner is not known, nothing can be said.
 pub fn is_made_elsewhere(cluster: &Cluster, claim: &Claim) -> bool {
     let Some((owner, entry)) = made_for(claim) else {
         return false;
@@ -117,10 +118,11 @@ pub fn is_made_elsewhere(cluster: &Cluster, claim: &Claim) -> bool {
     let Some(end) = claim.metadata.name.strip_prefix(&base) else {
         return true;
     };
-    let statuses = match cluster.get(owner.kind, &owner.key) {
+    let known = cluster.get(owner.kind, &owner.key);
+    let statuses = match known.filter(|known| known.metadata().uid == owner.uid) {
         Some(Object::Pod(pod)) => pod.status.resource_claim_statuses.as_slice(),
         Some(Object::PodGroup(group)) => group.status.resource_claim_statuses.as_slice(),
-        _ => &[],
+        _ => return false,
     };
     let named = statuses.iter().filter(|status| status.name == entry);
     let named = named.filter_map(|status| status.resource_claim_name.as_deref());

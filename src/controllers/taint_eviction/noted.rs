@@ -1,0 +1,49 @@
+//! When the pods of claims have to go, and since when that is known.
+
+use std::collections::BTreeSet;
+
+use super::TaintEviction;
+use crate::eviction::{ClockStep, Eviction};
+use crate::model::{Cluster, Key, Time};
+
+/// What was found for a claim.
+#[derive(Clone, Debug)]
+pub(super) struct Noted {
+    pub(super) eviction: Eviction,
+    /// From when on its instant is known.
+    since: Time,
+}
+
+impl TaintEviction {
+    /// Keeps what was found for a claim.
+    pub(super) fn note(&mut self, claim: &Key, eviction: Option<Eviction>, now: Time) {
+        let Some(eviction) = eviction else {
+            self.claims.remove(claim);
+            return;
+        };
+        let before = self.claims.get(claim);
+        let same = before.filter(|before| before.eviction.at == eviction.at);
+        let since = same.map_or(now, |before| before.since);
+        self.claims.insert(claim.clone(), Noted { eviction, since });
+    }
+
+    /// The API server's clock was set: times of taints that were known before are read as they were, later ones by the new clock.
+    pub(super) fn read_anew(&mut self, cluster: &Cluster, step: ClockStep, now: Time) {
+        let older = self.claims.values().filter(|noted| noted.since <= step.after);
+        let reasons = older.flat_map(|noted| &noted.eviction.reasons);
+        let written: Vec<Time> = reasons.filter_map(|reason| reason.taint()?.time_added).collect();
+        self.timescale.set(step, written);
+        // What has come since was read by a clock that was no longer right.
+        let newer: BTreeSet<Key> = (self.claims.iter())
+            .filter(|(_, noted)| noted.since > step.after)
+            .map(|(key, _)| key.clone())
+            .collect();
+        let claims: Vec<_> = newer.iter().filter_map(|key| cluster.claim(key)).collect();
+        let mut pods = Vec::new();
+        self.evaluate_all(cluster, &claims, now, &mut pods, Eviction::is_unchanged);
+        for pod in pods {
+            // Each still has to go.
+            self.look_at(cluster, &pod, now, &mut Vec::new());
+        }
+    }
+}
