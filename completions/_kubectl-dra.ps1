@@ -872,6 +872,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         'kubectl-dra;explain' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Explain the pods and workloads, or else the claims, of this manifest; may be repeated, `-` is standard input')
+            [CompletionResult]::new('--emit-fix', '--emit-fix', [CompletionResultType]::ParameterName, 'Print the objects that this fix makes again as manifests, for `kubectl replace --force -f -`, instead of the report')
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Steps that all searches of the command may take together; what is undecided then is given up')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas')
