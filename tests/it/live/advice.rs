@@ -616,6 +616,7 @@ const KINDS: &[(&str, Build)] = &[
             pod("p").named_claim("gpu", "c"),
         ]);
     }),
+    ("GuardSelector", without_attribute),
     ("RemoveGates", |cluster| {
         cluster
             .create(&pod("p").with(json!({"spec": {"schedulingGates": [{"name": "one"}, {"name": "two"}]}})));
@@ -644,6 +645,121 @@ const KINDS: &[(&str, Build)] = &[
         });
     }),
 ];
+
+/// Kinds of fixes that make something again, and how each comes about for `pod/p`.
+const MADE_AGAIN: &[(&str, Build)] = &[
+    ("FewerDevices", |cluster| {
+        from_template(cluster, gpu().count(9), json!({}))
+    }),
+    ("RelaxSelector", |cluster| {
+        let selector = json!({"cel": {"expression": "device.attributes['gpu.example.com'].index == 99"}});
+        let relaxed = gpu().with(json!({"exactly": {"selectors": [selector]}}));
+        from_template(cluster, relaxed, json!({}));
+    }),
+    ("DropConstraint", |cluster| {
+        let constraint = json!({"matchAttribute": "gpu.example.com/uuid"});
+        from_template(cluster, gpu().count(2), constraint);
+    }),
+    ("TolerateTaint", |cluster| {
+        for node in ["gpu-node-1", "gpu-node-2"] {
+            let name = gpu_slice(node, 8)["metadata"]["name"].as_str().map(str::to_owned);
+            cluster.update(&format!("slice/{}", name.expect("a name")), |slice| {
+                for device in slice["spec"]["devices"].as_array_mut().into_iter().flatten() {
+                    device["taints"] = json!([{"key": "example.com/mine", "effect": "NoSchedule"}]);
+                }
+            });
+        }
+        from_template(cluster, gpu(), json!({}));
+    }),
+    ("GuardSelector", without_attribute),
+    ("RelaxNodeSelector", |cluster| {
+        cluster.create(&pod("p").with(json!({"spec": {"nodeSelector": {"example.com/rack": "9"}}})));
+    }),
+    ("TolerateNodeTaint", tainted_nodes),
+];
+
+/// A pod whose claim is made from a template, with the claim.
+fn from_template(cluster: &Cluster, request: Value, constraint: Value) {
+    let spec = claim_spec([request]);
+    let spec = if constraint == json!({}) {
+        spec
+    } else {
+        spec.constrained(constraint)
+    };
+    cluster.create_all(&[template("t", spec), pod("p").template_claim("gpu", "t")]);
+    cluster.resume(Component::ControllerManager);
+    cluster.wait("pod/p", "has its claim", |pod| {
+        pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"].is_string()
+    });
+}
+
+/// A claim whose selector compares an attribute that one device has.
+fn without_attribute(cluster: &Cluster) {
+    let name = gpu_slice("gpu-node-1", 8)["metadata"]["name"]
+        .as_str()
+        .map(str::to_owned);
+    cluster.update(&format!("slice/{}", name.expect("a name")), |slice| {
+        slice["spec"]["devices"][0]["attributes"]["firmware"] = json!({"string": "1.2"});
+    });
+    let selector = json!({"cel": {"expression": "device.attributes['gpu.example.com'].firmware == '1.2'"}});
+    let selecting = gpu().with(json!({"exactly": {"selectors": [selector]}}));
+    cluster.create_all(&[
+        claim("c", claim_spec([selecting])),
+        pod("p").named_claim("gpu", "c"),
+    ]);
+}
+
+#[test]
+fn the_manifests_of_a_fix_let_the_pod_run() {
+    let cluster = Cluster::start(&Options::default());
+    for (kind, build) in MADE_AGAIN {
+        begin(&cluster);
+        build(&cluster);
+        let run = cluster.kubectl_dra(["explain", "pod/p", "-o", "json"]).run();
+        let report = assert_valid(&run.stdout);
+        let fixes = report["fixes"].as_array().expect("fixes");
+        let place = fixes.iter().position(|fix| fix["kind"] == *kind);
+        let number = 1 + place.unwrap_or_else(|| panic!("no {kind} in {report:#}"));
+        let before = cluster.get("pod/p")["metadata"]["uid"].clone();
+        cluster.resume(Component::ControllerManager);
+        let command = format!("kubectl dra explain pod/p --emit-fix {number} | kubectl replace --force -f -");
+        obey(&cluster, &command);
+        cluster.resume(Component::Scheduler);
+        wait_for(&format!("{kind} lets the pod run: {command}"), || {
+            cluster.finish_deletions();
+            cluster.get("pod/p")["spec"]["nodeName"].is_string().then_some(())
+        });
+        // A claim that is named is made again alone.
+        let is_same = cluster.get("pod/p")["metadata"]["uid"] == before;
+        assert_eq!(is_same, *kind == "GuardSelector", "{kind}");
+    }
+}
+
+/// What ends pods makes nothing again: the message names the command.
+#[test]
+fn a_fix_that_makes_nothing_again_names_its_command() {
+    let cluster = Cluster::start(&Options::default());
+    begin(&cluster);
+    for node in ["node/gpu-node-1", "node/gpu-node-2"] {
+        cluster.patch(node, &json!({"spec": {"unschedulable": true}}));
+    }
+    cluster.create(&pod("p"));
+    let run = cluster.kubectl_dra(["explain", "pod/p", "-o", "json"]).run();
+    let report = assert_valid(&run.stdout);
+    let fixes = report["fixes"].as_array().expect("fixes");
+    let place = fixes.iter().position(|fix| fix["kind"] == "Uncordon");
+    let number = (1 + place.expect("a fix")).to_string();
+    let run = cluster
+        .kubectl_dra(["explain", "pod/p", "--emit-fix", &number])
+        .run();
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{}", run.stderr);
+    assert!(run.stderr.contains("kubectl uncordon"), "{}", run.stderr);
+    let run = cluster
+        .kubectl_dra(["explain", "pod/p", "--emit-fix", "99"])
+        .run();
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{}", run.stderr);
+    assert!(run.stderr.contains("there is no fix 99"), "{}", run.stderr);
+}
 
 fn tainted_nodes(cluster: &Cluster) {
     for node in ["node/gpu-node-1", "node/gpu-node-2"] {
