@@ -135,6 +135,8 @@ pub struct ResourceClaims {
     jobs: HashMap<JobId, Out, RandomState>,
     /// Items whose questions are answered: their turn comes first.
     answered: VecDeque<(Subject, Answers)>,
+    /// Whether what the cluster does not have does not exist, unless it could not be read: then nobody has to be asked.
+    knows_all: bool,
 }
 
 /// What objects are that an item asked for.
@@ -204,6 +206,16 @@ impl ResourceClaims {
             made_in_order: VecDeque::new(),
             jobs: HashMap::default(),
             answered: VecDeque::new(),
+            knows_all: false,
+        }
+    }
+
+    /// The same where there is nothing but the cluster, as in a simulation.
+    #[must_use]
+    pub fn knowing_all(self) -> Self {
+        Self {
+            knows_all: true,
+            ..self
         }
     }
 
@@ -467,10 +479,33 @@ impl ResourceClaims {
         if self.made.contains_key(key) {
             return Ok(true);
         }
-        Ok(match found(answers, Kind::ResourceClaim, key)? {
+        Ok(match self.found(cluster, answers, Kind::ResourceClaim, key)? {
             Some(Object::ResourceClaim(claim)) => is_right(claim),
             _ => false,
         })
+    }
+
+    /// An object that the cluster does not have, once it was asked for.
+    fn found<'a>(
+        &self,
+        cluster: &Cluster,
+        answers: &'a Answers,
+        kind: Kind,
+        key: &Key,
+    ) -> Result<Option<&'a Object>, Stop> {
+        if self.knows_all && cluster.gap(kind, &key.namespace).is_none() {
+            return Ok(None);
+        }
+        let lookup = Lookup {
+            kind,
+            key: key.clone(),
+        };
+        match answers.get(&lookup) {
+            None => Err(Stop::Look(vec![lookup])),
+            Some(Answer::Absent) => Ok(None),
+            Some(Answer::Found(object)) => Ok(Some(object)),
+            Some(Answer::Failed(why)) => Err(Stop::Retry(why.clone())),
+        }
     }
 
     /// The claim that was made for `entry` of the owner.
@@ -565,20 +600,6 @@ impl Controller for ResourceClaims {
             // Whoever only asked has not done anything yet.
             (Outcome::Unreachable | Outcome::Done | Outcome::Gone, _) => self.queue.put_back(&item),
         }
-    }
-}
-
-/// The object, once it was asked for.
-fn found<'a>(answers: &'a Answers, kind: Kind, key: &Key) -> Result<Option<&'a Object>, Stop> {
-    let lookup = Lookup {
-        kind,
-        key: key.clone(),
-    };
-    match answers.get(&lookup) {
-        None => Err(Stop::Look(vec![lookup])),
-        Some(Answer::Absent) => Ok(None),
-        Some(Answer::Found(object)) => Ok(Some(object)),
-        Some(Answer::Failed(why)) => Err(Stop::Retry(why.clone())),
     }
 }
 

@@ -10,7 +10,7 @@ mod release;
 mod status;
 
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
-pub use due::{Eviction, Tolerance, claim_eviction, due, tolerance};
+pub use due::{Eviction, Tolerance, claim_eviction, due, has_to_go, tolerance};
 pub use pods::{consumers, evicting_claims, pod_eviction};
 pub use release::{EvictingClaims, Release};
 pub use status::{
