@@ -121,7 +121,10 @@ fn main() {
             if let Some(selector) = &selector {
                 world.apply(more(selector));
             }
-            report(world, false).pods.len()
+            let pods = report(&mut world, false).pods.len();
+            // As the command does.
+            std::mem::forget(world);
+            pods
         });
         row(&format!("eviction, {what}"), evicted, (wall, cpu), decoding);
     }

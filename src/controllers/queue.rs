@@ -1,10 +1,11 @@
 //! Work with due times and retries, as data.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::hash::Hash;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher as _, Hash};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::model::Time;
 
@@ -35,35 +36,63 @@ pub enum QueueEvent<K> {
 ///
 /// Mirrors client-go `util/workqueue`, the rate limited delaying queue with its default limits for controllers, v0.37.1. Items
 /// without a delay come in the order in which they were pushed, delayed ones when they are due: no order of hashes is ever seen.
+///
+/// An item is looked for by its hash when it is added; from then on it is known by its place, as each look would wait for memory in a
+/// long queue.
 #[derive(Clone, Debug)]
 pub struct Queue<K> {
-    /// To be handed out, first come, first served.
-    ready: VecDeque<K>,
-    /// In `ready`, or to be put there once the work on them is done.
-    dirty: HashSet<K, RandomState>,
-    /// Being worked on.
-    processing: HashSet<K, RandomState>,
-    /// When a delayed item is due, with a number that keeps the order of those due together.
-    delayed: HashMap<K, (Time, u64), RandomState>,
-    by_due: BTreeMap<(Time, u64), K>,
+    /// Items that wait, are worked on, or have failed. Nothing where a place is free.
+    items: Vec<Option<Item<K>>>,
+    free: Vec<u32>,
+    hasher: RandomState,
+    /// Places of items by their hash. Only looked up in, never walked.
+    places: HashTable<u32>,
+    /// Those to be handed out, first come, first served.
+    ready: VecDeque<u32>,
+    by_due: BTreeMap<(Time, u64), u32>,
+    /// The place of the item that was handed out last, which is mostly the one that is spoken of next.
+    last: u32,
+    /// How many items are in `ready`, or to be put there once the work on them is done.
+    dirty: usize,
     pushed: u64,
-    failures: HashMap<K, u32, RandomState>,
     /// When the bucket of retries is full again.
     retries_full: Option<Time>,
     /// What has happened since it was asked for last, if that is wanted.
     log: Option<Vec<QueueEvent<K>>>,
 }
 
+/// What is known of an item.
+#[derive(Clone, Debug)]
+struct Item<K> {
+    key: K,
+    hash: u64,
+    /// In `ready`, or to be put there once the work on it is done.
+    is_dirty: bool,
+    /// Being worked on.
+    is_processing: bool,
+    /// When it is due, if it is delayed, with a number that keeps the order of those due together.
+    delayed: Option<(Time, u64)>,
+    failures: u32,
+}
+
+impl<K> Item<K> {
+    fn is_idle(&self) -> bool {
+        !self.is_dirty && !self.is_processing && self.delayed.is_none() && self.failures == 0
+    }
+}
+
 impl<K> Default for Queue<K> {
     fn default() -> Self {
         Self {
+            items: Vec::new(),
+            free: Vec::new(),
+            hasher: RandomState::default(),
+            places: HashTable::new(),
             ready: VecDeque::new(),
-            dirty: HashSet::default(),
-            processing: HashSet::default(),
-            delayed: HashMap::default(),
             by_due: BTreeMap::new(),
+            last: 0,
+            dirty: 0,
             pushed: 0,
-            failures: HashMap::default(),
             retries_full: None,
             log: None,
         }
@@ -74,13 +103,13 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// How many items are to be worked on at `now`, or once more when the work on them is done.
     pub fn depth(&mut self, now: Time) -> usize {
         self.add_due(now);
-        self.dirty.len()
+        self.dirty
     }
 
     /// Remembers from here on what happens, until it is [taken](Self::take_log). What is there counts as just added.
     pub fn begin_log(&mut self) {
-        let there = self.ready.iter().cloned();
-        self.log = Some(there.map(QueueEvent::Added).collect());
+        let there = self.ready.iter().filter_map(|place| self.item(*place));
+        self.log = Some(there.map(|item| QueueEvent::Added(item.key.clone())).collect());
     }
 
     /// What has happened since this was asked last, in order; nothing unless that [is remembered](Self::begin_log).
@@ -94,45 +123,135 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
+    fn item(&self, place: u32) -> Option<&Item<K>> {
+        self.items.get(place as usize)?.as_ref()
+    }
+
+    fn item_mut(&mut self, place: u32) -> Option<&mut Item<K>> {
+        self.items.get_mut(place as usize)?.as_mut()
+    }
+
+    /// The place of the item, if it is known.
+    fn place(&self, key: &K) -> Option<u32> {
+        if self.item(self.last).is_some_and(|item| item.key == *key) {
+            return Some(self.last);
+        }
+        self.place_of(key, self.hasher.hash_one(key))
+    }
+
+    fn place_of(&self, key: &K, hash: u64) -> Option<u32> {
+        let is_it = |place: &u32| self.item(*place).is_some_and(|item| item.key == *key);
+        self.places.find(hash, is_it).copied()
+    }
+
+    /// The place of the item, which it gets here if it has none.
+    fn place_for(&mut self, key: K) -> u32 {
+        let hash = self.hasher.hash_one(&key);
+        if let Some(known) = self.place_of(&key, hash) {
+            return known;
+        }
+        let item = Some(Item {
+            key,
+            hash,
+            is_dirty: false,
+            is_processing: false,
+            delayed: None,
+            failures: 0,
+        });
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.items[place as usize] = item;
+                place
+            }
+            None => {
+                self.items.push(item);
+                (self.items.len() - 1) as u32
+            }
+        };
+        let items = &self.items;
+        let hash_of = |place: &u32| items[*place as usize].as_ref().map_or(0, |item| item.hash);
+        self.places.insert_unique(hash, place, hash_of);
+        place
+    }
+
+    /// Forgets the item at `place` if there is nothing to know of it.
+    fn leave(&mut self, place: u32) {
+        let Some(item) = self.item(place).filter(|item| item.is_idle()) else {
+            return;
+        };
+        if let Ok(entry) = self.places.find_entry(item.hash, |other| *other == place) {
+            entry.remove();
+        }
+        self.items[place as usize] = None;
+        self.free.push(place);
+    }
+
     /// Adds `item`, to be worked on as soon as possible.
     pub fn add(&mut self, item: K) {
-        if !self.dirty.contains(&item) {
-            if !self.processing.contains(&item) {
-                self.ready.push_back(item.clone());
-            }
-            self.note(|| QueueEvent::Added(item.clone()));
-            self.dirty.insert(item);
+        let place = self.place_for(item);
+        self.add_at(place);
+    }
+
+    fn add_at(&mut self, place: u32) {
+        let Some(item) = self.item_mut(place).filter(|item| !item.is_dirty) else {
+            return;
+        };
+        item.is_dirty = true;
+        let waits = !item.is_processing;
+        self.dirty += 1;
+        if waits {
+            self.ready.push_back(place);
+        }
+        self.log_of(place, QueueEvent::Added);
+    }
+
+    fn log_of(&mut self, place: u32, event: fn(K) -> QueueEvent<K>) {
+        if self.log.is_some()
+            && let Some(key) = self.item(place).map(|item| item.key.clone())
+        {
+            self.note(|| event(key));
         }
     }
 
     /// Adds `item`, to be worked on at `due`; at once when that is not after `now`. Of several instants the first one counts, but an
     /// item that is due at once may well be due again later.
     pub fn push(&mut self, item: K, due: Time, now: Time) {
+        let place = self.place_for(item);
+        self.push_at(place, due, now);
+    }
+
+    fn push_at(&mut self, place: u32, due: Time, now: Time) {
         self.note(|| QueueEvent::Delayed);
         if due <= now {
-            self.add(item);
+            self.add_at(place);
             return;
         }
-        if let Some(known) = self.delayed.get(&item) {
-            if known.0 <= due {
-                return;
-            }
-            self.by_due.remove(known);
-        }
         self.pushed += 1;
-        self.delayed.insert(item.clone(), (due, self.pushed));
-        self.by_due.insert((due, self.pushed), item);
+        let delayed = (due, self.pushed);
+        let Some(item) = self.item_mut(place) else {
+            return;
+        };
+        if item.delayed.is_some_and(|known| known.0 <= due) {
+            return;
+        }
+        if let Some(known) = item.delayed.replace(delayed) {
+            self.by_due.remove(&known);
+        }
+        self.by_due.insert(delayed, place);
     }
 
     /// Adds `item` again after a failure, later each time.
     pub fn retry(&mut self, item: K, now: Time) {
-        let failures = self.failures.entry(item.clone()).or_default();
+        let place = self.place_for(item);
+        let reserved = self.reserve(now);
+        let Some(item) = self.item_mut(place) else {
+            return;
+        };
         let own = FIRST_RETRY
-            .saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX))
+            .saturating_mul(1_u32.checked_shl(item.failures).unwrap_or(u32::MAX))
             .min(LONGEST_RETRY);
-        *failures = failures.saturating_add(1);
-        let due = now.after(own.max(self.reserve(now)));
-        self.push(item, due, now);
+        item.failures = item.failures.saturating_add(1);
+        self.push_at(place, now.after(own.max(reserved)), now);
     }
 
     /// How long the next retry has to wait for all the others. A bucket of tokens, kept as the time at which it is full.
@@ -145,12 +264,18 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Whether `item` failed, and has not succeeded or turned out to need nothing since.
     pub fn has_failed(&self, item: &K) -> bool {
-        self.failures.contains_key(item)
+        let known = self.place(item).and_then(|place| self.item(place));
+        known.is_some_and(|item| item.failures > 0)
     }
 
     /// Forgets the failures of `item`.
     pub fn forget(&mut self, item: &K) {
-        self.failures.remove(item);
+        if let Some(place) = self.place(item)
+            && let Some(item) = self.item_mut(place)
+        {
+            item.failures = 0;
+            self.leave(place);
+        }
     }
 
     /// Moves what is due to what is to be worked on.
@@ -159,42 +284,54 @@ impl<K: Clone + Eq + Hash> Queue<K> {
             if entry.key().0 > now {
                 break;
             }
-            let item = entry.remove();
-            self.delayed.remove(&item);
-            self.add(item);
+            let place = entry.remove();
+            if let Some(item) = self.item_mut(place) {
+                item.delayed = None;
+            }
+            self.add_at(place);
         }
     }
 
     /// The next item that is due at `now`. Say [`Self::done`] once the work is done.
     pub fn pop(&mut self, now: Time) -> Option<K> {
         self.add_due(now);
-        let item = self.ready.pop_front()?;
-        self.note(|| QueueEvent::Begun(item.clone()));
-        self.dirty.remove(&item);
-        self.processing.insert(item.clone());
-        Some(item)
+        let place = self.ready.pop_front()?;
+        self.log_of(place, QueueEvent::Begun);
+        self.dirty -= 1;
+        self.last = place;
+        let item = self.item_mut(place)?;
+        item.is_dirty = false;
+        item.is_processing = true;
+        Some(item.key.clone())
     }
 
     /// The work on `item` is done. If it was added meanwhile, its turn comes again.
     pub fn done(&mut self, item: &K) {
-        if !self.processing.remove(item) {
-            return;
+        let Some(place) = self.end(item) else { return };
+        if self.item(place).is_some_and(|item| item.is_dirty) {
+            self.ready.push_back(place);
+        } else {
+            self.leave(place);
         }
-        self.note(|| QueueEvent::Ended(item.clone()));
-        if self.dirty.contains(item) {
-            self.ready.push_back(item.clone());
-        }
+    }
+
+    /// Nobody works on `item` any more, if somebody did.
+    fn end(&mut self, item: &K) -> Option<u32> {
+        let place = self.place(item)?;
+        let item = self.item_mut(place).filter(|item| item.is_processing)?;
+        item.is_processing = false;
+        self.log_of(place, QueueEvent::Ended);
+        Some(place)
     }
 
     /// The work on `item` was not done, through no fault of its own, as far as that can be told. Its turn comes behind those that
     /// wait: an item that no server can work on must not hold up the others.
     pub fn put_back(&mut self, item: &K) {
-        if self.processing.remove(item) {
-            self.note(|| QueueEvent::Ended(item.clone()));
-            self.ready.push_back(item.clone());
-            if self.dirty.insert(item.clone()) {
-                self.note(|| QueueEvent::Added(item.clone()));
-            }
+        let Some(place) = self.end(item) else { return };
+        if self.item(place).is_some_and(|item| item.is_dirty) {
+            self.ready.push_back(place);
+        } else {
+            self.add_at(place);
         }
     }
 
@@ -210,7 +347,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Number of items that wait, due or not.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.ready.len() + self.delayed.len()
+        self.ready.len() + self.by_due.len()
     }
 
     /// Whether nothing waits.

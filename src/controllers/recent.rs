@@ -1,6 +1,6 @@
 //! The last few UIDs of something.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 
@@ -13,7 +13,8 @@ use crate::model::Str;
 pub struct RecentUids {
     limit: usize,
     used: HashMap<Str, u64, RandomState>,
-    by_use: BTreeMap<u64, Str>,
+    /// Uses in their order. One that was followed by another of the same UID no longer counts.
+    uses: VecDeque<(u64, Str)>,
     clock: u64,
 }
 
@@ -23,7 +24,7 @@ impl Default for RecentUids {
         Self {
             limit: 500,
             used: HashMap::default(),
-            by_use: BTreeMap::new(),
+            uses: VecDeque::new(),
             clock: 0,
         }
     }
@@ -33,15 +34,21 @@ impl RecentUids {
     /// Remembers `uid`, and forgets the one that was not used for longest if that makes too many.
     pub fn add(&mut self, uid: &Str) {
         self.clock += 1;
-        if let Some(before) = self.used.insert(uid.clone(), self.clock) {
-            self.by_use.remove(&before);
-        }
-        self.by_use.insert(self.clock, uid.clone());
-        while self.used.len() > self.limit {
-            let Some((_, oldest)) = self.by_use.pop_first() else {
+        self.used.insert(uid.clone(), self.clock);
+        self.uses.push_back((self.clock, uid.clone()));
+        while let Some((use_, oldest)) = self.uses.front() {
+            let counts = self.used.get(oldest) == Some(use_);
+            if counts && self.used.len() <= self.limit {
                 break;
-            };
-            self.used.remove(&oldest);
+            }
+            if counts {
+                self.used.remove(oldest);
+            }
+            self.uses.pop_front();
+        }
+        if self.uses.len() > 4 * self.limit {
+            let used = &self.used;
+            self.uses.retain(|(use_, uid)| used.get(uid) == Some(use_));
         }
     }
 

@@ -142,6 +142,8 @@ pub struct ResourceClaims {
     given_up: HashMap<Subject, String, RandomState>,
     /// Those of them that are yet to be told.
     untold: Vec<(Subject, String)>,
+    /// Whether what the cluster does not have does not exist, unless it could not be read: then nobody has to be asked.
+    knows_all: bool,
 }
 
 /// What objects are that an item asked for.
@@ -213,6 +215,16 @@ impl ResourceClaims {
             answered: VecDeque::new(),
             given_up: HashMap::default(),
             untold: Vec::new(),
+            knows_all: false,
+        }
+    }
+
+    /// The same where there is nothing but the cluster, as in a simulation.
+    #[must_use]
+    pub fn knowing_all(self) -> Self {
+        Self {
+            knows_all: true,
+            ..self
         }
     }
 
@@ -491,10 +503,33 @@ impl ResourceClaims {
         if self.made.contains_key(key) {
             return Ok(true);
         }
-        Ok(match found(answers, Kind::ResourceClaim, key)? {
+        Ok(match self.found(cluster, answers, Kind::ResourceClaim, key)? {
             Some(Object::ResourceClaim(claim)) => is_right(claim),
             _ => false,
         })
+    }
+
+    /// An object that the cluster does not have, once it was asked for.
+    fn found<'a>(
+        &self,
+        cluster: &Cluster,
+        answers: &'a Answers,
+        kind: Kind,
+        key: &Key,
+    ) -> Result<Option<&'a Object>, Stop> {
+        if self.knows_all && cluster.gap(kind, &key.namespace).is_none() {
+            return Ok(None);
+        }
+        let lookup = Lookup {
+            kind,
+            key: key.clone(),
+        };
+        match answers.get(&lookup) {
+            None => Err(Stop::Look(vec![lookup])),
+            Some(Answer::Absent) => Ok(None),
+            Some(Answer::Found(object)) => Ok(Some(object)),
+            Some(Answer::Failed(why)) => Err(Stop::Retry(why.clone())),
+        }
     }
 
     /// The claim that was made for `entry` of the owner.
@@ -603,20 +638,6 @@ impl Controller for ResourceClaims {
             // Whoever only asked has not done anything yet.
             (Outcome::Unreachable | Outcome::Done | Outcome::Gone, _) => self.queue.put_back(&item),
         }
-    }
-}
-
-/// The object, once it was asked for.
-fn found<'a>(answers: &'a Answers, kind: Kind, key: &Key) -> Result<Option<&'a Object>, Stop> {
-    let lookup = Lookup {
-        kind,
-        key: key.clone(),
-    };
-    match answers.get(&lookup) {
-        None => Err(Stop::Look(vec![lookup])),
-        Some(Answer::Absent) => Ok(None),
-        Some(Answer::Found(object)) => Ok(Some(object)),
-        Some(Answer::Failed(why)) => Err(Stop::Retry(why.clone())),
     }
 }
 

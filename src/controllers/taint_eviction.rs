@@ -85,8 +85,13 @@ impl TaintEviction {
         }
         controller.rules = evicting_rules(cluster);
         let taints = Taints::of(cluster).where_rules_are(release.rules);
+        let mut last: Option<Eviction> = None;
         for claim in cluster.claims() {
             let eviction = claim_eviction_by(claim, &taints, &controller.timescale, now);
+            let eviction = eviction.map(|eviction| eviction.sharing(last.as_ref()));
+            if eviction.is_some() {
+                last.clone_from(&eviction);
+            }
             controller.note(&claim.key(), eviction, now);
         }
         let mut pods: BTreeMap<Key, &Arc<Pod>> = BTreeMap::new();
@@ -336,7 +341,7 @@ impl TaintEviction {
         let claims: Vec<_> = claims.into_values().collect();
         let same_taints = |eviction: &Eviction, before: &Eviction| {
             eviction == before
-                && (eviction.reasons.iter().zip(&before.reasons)).all(|(a, b)| a.taint() == b.taint())
+                && (eviction.reasons.iter().zip(&*before.reasons)).all(|(a, b)| a.taint() == b.taint())
         };
         self.evaluate_all(cluster, &claims, now, pods, same_taints);
     }
@@ -358,9 +363,12 @@ impl TaintEviction {
             };
             let taints = taints.where_rules_are(self.release.rules);
             let scale = &self.timescale;
-            let evictions = claims
-                .iter()
-                .map(|claim| claim_eviction_by(claim, &taints, scale, now));
+            let mut last: Option<Eviction> = None;
+            let evictions = claims.iter().map(|claim| {
+                let eviction = claim_eviction_by(claim, &taints, scale, now)?.sharing(last.as_ref());
+                last = Some(eviction.clone());
+                Some(eviction)
+            });
             evictions.collect()
         };
         for (claim, eviction) in claims.iter().zip(evictions) {
@@ -614,20 +622,18 @@ fn evicting_rules(cluster: &Cluster) -> Rules {
 }
 
 fn statuses_differ(a: &Pod, b: &Pod) -> bool {
-    let names = |pod: &Pod| -> Vec<(Str, Option<Str>)> {
+    fn names(pod: &Pod) -> impl Iterator<Item = (&Str, Option<&Str>)> {
         let statuses = pod.status.resource_claim_statuses.iter();
-        statuses
-            .map(|status| (status.name.clone(), status.resource_claim_name.clone()))
-            .collect()
-    };
-    names(a) != names(b)
+        statuses.map(|status| (&status.name, status.resource_claim_name.as_ref()))
+    }
+    !names(a).eq(names(b))
 }
 
 fn extended_differ(a: &Pod, b: &Pod) -> bool {
-    let name = |pod: &Pod| {
+    fn name(pod: &Pod) -> Option<&Str> {
         let extended = pod.status.extended_resource_claim_status.as_ref();
-        extended.map(|extended| extended.resource_claim_name.clone())
-    };
+        extended.map(|extended| &extended.resource_claim_name)
+    }
     name(a) != name(b)
 }
 

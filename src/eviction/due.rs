@@ -1,5 +1,7 @@
 //! How long a taint is tolerated, and when the pods of a claim have to go.
 
+use std::sync::Arc;
+
 use super::Timescale;
 use crate::devices::{DeviceTaint, Origin, Taints};
 use crate::model::{Claim, NO_EXECUTE, Taint, Time, Tolerations};
@@ -50,8 +52,8 @@ pub fn due(added: Time, tolerance: Tolerance) -> Option<Time> {
 pub struct Eviction {
     /// The earliest instant of all taints.
     pub at: Time,
-    /// Every taint that is not tolerated for good, in order, each once.
-    pub reasons: Vec<Origin>,
+    /// Every taint that is not tolerated for good, in order, each once. Claims that go for the same taints mostly share them.
+    pub reasons: Arc<[Origin]>,
 }
 
 impl Eviction {
@@ -59,18 +61,34 @@ impl Eviction {
     #[must_use]
     pub fn joined(mut self, other: Self) -> Self {
         self.at = self.at.min(other.at);
-        self.reasons.extend(other.reasons);
-        self.reasons.sort();
-        self.reasons.dedup();
+        if !Arc::ptr_eq(&self.reasons, &other.reasons) {
+            let mut reasons = [&self.reasons[..], &other.reasons[..]].concat();
+            reasons.sort();
+            reasons.dedup();
+            self.reasons = reasons.into();
+        }
         self
+    }
+
+    /// The same, which shares its reasons with `other` where those are the same.
+    #[must_use]
+    pub fn sharing(mut self, other: Option<&Self>) -> Self {
+        if let Some(other) = other.filter(|other| self.has_same_reasons(other)) {
+            self.reasons = Arc::clone(&other.reasons);
+        }
+        self
+    }
+
+    fn has_same_reasons(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.reasons, &other.reasons)
+            || self.reasons.len() == other.reasons.len()
+                && (self.reasons.iter().zip(&*other.reasons)).all(|(one, other)| one.is_same_version(other))
     }
 
     /// Whether instant and reasons are the same, and the reasons' objects have not changed since. Mirrors
     /// `device_taint_eviction.go`, `evictionAndReason.equal`, v1.37.1.
     pub fn is_unchanged(&self, before: &Self) -> bool {
-        self.at == before.at
-            && self.reasons.len() == before.reasons.len()
-            && (self.reasons.iter().zip(&before.reasons)).all(|(now, before)| now.is_same_version(before))
+        self.at == before.at && self.has_same_reasons(before)
     }
 }
 
@@ -92,22 +110,46 @@ pub fn claim_eviction_by(
 ) -> Option<Eviction> {
     let mut at: Option<Time> = None;
     let mut reasons = Vec::new();
+    each_effect(claim, taints, timescale, now, |instant, origin| {
+        at = Some(at.map_or(instant, |at| at.min(instant)));
+        reasons.push(origin);
+    });
+    reasons.sort();
+    reasons.dedup();
+    at.map(|at| Eviction {
+        at,
+        reasons: reasons.into(),
+    })
+}
+
+/// Whether the pods of `claim` have to go, now or one day.
+pub fn has_to_go(claim: &Claim, taints: &Taints<'_>) -> bool {
+    let mut goes = false;
+    // When does not matter.
+    let (scale, now) = (Timescale::default(), Time::from_unix_seconds(0));
+    each_effect(claim, taints, &scale, now, |_, _| goes = true);
+    goes
+}
+
+/// Every NoExecute taint of the claim's devices that is not tolerated for good, with when it takes effect.
+fn each_effect(
+    claim: &Claim,
+    taints: &Taints<'_>,
+    timescale: &Timescale,
+    now: Time,
+    mut tell: impl FnMut(Time, Origin),
+) {
     for result in claim.results() {
         for DeviceTaint { taint, origin } in taints.of_device(&result.id()) {
             if taint.effect != NO_EXECUTE {
                 continue;
             }
             let added = taint.time_added.map_or(now, |written| timescale.read(written));
-            let Some(instant) = due(added, tolerance(taint, &result.tolerations)) else {
-                continue;
-            };
-            at = Some(at.map_or(instant, |at| at.min(instant)));
-            reasons.push(origin);
+            if let Some(instant) = due(added, tolerance(taint, &result.tolerations)) {
+                tell(instant, origin);
+            }
         }
     }
-    reasons.sort();
-    reasons.dedup();
-    at.map(|at| Eviction { at, reasons })
 }
 
 #[cfg(test)]

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use super::World;
 use super::nodes::is_lost;
 use super::owners::made_up_uid;
-use super::reason::reasons;
+use super::reason::{DeviceItem, reasons};
 use super::record::name_of;
 use super::timeline::What;
 use crate::controllers::{
     Action, Actor, ClaimName, ClaimWrite, ControllerName, Outcome, Owner, Plan, PodRef,
 };
 use crate::eviction::{DISRUPTION_TARGET, EVICTION_IN_PROGRESS, Eviction, disruption};
-use crate::model::{
-    Change, Claim, Condition, DeviceId, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
-};
+use crate::model::{Change, Claim, Condition, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time};
 
 /// Time that a pod has to end when it does not say otherwise, in seconds.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
@@ -67,7 +65,7 @@ impl World<'_> {
             &key,
             uid,
             What::RuleStatus {
-                condition: condition.clone(),
+                condition: Box::new(condition.clone()),
             },
         );
         self.record(
@@ -104,7 +102,7 @@ impl World<'_> {
         if grace_seconds == 0 {
             self.remove_pod(&reference);
         } else if !is_lost(self.cluster(), pod) {
-            self.ending.insert((at, reference));
+            self.ending.entry(at).or_default().push(reference);
         }
         self.replace_at_once(pod);
     }
@@ -120,7 +118,9 @@ impl World<'_> {
             String::new,
         );
         self.apply(Change::Delete(Kind::Pod, reference.key.clone()));
-        self.garbage.insert(reference.uid.clone());
+        if self.cluster().claims_of_owner(&reference.uid).next().is_some() {
+            self.garbage.insert(reference.uid.clone());
+        }
         self.replace_once_gone(&pod);
     }
 
@@ -164,10 +164,10 @@ impl World<'_> {
                 let mut changed = self.unchanged(claim)?;
                 changed.status.reserved_for.clone_from(remaining);
                 if *deallocate {
-                    let devices: Vec<DeviceId> = claim
+                    let devices: Arc<[DeviceItem]> = claim
                         .results()
                         .iter()
-                        .map(crate::model::AllocatedDevice::id)
+                        .map(|result| DeviceItem::from(result.id()))
                         .collect();
                     changed.status.allocation = None;
                     changed.status.devices.clear();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Cluster, DisruptionBudget, Key, Operator, Pod, PodRequirement, PodSelector, Str, Time};
+use crate::model::{
+    Cluster, DisruptionBudget, Key, Kind, Operator, Pod, PodRequirement, PodSelector, Str, Time,
+};
 
 /// A budget, and the pods that it loses.
 #[derive(Clone, Debug)]
@@ -23,6 +25,9 @@ pub(super) struct Loss<'a> {
 /// # Errors
 /// Names a budget whose selector the API server would refuse.
 pub(super) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Result<Vec<Loss<'a>>, String> {
+    if cluster.count(Kind::PodDisruptionBudget) == 0 {
+        return Ok(Vec::new());
+    }
     let mut by_namespace: BTreeMap<&Str, Vec<(Time, &Key)>> = BTreeMap::new();
     for (at, pod) in evictions {
         by_namespace.entry(&pod.namespace).or_default().push((*at, pod));

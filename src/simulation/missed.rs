@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::devices::{RuleSupport, Taints};
-use crate::eviction::{Release, claim_eviction, consumers, evicting_claims};
-use crate::model::{Claim, Cluster, Component, Environment, Gate, Pod, Str, Time};
+use crate::eviction::{Release, consumers, evicting_claims, has_to_go};
+use crate::model::{Claim, Cluster, Component, Environment, Gate, Pod, Str};
 use crate::reservation::{PodGroups, claim_names, is_reserved_for, resolves_to};
 
 /// A pod that keeps running on a device with a taint that it does not tolerate.
@@ -26,19 +26,19 @@ pub struct MissedPod {
 
 /// Pods with a node that have not ended, use a device with a NoExecute taint that they do not tolerate for good, and are not
 /// evicted because of it.
-pub(super) fn missed(cluster: &Cluster, release: Release, now: Time) -> Vec<MissedPod> {
+pub(super) fn missed(cluster: &Cluster, release: Release) -> Vec<MissedPod> {
     // As if every taint counted.
     let all = Taints::of(cluster);
     let counting =
         (release.rules != RuleSupport::On).then(|| Taints::of(cluster).where_rules_are(release.rules));
     let mut found = Vec::new();
     for claim in cluster.claims() {
-        if claim_eviction(claim, &all, now).is_none() {
+        if !has_to_go(claim, &all) {
             continue;
         }
         let is_counted = || {
             let mut counting = counting.iter();
-            counting.all(|counting| claim_eviction(claim, counting, now).is_some())
+            counting.all(|counting| has_to_go(claim, counting))
         };
         let is_evicting = release.evicts && is_counted();
         let reached =

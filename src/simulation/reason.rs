@@ -25,10 +25,12 @@ pub struct ReasonItem {
     pub taint: Str,
 }
 
-/// Makes reasons of taints. The one of a rule is made once for all pods that follow one another.
+/// Makes reasons of taints. The one of a rule is made once for all pods that follow one another, and so are all those of an eviction.
 #[derive(Default)]
 pub(super) struct Reasons {
     last: Option<(Arc<TaintRule>, ReasonItem)>,
+    last_all: Option<(Arc<[Origin]>, Arc<[ReasonItem]>)>,
+    grace_period: Option<(i64, Str)>,
 }
 
 impl Reasons {
@@ -48,8 +50,27 @@ impl Reasons {
     }
 
     /// All taints of an eviction.
-    pub(super) fn all(&mut self, eviction: &Eviction) -> Vec<ReasonItem> {
-        eviction.reasons.iter().map(|origin| self.of(origin)).collect()
+    pub(super) fn all(&mut self, eviction: &Eviction) -> Arc<[ReasonItem]> {
+        if let Some((of, items)) = &self.last_all
+            && Arc::ptr_eq(of, &eviction.reasons)
+        {
+            return Arc::clone(items);
+        }
+        let items: Arc<[ReasonItem]> = eviction.reasons.iter().map(|origin| self.of(origin)).collect();
+        self.last_all = Some((Arc::clone(&eviction.reasons), Arc::clone(&items)));
+        items
+    }
+
+    /// How long a pod has to end, in words.
+    pub(super) fn grace_period(&mut self, seconds: i64) -> Str {
+        match &self.grace_period {
+            Some((of, text)) if *of == seconds => text.clone(),
+            _ => {
+                let text: Str = format!("grace period {seconds}s").into();
+                self.grace_period = Some((seconds, text.clone()));
+                text
+            }
+        }
     }
 }
 

@@ -507,7 +507,7 @@ fn a_pod_stays_where_no_kubelet_confirms_its_end() {
     for (kind, json) in &tainted {
         world.apply(Change::Put(object(*kind, json)));
     }
-    let report = super::report(world, false);
+    let report = super::report(&mut world, false);
     assert_eq!(
         report.warnings,
         [
@@ -569,7 +569,7 @@ fn a_simulation_that_goes_in_circles_gives_up_and_says_so() {
         Kind::ResourceSlice,
         &slice(1, &[("a", Some("k"))]),
     )));
-    let report = super::report(world, false);
+    let report = super::report(&mut world, false);
     assert!(report.gave_up);
     assert!(report.warnings.iter().any(|warning| warning.contains("gave up")));
 }

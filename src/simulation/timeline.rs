@@ -1,7 +1,10 @@
 //! What happens, and when.
 
+use std::sync::Arc;
+
+use super::reason::DeviceItem;
 use crate::eviction::Eviction;
-use crate::model::{Condition, DeviceId, Key, Str, Time};
+use crate::model::{Condition, Key, Str, Time};
 
 /// Something that happens.
 #[derive(Clone, Debug)]
@@ -33,7 +36,7 @@ pub enum What {
     /// The claim's devices are free.
     ClaimReleased {
         /// Which devices.
-        devices: Vec<DeviceId>,
+        devices: Arc<[DeviceItem]>,
     },
     /// The claim is removed.
     ClaimDeleted,
@@ -65,7 +68,7 @@ pub enum What {
     /// The condition of a rule changes.
     RuleStatus {
         /// The condition.
-        condition: Condition,
+        condition: Box<Condition>,
     },
 }
 

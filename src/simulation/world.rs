@@ -78,8 +78,8 @@ pub struct World<'s> {
     pub(super) now: Time,
     pub(super) release: Release,
     scheduler: Option<&'s mut dyn Scheduler>,
-    /// Pods that are being deleted, by the time at which they are gone at the latest.
-    pub(super) ending: BTreeSet<(Time, PodRef)>,
+    /// Pods that are being deleted, by the time at which they are gone at the latest; those of one time in any order.
+    pub(super) ending: BTreeMap<Time, Vec<PodRef>>,
     /// UIDs of pods that are gone, whose claims are garbage.
     pub(super) garbage: BTreeSet<Str>,
     /// Replacements, by what they are called.
@@ -121,7 +121,7 @@ impl<'s> World<'s> {
         tell_rules_apart(&mut cluster);
         let release = Release::of(cluster.environment());
         let eviction = TaintEviction::resume(&cluster, release, now);
-        let claims = claims(&cluster, Features::of(cluster.environment()));
+        let claims = claims(&cluster, Features::of(cluster.environment())).knowing_all();
         let kinds = [
             Kind::Pod,
             Kind::PodGroup,
@@ -132,11 +132,12 @@ impl<'s> World<'s> {
         let tasks = TASKS_PER_OBJECT
             .saturating_mul(objects as u64)
             .saturating_add(FURTHER_TASKS);
-        let ending = cluster
-            .pods()
-            .filter(|pod| !is_lost(&cluster, pod))
-            .filter_map(|pod| Some((pod.metadata.deletion_timestamp?.max(now), PodRef::of(pod))))
-            .collect();
+        let mut ending: BTreeMap<Time, Vec<PodRef>> = BTreeMap::new();
+        for pod in cluster.pods().filter(|pod| !is_lost(&cluster, pod)) {
+            if let Some(at) = pod.metadata.deletion_timestamp {
+                ending.entry(at.max(now)).or_default().push(PodRef::of(pod));
+            }
+        }
         Self {
             engine: Engine::new(cluster, Some(claims), Some(eviction)),
             now,
@@ -244,12 +245,14 @@ impl<'s> World<'s> {
                 self.allow_writes();
             }
             self.now = next;
-            while let Some((at, pod)) = self.ending.first().cloned() {
-                if at > self.now {
-                    break;
+            while let Some(ending) = self.ending.first_entry().filter(|entry| *entry.key() <= next) {
+                let mut pods = ending.remove();
+                // They mostly are in order, which a sort sees at once.
+                pods.sort();
+                pods.dedup();
+                for pod in pods {
+                    self.remove_pod(&pod);
                 }
-                self.ending.pop_first();
-                self.remove_pod(&pod);
             }
         }
     }
@@ -270,7 +273,7 @@ impl<'s> World<'s> {
         let evictions = self
             .engine
             .next_due_of(ControllerName::DeviceTaintEviction, self.now);
-        let gone = self.ending.first().map(|(at, _)| *at);
+        let gone = self.ending.keys().next().copied();
         [evictions, retries, gone].into_iter().flatten().min()
     }
 
@@ -337,11 +340,14 @@ impl<'s> World<'s> {
     fn carry(&mut self, plan: &Plan) -> Outcome {
         let objects = plan.objects();
         let mut looping = Vec::new();
-        for object in &objects {
-            let writes = self.writes.entry(object.clone()).or_default();
+        for object in objects {
+            let Some(writes) = self.writes.get_mut(&object) else {
+                self.writes.insert(object, 1);
+                continue;
+            };
             *writes += 1;
             if *writes > WRITES_OF_A_LOOP {
-                looping.push(object.clone());
+                looping.push(object);
             }
         }
         if !looping.is_empty() {

@@ -169,7 +169,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     for change in &changes {
         world.apply(change.clone());
     }
-    let mut report = report(world, args.toleration_report);
+    let mut report = report(&mut world, args.toleration_report);
+    // The process ends soon: a large world need not be taken apart before.
+    std::mem::forget(world);
     let namespace = selection.namespace.as_ref();
     if let Some(namespace) = namespace {
         report.only_in(namespace);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Answers, ClaimWrite, Plan, Questions, ResourceClaims, Stop, found};
+use super::{Answers, ClaimWrite, Plan, Questions, ResourceClaims, Stop};
 use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Object};
 use crate::reservation::{is_done, is_kept, looked_up_kind};
 
@@ -71,7 +71,8 @@ impl ResourceClaims {
             return Ok(kept);
         }
         // Somebody may be scheduling it right now: only the API server knows. Whether a pod that it finds has ended is not asked.
-        let found = found(answers, kind, &claim.metadata.beside(&entry.name))?.map(Object::metadata);
+        let key = claim.metadata.beside(&entry.name);
+        let found = self.found(cluster, answers, kind, &key)?.map(Object::metadata);
         Ok(found.is_some_and(|metadata| metadata.uid == entry.uid))
     }
 }

@@ -30,7 +30,7 @@ impl TaintEviction {
     /// The API server's clock was set: times of taints that were known before are read as they were, later ones by the new clock.
     pub(super) fn read_anew(&mut self, cluster: &Cluster, step: ClockStep, now: Time) {
         let older = self.claims.values().filter(|noted| noted.since <= step.after);
-        let reasons = older.flat_map(|noted| &noted.eviction.reasons);
+        let reasons = older.flat_map(|noted| noted.eviction.reasons.iter());
         let written: Vec<Time> = reasons.filter_map(|reason| reason.taint()?.time_added).collect();
         self.timescale.set(step, written);
         // What has come since was read by a clock that was no longer right.

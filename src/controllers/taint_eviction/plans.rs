@@ -95,21 +95,20 @@ impl Plans {
 fn count(of_rules: &mut BTreeMap<Str, OfRule>, namespace: &Str, plan: &Plan, change: isize) {
     for rule in plan.eviction.reasons.iter().filter_map(Origin::rule) {
         let uid = &rule.metadata.uid;
-        if !of_rules.contains_key(uid) {
-            of_rules.insert(uid.clone(), OfRule::default());
-        }
-        let Some(of_rule) = of_rules.get_mut(uid) else {
-            continue;
+        let of_rule = match of_rules.get_mut(uid) {
+            Some(of_rule) => of_rule,
+            None => of_rules.entry(uid.clone()).or_default(),
         };
         if plan.counts {
             of_rule.counted = of_rule.counted.saturating_add_signed(change);
         }
         if plan.stays {
-            match of_rule.staying.get_mut(namespace) {
-                Some(pods) => *pods = pods.saturating_add_signed(change),
-                None => _ = of_rule.staying.insert(namespace.clone(), usize::from(change > 0)),
-            }
-            if of_rule.staying.get(namespace) == Some(&0) {
+            let pods = match of_rule.staying.get_mut(namespace) {
+                Some(pods) => pods,
+                None => of_rule.staying.entry(namespace.clone()).or_default(),
+            };
+            *pods = pods.saturating_add_signed(change);
+            if *pods == 0 {
                 of_rule.staying.remove(namespace);
             }
         }

@@ -9,19 +9,94 @@ use crate::model::{
     Slice, Str,
 };
 
-/// One entry of one index.
+/// One entry of one index, in the words of the object that it comes from.
 #[derive(PartialEq, Eq)]
-pub(super) enum Entry {
-    PodOfClaim(Key, Str),
-    PodOfGroup(Key, Str),
-    PodOfNode(Str, Key),
-    PodOfTemplate(Key, Str),
-    GroupOfClaim(Key, Str),
-    GroupOfTemplate(Key, Str),
-    ClaimOfDevice(DeviceId, Key),
-    ClaimOfOwner(Str, Key),
-    SliceOfPool(PoolId, Str),
-    EventOfObject(ObjectReference, Key),
+pub(super) enum Entry<'a> {
+    PodOfClaim(Named<'a>, &'a Str),
+    PodOfGroup(Named<'a>, &'a Str),
+    PodOfNode(&'a Str, Named<'a>),
+    PodOfTemplate(Named<'a>, &'a Str),
+    GroupOfClaim(Named<'a>, &'a Str),
+    GroupOfTemplate(Named<'a>, &'a Str),
+    ClaimOfDevice(Placed<'a>, Named<'a>),
+    ClaimOfOwner(&'a Str, Named<'a>),
+    SliceOfPool(Pooled<'a>, &'a Str),
+    EventOfObject(About<'a>, Named<'a>),
+}
+
+/// A [`Key`], borrowed.
+#[derive(PartialEq, Eq)]
+pub(super) struct Named<'a> {
+    namespace: &'a Str,
+    name: &'a Str,
+}
+
+impl<'a> Named<'a> {
+    fn of(metadata: &'a Meta) -> Self {
+        Self {
+            namespace: &metadata.namespace,
+            name: &metadata.name,
+        }
+    }
+
+    fn key(&self) -> Key {
+        Key {
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+}
+
+/// A [`PoolId`], borrowed.
+#[derive(PartialEq, Eq)]
+pub(super) struct Pooled<'a> {
+    driver: &'a Str,
+    pool: &'a Str,
+}
+
+impl Pooled<'_> {
+    fn id(&self) -> PoolId {
+        PoolId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+        }
+    }
+}
+
+/// A [`DeviceId`], borrowed.
+#[derive(PartialEq, Eq)]
+pub(super) struct Placed<'a> {
+    driver: &'a Str,
+    pool: &'a Str,
+    device: &'a Str,
+}
+
+impl Placed<'_> {
+    fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+            device: self.device.clone(),
+        }
+    }
+}
+
+/// An [`ObjectReference`] without a UID, borrowed.
+#[derive(PartialEq, Eq)]
+pub(super) struct About<'a> {
+    kind: &'a Str,
+    object: Named<'a>,
+}
+
+impl About<'_> {
+    fn reference(&self) -> ObjectReference {
+        ObjectReference {
+            kind: self.kind.clone(),
+            namespace: self.object.namespace.clone(),
+            name: self.object.name.clone(),
+            uid: Str::default(),
+        }
+    }
 }
 
 type Pairs<A, B> = Layered<(A, B), ()>;
@@ -42,33 +117,51 @@ pub(super) struct Indexes {
 }
 
 impl Indexes {
-    pub(super) fn add(&mut self, entry: Entry) {
+    pub(super) fn add(&mut self, entry: Entry<'_>) {
         match entry {
-            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.insert((claim, pod), ()),
-            Entry::PodOfGroup(group, pod) => self.pods_of_group.insert((group, pod), ()),
-            Entry::PodOfNode(node, pod) => self.pods_of_node.insert((node, pod), ()),
-            Entry::PodOfTemplate(template, pod) => self.pods_of_template.insert((template, pod), ()),
-            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.insert((claim, group), ()),
-            Entry::GroupOfTemplate(template, group) => self.groups_of_template.insert((template, group), ()),
-            Entry::ClaimOfDevice(device, claim) => self.claims_of_device.insert((device, claim), ()),
-            Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.insert((owner, claim), ()),
-            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.insert((pool, slice), ()),
-            Entry::EventOfObject(object, event) => self.events_of_object.insert((object, event), ()),
+            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.insert((claim.key(), pod.clone()), ()),
+            Entry::PodOfGroup(group, pod) => self.pods_of_group.insert((group.key(), pod.clone()), ()),
+            Entry::PodOfNode(node, pod) => self.pods_of_node.insert((node.clone(), pod.key()), ()),
+            Entry::PodOfTemplate(template, pod) => {
+                self.pods_of_template.insert((template.key(), pod.clone()), ())
+            }
+            Entry::GroupOfClaim(claim, group) => {
+                self.groups_of_claim.insert((claim.key(), group.clone()), ())
+            }
+            Entry::GroupOfTemplate(template, group) => self
+                .groups_of_template
+                .insert((template.key(), group.clone()), ()),
+            Entry::ClaimOfDevice(device, claim) => {
+                self.claims_of_device.insert((device.id(), claim.key()), ())
+            }
+            Entry::ClaimOfOwner(owner, claim) => {
+                self.claims_of_owner.insert((owner.clone(), claim.key()), ())
+            }
+            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.insert((pool.id(), slice.clone()), ()),
+            Entry::EventOfObject(object, event) => self
+                .events_of_object
+                .insert((object.reference(), event.key()), ()),
         };
     }
 
-    pub(super) fn remove(&mut self, entry: Entry) {
+    pub(super) fn remove(&mut self, entry: Entry<'_>) {
         match entry {
-            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.remove(&(claim, pod)),
-            Entry::PodOfGroup(group, pod) => self.pods_of_group.remove(&(group, pod)),
-            Entry::PodOfNode(node, pod) => self.pods_of_node.remove(&(node, pod)),
-            Entry::PodOfTemplate(template, pod) => self.pods_of_template.remove(&(template, pod)),
-            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.remove(&(claim, group)),
-            Entry::GroupOfTemplate(template, group) => self.groups_of_template.remove(&(template, group)),
-            Entry::ClaimOfDevice(device, claim) => self.claims_of_device.remove(&(device, claim)),
-            Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.remove(&(owner, claim)),
-            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.remove(&(pool, slice)),
-            Entry::EventOfObject(object, event) => self.events_of_object.remove(&(object, event)),
+            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.remove(&(claim.key(), pod.clone())),
+            Entry::PodOfGroup(group, pod) => self.pods_of_group.remove(&(group.key(), pod.clone())),
+            Entry::PodOfNode(node, pod) => self.pods_of_node.remove(&(node.clone(), pod.key())),
+            Entry::PodOfTemplate(template, pod) => {
+                self.pods_of_template.remove(&(template.key(), pod.clone()))
+            }
+            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.remove(&(claim.key(), group.clone())),
+            Entry::GroupOfTemplate(template, group) => {
+                self.groups_of_template.remove(&(template.key(), group.clone()))
+            }
+            Entry::ClaimOfDevice(device, claim) => self.claims_of_device.remove(&(device.id(), claim.key())),
+            Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.remove(&(owner.clone(), claim.key())),
+            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.remove(&(pool.id(), slice.clone())),
+            Entry::EventOfObject(object, event) => {
+                self.events_of_object.remove(&(object.reference(), event.key()))
+            }
         };
     }
 
@@ -165,18 +258,30 @@ pub(super) struct Bulk {
 }
 
 impl Bulk {
-    pub(super) fn add(&mut self, entry: Entry) {
+    pub(super) fn add(&mut self, entry: Entry<'_>) {
         match entry {
-            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.push(((claim, pod), ())),
-            Entry::PodOfGroup(group, pod) => self.pods_of_group.push(((group, pod), ())),
-            Entry::PodOfNode(node, pod) => self.pods_of_node.push(((node, pod), ())),
-            Entry::PodOfTemplate(template, pod) => self.pods_of_template.push(((template, pod), ())),
-            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.push(((claim, group), ())),
-            Entry::GroupOfTemplate(template, group) => self.groups_of_template.push(((template, group), ())),
-            Entry::ClaimOfDevice(device, claim) => self.claims_of_device.push(((device, claim), ())),
-            Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.push(((owner, claim), ())),
-            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.push(((pool, slice), ())),
-            Entry::EventOfObject(object, event) => self.events_of_object.push(((object, event), ())),
+            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.push(((claim.key(), pod.clone()), ())),
+            Entry::PodOfGroup(group, pod) => self.pods_of_group.push(((group.key(), pod.clone()), ())),
+            Entry::PodOfNode(node, pod) => self.pods_of_node.push(((node.clone(), pod.key()), ())),
+            Entry::PodOfTemplate(template, pod) => {
+                self.pods_of_template.push(((template.key(), pod.clone()), ()))
+            }
+            Entry::GroupOfClaim(claim, group) => {
+                self.groups_of_claim.push(((claim.key(), group.clone()), ()))
+            }
+            Entry::GroupOfTemplate(template, group) => self
+                .groups_of_template
+                .push(((template.key(), group.clone()), ())),
+            Entry::ClaimOfDevice(device, claim) => {
+                self.claims_of_device.push(((device.id(), claim.key()), ()))
+            }
+            Entry::ClaimOfOwner(owner, claim) => {
+                self.claims_of_owner.push(((owner.clone(), claim.key()), ()))
+            }
+            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.push(((pool.id(), slice.clone()), ())),
+            Entry::EventOfObject(object, event) => self
+                .events_of_object
+                .push(((object.reference(), event.key()), ())),
         }
     }
 
@@ -197,12 +302,9 @@ impl Bulk {
 }
 
 /// Entries of a pod: every claim it mentions, the templates of its claims, its group, its node.
-pub(super) fn of_pod(pod: &Pod, mut add: impl FnMut(Entry)) {
+pub(super) fn of_pod<'a>(pod: &'a Pod, mut add: impl FnMut(Entry<'a>)) {
     let Meta { namespace, name, .. } = &pod.metadata;
-    let claim = |name: &Str| Key {
-        namespace: namespace.clone(),
-        name: name.clone(),
-    };
+    let beside = |name| Named { namespace, name };
     let named = named(&pod.spec.resource_claims);
     let made = made(&pod.status.resource_claim_statuses);
     let extended = pod
@@ -210,33 +312,30 @@ pub(super) fn of_pod(pod: &Pod, mut add: impl FnMut(Entry)) {
         .extended_resource_claim_status
         .iter()
         .map(|status| &status.resource_claim_name);
-    for of in named.chain(made).chain(extended) {
-        add(Entry::PodOfClaim(claim(of), name.clone()));
+    for claim in named.chain(made).chain(extended) {
+        add(Entry::PodOfClaim(beside(claim), name));
     }
     for template in templates(&pod.spec.resource_claims) {
-        add(Entry::PodOfTemplate(claim(template), name.clone()));
+        add(Entry::PodOfTemplate(beside(template), name));
     }
     if let Some(group) = pod.pod_group() {
-        add(Entry::PodOfGroup(claim(group), name.clone()));
+        add(Entry::PodOfGroup(beside(group), name));
     }
     if let Some(node) = pod.node() {
-        add(Entry::PodOfNode(node.clone(), pod.key()));
+        add(Entry::PodOfNode(node, Named::of(&pod.metadata)));
     }
 }
 
 /// Entries of a PodGroup: every claim it mentions, and the templates of its claims.
-pub(super) fn of_group(group: &PodGroup, mut add: impl FnMut(Entry)) {
+pub(super) fn of_group<'a>(group: &'a PodGroup, mut add: impl FnMut(Entry<'a>)) {
     let Meta { namespace, name, .. } = &group.metadata;
-    let key = |name: &Str| Key {
-        namespace: namespace.clone(),
-        name: name.clone(),
-    };
+    let beside = |name| Named { namespace, name };
     let entries = &group.spec.resource_claims;
     for claim in named(entries).chain(made(&group.status.resource_claim_statuses)) {
-        add(Entry::GroupOfClaim(key(claim), name.clone()));
+        add(Entry::GroupOfClaim(beside(claim), name));
     }
     for template in templates(entries) {
-        add(Entry::GroupOfTemplate(key(template), name.clone()));
+        add(Entry::GroupOfTemplate(beside(template), name));
     }
 }
 
@@ -259,25 +358,37 @@ fn made(statuses: &[PodClaimStatus]) -> impl Iterator<Item = &Str> {
 }
 
 /// Entries of a claim: every device it holds, its controlling owner.
-pub(super) fn of_claim(claim: &Claim, mut add: impl FnMut(Entry)) {
+pub(super) fn of_claim<'a>(claim: &'a Claim, mut add: impl FnMut(Entry<'a>)) {
     for result in claim.results() {
-        add(Entry::ClaimOfDevice(result.id(), claim.key()));
+        let device = Placed {
+            driver: &result.driver,
+            pool: &result.pool,
+            device: &result.device,
+        };
+        add(Entry::ClaimOfDevice(device, Named::of(&claim.metadata)));
     }
     if let Some(owner) = claim.metadata.controller() {
-        add(Entry::ClaimOfOwner(owner.uid.clone(), claim.key()));
+        add(Entry::ClaimOfOwner(&owner.uid, Named::of(&claim.metadata)));
     }
 }
 
 /// The entry of a slice: its pool.
-pub(super) fn of_slice(slice: &Slice, mut add: impl FnMut(Entry)) {
-    add(Entry::SliceOfPool(slice.pool_id(), slice.metadata.name.clone()));
+pub(super) fn of_slice<'a>(slice: &'a Slice, mut add: impl FnMut(Entry<'a>)) {
+    let pool = Pooled {
+        driver: &slice.spec.driver,
+        pool: &slice.spec.pool.name,
+    };
+    add(Entry::SliceOfPool(pool, &slice.metadata.name));
 }
 
 /// The entry of an event: what it is about, without the UID that events may lack.
-pub(super) fn of_event(event: &Event, mut add: impl FnMut(Entry)) {
-    let object = ObjectReference {
-        uid: Str::default(),
-        ..event.involved_object.clone()
+pub(super) fn of_event<'a>(event: &'a Event, mut add: impl FnMut(Entry<'a>)) {
+    let object = About {
+        kind: &event.involved_object.kind,
+        object: Named {
+            namespace: &event.involved_object.namespace,
+            name: &event.involved_object.name,
+        },
     };
-    add(Entry::EventOfObject(object, event.metadata.key()));
+    add(Entry::EventOfObject(object, Named::of(&event.metadata)));
 }

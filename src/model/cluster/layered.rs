@@ -1,5 +1,6 @@
 //! An ordered map that forks at the cost of its changes.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, Hash};
 use std::iter::Peekable;
@@ -28,13 +29,68 @@ pub(super) struct Layered<K, V> {
     len: usize,
 }
 
+/// Changes of so many entries that follow one another are kept together: mostly they are changed, and asked for, one after the other.
+const PER_PAGE: usize = 32;
+
 /// What has changed beside the base.
 #[derive(Clone, Debug)]
 struct Changes<K, V> {
-    /// By place in the base; nothing where the entry is deleted.
-    changed: HashMap<usize, Option<V>, RandomState>,
+    changed: Changed<V>,
     /// Entries whose keys are not in the base.
     added: BTreeMap<K, V>,
+}
+
+/// Changes of entries of the base, by place; nothing where the entry is deleted.
+#[derive(Clone, Debug)]
+struct Changed<V> {
+    pages: HashMap<usize, Page<V>, RandomState>,
+    len: usize,
+}
+
+/// Nothing where the entry is as in the base.
+type Page<V> = Box<[Option<Option<V>>; PER_PAGE]>;
+
+impl<V> Default for Changed<V> {
+    fn default() -> Self {
+        Self {
+            pages: HashMap::default(),
+            len: 0,
+        }
+    }
+}
+
+impl<V> Changed<V> {
+    fn get(&self, place: usize) -> Option<&Option<V>> {
+        if self.len == 0 {
+            return None;
+        }
+        self.pages.get(&(place / PER_PAGE))?[place % PER_PAGE].as_ref()
+    }
+
+    fn insert(&mut self, place: usize, value: Option<V>) -> Option<Option<V>> {
+        let page = self.pages.entry(place / PER_PAGE);
+        let page = page.or_insert_with(|| Box::new([const { None }; PER_PAGE]));
+        let before = page[place % PER_PAGE].replace(value);
+        self.len += usize::from(before.is_none());
+        before
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Option<V>> {
+        if self.len == 0 {
+            return None;
+        }
+        let before = self.pages.get_mut(&(place / PER_PAGE))?[place % PER_PAGE].take();
+        self.len -= usize::from(before.is_some());
+        before
+    }
+
+    /// In no order.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        self.pages.iter().flat_map(|(number, page)| {
+            let changed = page.iter().enumerate().filter(|(_, change)| change.is_some());
+            changed.map(move |(place, _)| number * PER_PAGE + place)
+        })
+    }
 }
 
 /// Entries in the order of their keys.
@@ -47,6 +103,15 @@ struct Base<K, V> {
     places: Places,
     /// Where keys begin that are pairs with the same first half.
     firsts: Places,
+}
+
+/// What was found last is remembered for so many maps.
+const HINTS: usize = 32;
+
+thread_local! {
+    /// Where something was found last, by map: the next question is mostly about the same, or about what follows it. A place that another
+    /// map was asked for is only a wrong guess.
+    static FOUND: [Cell<usize>; HINTS] = const { [const { Cell::new(0) }; HINTS] };
 }
 
 /// Places of keys, or of parts of keys, by hash, once it pays to have them.
@@ -95,6 +160,18 @@ impl Places {
         part: impl Fn(&K) -> &P,
     ) -> Option<usize> {
         let is_it = |place: usize| entries.get(place).is_some_and(|(key, _)| part(key) == wanted);
+        let hint = (std::ptr::from_ref(self).addr() / size_of::<Self>()) % HINTS;
+        let last = FOUND.with(|found| found[hint].get());
+        // A part of a key is that of the one before too, where it is not the first that has it.
+        let is_first = |place: usize| {
+            let before = place.checked_sub(1).and_then(|before| entries.get(before));
+            before.is_none_or(|(key, _)| part(key) != wanted)
+        };
+        let near = [last, last.wrapping_add(1)];
+        if let Some(place) = near.into_iter().find(|place| is_it(*place) && is_first(*place)) {
+            FOUND.with(|found| found[hint].set(place));
+            return Some(place);
+        }
         if self.table.get().is_none()
             && self.asked.fetch_add(1, Ordering::Relaxed) < entries.len() / ENTRIES_PER_QUESTION
         {
@@ -115,8 +192,9 @@ impl Places {
             }
             (hasher, table)
         });
-        let place = table.find(hasher.hash_one(wanted), |place| is_it(*place as usize))?;
-        Some(*place as usize)
+        let place = *table.find(hasher.hash_one(wanted), |place| is_it(*place as usize))? as usize;
+        FOUND.with(|found| found[hint].set(place));
+        Some(place)
     }
 }
 
@@ -145,7 +223,7 @@ impl<K, V> Default for Layered<K, V> {
         Self {
             base: Arc::new(Base::of(Vec::new())),
             changes: Box::new(Changes {
-                changed: HashMap::default(),
+                changed: Changed::default(),
                 added: BTreeMap::new(),
             }),
             len: 0,
@@ -214,7 +292,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
             // No other cluster shares the base: what is written there need not be folded.
             (Some(value), Some(base)) => {
                 let in_base = std::mem::replace(&mut base.entries[place].1, value);
-                return self.changes.changed.remove(&place).unwrap_or(Some(in_base));
+                return self.changes.changed.remove(place).unwrap_or(Some(in_base));
             }
             (value, _) => value,
         };
@@ -226,7 +304,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
 
     /// Makes many changes part of the base, if no other cluster shares it.
     fn fold(&mut self) {
-        let changes = self.changes.changed.len() + self.changes.added.len();
+        let changes = self.changes.changed.len + self.changes.added.len();
         if changes < FEWEST_FOLDED || changes < self.base.entries.len() / ENTRIES_PER_CHANGE {
             return;
         }
@@ -240,7 +318,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
             while let Some(earlier) = added.next_if(|(other, _)| *other < key) {
                 entries.push(earlier);
             }
-            if let Some(value) = changed.remove(&place).unwrap_or(Some(value)) {
+            if let Some(value) = changed.remove(place).unwrap_or(Some(value)) {
                 entries.push((key, value));
             }
         }
@@ -276,19 +354,19 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
         if !Arc::ptr_eq(&self.base, &other.base) {
             return join(self.iter(), other.iter(), compare);
         }
-        for place in self.changes.changed.keys() {
-            compare(self.at(*place), other.at(*place));
+        for place in self.changes.changed.places() {
+            compare(self.at(place), other.at(place));
         }
-        let only_there = |place: &&usize| !self.changes.changed.contains_key(*place);
-        for place in other.changes.changed.keys().filter(only_there) {
-            compare(self.at(*place), other.at(*place));
+        let only_there = |place: &usize| self.changes.changed.get(*place).is_none();
+        for place in other.changes.changed.places().filter(only_there) {
+            compare(self.at(place), other.at(place));
         }
         join(self.changes.added.iter(), other.changes.added.iter(), compare);
     }
 
     /// The value at a place of the base.
     fn at(&self, place: usize) -> Option<&V> {
-        match self.changes.changed.get(&place) {
+        match self.changes.changed.get(place) {
             Some(changed) => changed.as_ref(),
             None => Some(&self.base.entries[place].1),
         }
@@ -327,7 +405,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
         (first..)
             .zip(&self.base.entries[first..])
             .take_while(move |(_, (key, _))| belongs(key))
-            .filter_map(|(place, (key, value))| match self.changes.changed.get(&place) {
+            .filter_map(|(place, (key, value))| match self.changes.changed.get(place) {
                 Some(changed) => Some((key, changed.as_ref()?)),
                 None => Some((key, value)),
             })
@@ -476,6 +554,6 @@ mod tests {
     }
 
     fn changes(map: &Layered<usize, usize>) -> usize {
-        map.changes.changed.len() + map.changes.added.len()
+        map.changes.changed.len + map.changes.added.len()
     }
 }

@@ -152,7 +152,7 @@ impl Object {
         }
     }
 
-    fn entries(&self, add: impl FnMut(Entry)) {
+    fn entries<'a>(&'a self, add: impl FnMut(Entry<'a>)) {
         match self {
             Self::Pod(pod) => index::of_pod(pod, add),
             Self::PodGroup(group) => index::of_group(group, add),

@@ -1,5 +1,7 @@
 //! The parts of the report: what readers of its JSON and its tables get.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::controllers::PodRef;
@@ -9,6 +11,11 @@ use crate::simulation::reason::{DeviceItem, ReasonItem, Reasons};
 use crate::simulation::timeline::{Happening, What};
 use crate::simulation::world::{Placement, Replacement};
 use crate::simulation::{MissedPod, Replacing};
+
+/// Writes parts that items share like those of one alone.
+fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(&**parts)
+}
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -61,17 +68,17 @@ pub struct EventItem {
     /// Its UID; made up for objects that the simulation made.
     pub uid: Str,
     /// Why a pod has to go: the taints.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<ReasonItem>,
+    #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
+    pub reasons: Arc<[ReasonItem]>,
     /// Devices that become free.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub devices: Vec<DeviceItem>,
+    #[serde(serialize_with = "shared", skip_serializing_if = "<[DeviceItem]>::is_empty")]
+    pub devices: Arc<[DeviceItem]>,
     /// Nodes that a replacement fits on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
     /// More, for people.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub message: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub message: Str,
 }
 
 /// What becomes of a pod.
@@ -108,8 +115,8 @@ pub struct PodItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_period_seconds: Option<i64>,
     /// The taints that make it go.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<ReasonItem>,
+    #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
+    pub reasons: Arc<[ReasonItem]>,
     /// Its priority; the controller does not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
@@ -213,7 +220,8 @@ pub struct ClaimItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Time>,
     /// Its devices.
-    pub devices: Vec<DeviceItem>,
+    #[serde(serialize_with = "shared")]
+    pub devices: Arc<[DeviceItem]>,
 }
 
 /// A PodDisruptionBudget that loses pods.
@@ -300,10 +308,10 @@ impl EventItem {
             namespace: happening.key.namespace.clone(),
             name: happening.key.name.clone(),
             uid: happening.uid.clone(),
-            reasons: Vec::new(),
-            devices: Vec::new(),
+            reasons: Arc::default(),
+            devices: Arc::default(),
             nodes: Vec::new(),
-            message: String::new(),
+            message: Str::default(),
         };
         match &happening.what {
             What::PodDeleted {
@@ -311,20 +319,20 @@ impl EventItem {
                 grace_seconds,
             } => {
                 item.reasons = reasons.all(eviction);
-                item.message = format!("grace period {grace_seconds}s");
+                item.message = reasons.grace_period(*grace_seconds);
             }
             What::ClaimReleased { devices } => {
-                item.devices = devices.iter().cloned().map(DeviceItem::from).collect();
+                item.devices = Arc::clone(devices);
             }
-            What::ClaimCreated { owner } => item.message = format!("for {}", owner.name),
-            What::PodReplaced { original } => item.message = format!("in place of {}", original.name),
+            What::ClaimCreated { owner } => item.message = format!("for {}", owner.name).into(),
+            What::PodReplaced { original } => item.message = format!("in place of {}", original.name).into(),
             What::PodScheduled { nodes } => item.nodes.clone_from(nodes),
             What::ClaimFailed { message } | What::PodUnschedulable { message } => {
-                item.message.clone_from(message);
+                item.message = message.as_str().into();
             }
             What::RuleStatus { condition } => {
                 let text = format!("{} {} {}", condition.status, condition.reason, condition.message);
-                text.trim_end().clone_into(&mut item.message);
+                item.message = text.trim_end().into();
             }
             What::EvictionCancelled | What::PodGone | What::ClaimDeleted => {}
         }

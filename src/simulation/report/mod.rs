@@ -16,45 +16,47 @@ use super::World;
 use super::budgets::losses;
 use super::missed::missed;
 use super::owners::Replacing;
-use super::reason::{DeviceItem, ReasonItem, Reasons};
+use super::reason::{ReasonItem, Reasons};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
-use crate::devices::Taints;
+use crate::devices::{Origin, Taints};
 use crate::eviction::{Eviction, Tolerance, condition_of, due, pending, tolerance};
-use crate::model::{Cluster, Condition, Key, NO_EXECUTE, Pod, Str, Time};
+use crate::model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
 
 /// Simulates what happens to `world` until nothing is left to happen, and reports it; with `tolerations` also who tolerates what.
-pub fn report(mut world: World<'_>, with_tolerations: bool) -> EvictionReport {
+pub fn report(world: &mut World<'_>, with_tolerations: bool) -> EvictionReport {
     let start = world.now;
     let before = world.cluster().clone();
-    let mut missed = missed(&before, world.release, start);
-    let tolerations = tolerations(&world);
+    let mut missed = missed(&before, world.release);
+    let tolerations = tolerations(world, with_tolerations);
     let tolerating = tolerating(&tolerations);
     let overflowing = overflowing(&before, &tolerations);
     world.run();
     let evicted = evictions(world.happenings());
     // What hides a pod can go away later.
-    let going: HashSet<&Str, RandomState> = evicted.iter().map(|evicted| &evicted.pod.uid).collect();
-    missed.retain(|pod| !going.contains(&pod.uid));
+    if !missed.is_empty() {
+        let going: HashSet<&Str, RandomState> = evicted.iter().map(|evicted| &evicted.pod.uid).collect();
+        missed.retain(|pod| !going.contains(&pod.uid));
+    }
     let mut reasons = Reasons::default();
     let events = world.happenings().iter();
     let mut report = EvictionReport {
         start,
         events: events.map(|event| EventItem::of(event, &mut reasons)).collect(),
-        pods: pods(&world, &before, &evicted, &tolerating),
+        pods: pods(world, &before, &evicted, &tolerating),
         tolerations: with_tolerations.then_some(tolerations),
         missed,
         claims: claims(world.happenings()),
         disruption_budgets: Vec::new(),
-        rules: rules(&world, &before, start),
+        rules: rules(world, &before, start),
         gave_up: world.gave_up(),
         may_be_more: false,
         assumed_gates: Vec::new(),
         warnings: Vec::new(),
     };
     report.add_budgets(&before, &evicted);
-    report.warn(&world);
+    report.warn(world);
     report.warnings.extend(overflowing);
     report
 }
@@ -111,54 +113,101 @@ fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
     found
 }
 
-/// How each pod that an eviction could reach tolerates the NoExecute taints of its devices, by pod, claim and device.
-fn tolerations(world: &World<'_>) -> Vec<TolerationItem> {
+/// How each pod that an eviction could reach tolerates the NoExecute taints of its devices, by pod, claim and device. Without `all` only
+/// what has to be told of them anyway: the pods that tolerate something for good, and the claims that do so for too long.
+fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
     let cluster = world.cluster();
     let taints = Taints::of(cluster).where_rules_are(world.release.rules);
     let mut reasons = Reasons::default();
     let mut found = Vec::new();
+    let mut others = Vec::new();
     for claim in cluster.claims() {
-        let mut of_claim = Vec::new();
-        for result in claim.results() {
-            for tainted in taints.of_device(&result.id()) {
-                if tainted.taint.effect != NO_EXECUTE {
-                    continue;
-                }
-                let tolerance = tolerance(tainted.taint, &result.tolerations);
-                let (tolerated, until) = match tolerance {
-                    Tolerance::Not => (Tolerated::No, None),
-                    Tolerance::Forever => (Tolerated::Forever, None),
-                    Tolerance::For(_) => {
-                        let added = tainted.taint.time_added.unwrap_or(world.now);
-                        (Tolerated::Until, due(added, tolerance))
-                    }
-                };
-                of_claim.push((result.id(), reasons.of(&tainted.origin), tolerated, until));
-            }
-        }
-        if of_claim.is_empty() {
+        let tolerated = tolerated(claim, &taints, world.now);
+        if tolerated.is_empty() {
             continue;
         }
-        for pod in pending(cluster, claim, world.release) {
-            let uid = cluster.pod(&pod).map(|pod| pod.metadata.uid.clone());
-            found.extend(
-                of_claim
-                    .iter()
-                    .map(|(device, taint, tolerated, until)| TolerationItem {
-                        namespace: pod.namespace.clone(),
-                        name: pod.name.clone(),
-                        uid: uid.clone().unwrap_or_default(),
-                        claim: claim.metadata.name.clone(),
-                        device: device.clone().into(),
-                        taint: taint.clone(),
-                        tolerated: *tolerated,
-                        until: *until,
-                    }),
-            );
+        let is_for_good = |one: &OfDevice| one.tolerated == Tolerated::Forever;
+        if all || tolerated.iter().any(is_for_good) || overflows(claim) {
+            for pod in pending(cluster, claim, world.release) {
+                tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
+            }
+        } else {
+            others.push((claim, tolerated));
+        }
+    }
+    // Who tolerates one claim's taints for good may go for those of another.
+    if !found.is_empty() {
+        let told: HashSet<Key, RandomState> = found
+            .iter()
+            .map(|item: &TolerationItem| Key::new(item.namespace.clone(), item.name.clone()))
+            .collect();
+        for (claim, tolerated) in others {
+            for pod in pending(cluster, claim, world.release) {
+                if told.contains(&pod) {
+                    tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
+                }
+            }
         }
     }
     found.sort_by(|a, b| (&a.namespace, &a.name, &a.claim).cmp(&(&b.namespace, &b.name, &b.claim)));
     found
+}
+
+/// How a NoExecute taint of a device is tolerated.
+struct OfDevice {
+    device: DeviceId,
+    origin: Origin,
+    tolerated: Tolerated,
+    until: Option<Time>,
+}
+
+fn tolerated(claim: &Claim, taints: &Taints<'_>, now: Time) -> Vec<OfDevice> {
+    let mut found = Vec::new();
+    for result in claim.results() {
+        let device = result.id();
+        for tainted in taints.of_device(&device) {
+            if tainted.taint.effect != NO_EXECUTE {
+                continue;
+            }
+            let tolerance = tolerance(tainted.taint, &result.tolerations);
+            let (tolerated, until) = match tolerance {
+                Tolerance::Not => (Tolerated::No, None),
+                Tolerance::Forever => (Tolerated::Forever, None),
+                Tolerance::For(_) => {
+                    let added = tainted.taint.time_added.unwrap_or(now);
+                    (Tolerated::Until, due(added, tolerance))
+                }
+            };
+            found.push(OfDevice {
+                device: device.clone(),
+                origin: tainted.origin,
+                tolerated,
+                until,
+            });
+        }
+    }
+    found
+}
+
+fn tell(
+    cluster: &Cluster,
+    claim: &Claim,
+    pod: &Key,
+    tolerated: &[OfDevice],
+    reasons: &mut Reasons,
+    found: &mut Vec<TolerationItem>,
+) {
+    let uid = cluster.pod(pod).map(|pod| pod.metadata.uid.clone());
+    found.extend(tolerated.iter().map(|one| TolerationItem {
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        uid: uid.clone().unwrap_or_default(),
+        claim: claim.metadata.name.clone(),
+        device: one.device.clone().into(),
+        taint: reasons.of(&one.origin),
+        tolerated: one.tolerated,
+        until: one.until,
+    }));
 }
 
 /// Pods that tolerate every taint of their devices for good, with the taints.
@@ -186,6 +235,15 @@ fn tolerating(tolerations: &[TolerationItem]) -> BTreeMap<Key, Vec<ReasonItem>> 
 /// From so many seconds on a toleration does not fit into nanoseconds: 9,223,372,036 do.
 const LONGEST_TOLERATION: i64 = i64::MAX / 1_000_000_000;
 
+fn overflows(claim: &Claim) -> bool {
+    let mut seconds = claim
+        .results()
+        .iter()
+        .flat_map(|result| &result.tolerations)
+        .filter_map(|toleration| toleration.toleration_seconds);
+    seconds.any(|seconds| seconds > LONGEST_TOLERATION)
+}
+
 /// Warnings about tolerations that are longer than Kubernetes can count.
 fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String> {
     let claims: BTreeSet<Key> = tolerations
@@ -195,16 +253,7 @@ fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String>
         .collect();
     claims
         .into_iter()
-        .filter(|key| {
-            cluster.claim(key).is_some_and(|claim| {
-                let mut seconds = claim
-                    .results()
-                    .iter()
-                    .flat_map(|result| &result.tolerations)
-                    .filter_map(|toleration| toleration.toleration_seconds);
-                seconds.any(|seconds| seconds > LONGEST_TOLERATION)
-            })
-        })
+        .filter(|key| cluster.claim(key).is_some_and(|claim| overflows(claim)))
         .map(|key| {
             format!(
                 "claim/{key} tolerates a taint for more than {LONGEST_TOLERATION} seconds, which overflows in Kubernetes: its pods may \
@@ -227,8 +276,7 @@ fn pods(
         .map(|(reference, replacement)| (&replacement.original, (reference, replacement)))
         .collect();
     let mut reasons = Reasons::default();
-    let mut items = Vec::new();
-    let mut leaving: HashSet<Key, RandomState> = HashSet::default();
+    let mut items = Vec::with_capacity(evicted.len());
     for evicted in evicted {
         let Some(pod) = before.pod(&evicted.pod.key) else {
             continue;
@@ -236,7 +284,6 @@ fn pods(
         if pod.metadata.uid != evicted.pod.uid {
             continue;
         }
-        leaving.insert(pod.key());
         items.push(PodItem {
             at: Some(evicted.at),
             gone_at: evicted.gone_at,
@@ -249,10 +296,17 @@ fn pods(
             ..PodItem::of(pod, PodVerdict::Evicted, &owners)
         });
     }
+    let mut leaving: HashSet<Key, RandomState> = HashSet::default();
+    if !tolerating.is_empty() {
+        let keys = items
+            .iter()
+            .map(|pod: &PodItem| Key::new(pod.namespace.clone(), pod.name.clone()));
+        leaving.extend(keys);
+    }
     for (key, reasons) in tolerating {
         if let Some(pod) = before.pod(key).filter(|_| !leaving.contains(key)) {
             items.push(PodItem {
-                reasons: reasons.clone(),
+                reasons: reasons.as_slice().into(),
                 ..PodItem::of(pod, PodVerdict::Tolerates, &owners)
             });
         }
@@ -300,7 +354,7 @@ impl PodItem {
             at: None,
             gone_at: None,
             grace_period_seconds: None,
-            reasons: Vec::new(),
+            reasons: Arc::default(),
             priority: pod.spec.priority,
             owner: pod.metadata.controller().map(|owner| OwnerItem {
                 kind: owner.kind.clone(),
@@ -330,7 +384,7 @@ fn claims(happenings: &[Happening]) -> Vec<ClaimItem> {
                 uid: happening.uid.clone(),
                 released_at: happening.at,
                 deleted_at: removed.get(&happening.uid).copied(),
-                devices: devices.iter().cloned().map(DeviceItem::from).collect(),
+                devices: Arc::clone(devices),
             });
         }
     }
@@ -343,7 +397,7 @@ fn rules(world: &World<'_>, before: &Cluster, start: Time) -> Vec<RuleItem> {
         .happenings()
         .iter()
         .filter_map(|happening| match &happening.what {
-            What::RuleStatus { condition } => Some((&happening.key, happening.at, condition)),
+            What::RuleStatus { condition } => Some((&happening.key, happening.at, &**condition)),
             _ => None,
         })
         .collect();

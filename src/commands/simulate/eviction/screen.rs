@@ -129,7 +129,7 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
     layout.line(2, [head(report, &evicted, screen, end)]);
     let reasons: BTreeSet<String> = evicted
         .iter()
-        .flat_map(|pod| &pod.reasons)
+        .flat_map(|pod| &*pod.reasons)
         .map(ToString::to_string)
         .collect();
     if !reasons.is_empty() {

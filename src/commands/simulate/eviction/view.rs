@@ -21,13 +21,13 @@ const PODS: &[Column<PodItem, Time>] = &[
     Column::inner("OWNER", |pod, cell| cell.option(pod.owner.as_ref().map(owner))),
     Column::inner_wide("PRIORITY", |pod, cell| cell.option(pod.priority)),
     Column::inner("REPLACEMENT", |pod, cell| cell.text(replacement(pod))),
-    Column::inner("REASONS", |pod, cell| cell.list(&pod.reasons)),
+    Column::inner("REASONS", |pod, cell| cell.list(&*pod.reasons)),
 ];
 
 const TOLERATING: &[Column<PodItem>] = &[
     Column::inner("POD", pod),
     Column::inner("NODE", |pod, cell| cell.option(pod.node.as_ref())),
-    Column::inner("TAINTS", |pod, cell| cell.list(&pod.reasons)),
+    Column::inner("TAINTS", |pod, cell| cell.list(&*pod.reasons)),
 ];
 
 const TOLERATIONS: &[Column<TolerationItem>] = &[
@@ -60,7 +60,7 @@ const CLAIMS: &[Column<ClaimItem, Time>] = &[
     Column::inner("CLAIM", |claim, cell| {
         cell.text(format_args!("{}/{}", claim.namespace, claim.name));
     }),
-    Column::inner("DEVICES", |claim, cell| cell.list(&claim.devices)),
+    Column::inner("DEVICES", |claim, cell| cell.list(&*claim.devices)),
     Column::inner("REMOVED", |claim, cell| {
         cell.text(if claim.deleted_at.is_some() { "yes" } else { "no" });
     }),
@@ -91,7 +91,7 @@ const EVENTS: &[Column<EventItem, Time>] = &[
         let mut details: Vec<String> = event.reasons.iter().map(ToString::to_string).collect();
         details.extend(event.devices.iter().map(ToString::to_string));
         details.extend(event.nodes.iter().map(ToString::to_string));
-        details.extend((!event.message.is_empty()).then(|| event.message.clone()));
+        details.extend((!event.message.is_empty()).then(|| event.message.to_string()));
         cell.option((!details.is_empty()).then(|| details.join(", ")));
     }),
 ];
