@@ -24,10 +24,10 @@ use crate::model::{
 };
 
 /// Nodes on which is looked for somebody whose end suffices, those with the fewest holders first.
-const MOST_NODES: usize = 32;
+const MOST_NODES: usize = 16;
 
-/// Dry runs around a node that are made for that.
-const MOST_TRIALS: usize = 256;
+/// Dry runs around a node that are made for that, half of them for one consumer each.
+const MOST_TRIALS: usize = 128;
 
 /// Consumers, the end of any of which suffices, that are looked for.
 const MOST_ALIKE: usize = 8;
@@ -323,7 +323,7 @@ impl Search<'_> {
         let mut freed: BTreeSet<Str> = BTreeSet::new();
         for around in &arounds {
             for consumer in around.consumers() {
-                if self.is_spent() || alike.len() >= MOST_ALIKE {
+                if self.is_spent() || self.trials.get() >= MOST_TRIALS / 2 || alike.len() >= MOST_ALIKE {
                     complete = false;
                     break;
                 }

@@ -221,7 +221,7 @@ const TABLE: &[Row] = &[
             "error",
             "context",
         ],
-        &["anyhow", "clap", "clap_complete", "tracing"],
+        &["anyhow", "clap", "clap_complete", "json_patch", "tracing"],
     ),
     shell(
         "cli",
