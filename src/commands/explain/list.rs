@@ -2,7 +2,9 @@
 
 use crate::inspect::allocation::Target;
 use crate::inspect::{ExplanationList, WaitingItem};
+use crate::model::Kind;
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, counted, list_or_none, span};
+use crate::script::{Command, Script};
 
 use super::plain;
 
@@ -110,13 +112,22 @@ impl ExplanationList {
         for missing in &self.unknown {
             say(format!("not known: {missing}"));
         }
-        if let Some(item) = self.items.first().filter(|item| item.waits()) {
-            say(format!(
-                "More of one: kubectl dra explain {}",
-                name(&item.explained)
-            ));
+        let first = self.items.first().filter(|item| item.waits());
+        if let Some(command) = first.and_then(|item| explain(&item.explained)) {
+            say(format!("More of one: {command}"));
         }
     }
+}
+
+/// The command that tells more of it, if its name can be written.
+fn explain(target: &Target) -> Option<Script> {
+    let kind = if target.kind == "Pod" {
+        Kind::Pod
+    } else {
+        Kind::ResourceClaim
+    };
+    let command = Command::dra("explain").object(kind, &target.name);
+    command.namespace(&target.namespace).done().ok()
 }
 
 /// A cause with its pods, and what helps.

@@ -40,12 +40,15 @@ pub(crate) fn assert_valid(json: &str) -> Value {
     report
 }
 
-/// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`, and to what some have in
-/// common in `parts.json`.
+/// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`, to what some have in
+/// common in `parts.json`, and to parts of an explanation in `Explanation.json`.
 fn validator(kind: &str) -> Validator {
-    let registry = Registry::new()
-        .add(uri("envelope"), read("envelope"))
-        .and_then(|registry| registry.add(uri("parts"), read("parts")))
+    let others = ["parts", "Explanation"].into_iter().filter(|name| *name != kind);
+    let registry = others
+        .fold(
+            Registry::new().add(uri("envelope"), read("envelope")),
+            |registry, name| registry.and_then(|registry| registry.add(uri(name), read(name))),
+        )
         .and_then(RegistryBuilder::prepare)
         .expect("a schema with a good address");
     jsonschema::options()
