@@ -158,7 +158,7 @@ pub async fn supplement(
             let (carrier, sender) = (carrier.clone(), sender.clone());
             tokio::spawn(async move {
                 // Whoever asked may have ended.
-                _ = sender.send(carrier.carry(job, None, now).await).await;
+                _ = sender.send(carrier.carry(job, now).await).await;
             });
         }
         operation.metrics.wishes(supplying.shadow.counts());

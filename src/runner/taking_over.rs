@@ -174,14 +174,12 @@ pub async fn take_over(
                 && let Some(job) = taking.engine.next_of(*name, now)
             {
                 desk.out += 1;
-                let mut known = None;
                 if let Work::Evict { pod, .. } = &job.work {
                     own.evicted.insert(pod.uid.clone());
-                    known = taking.engine.cluster().pod(&pod.key).cloned();
                 }
                 let (carrier, sender, name) = (desk.carrier.clone(), sender.clone(), *name);
                 tokio::spawn(async move {
-                    let carried = carrier.carry(job, known, now).await;
+                    let carried = carrier.carry(job, now).await;
                     // Whoever asked may have ended.
                     _ = sender.send((name, carried)).await;
                 });
