@@ -12,7 +12,7 @@ use crate::controllers::{
     Answer, ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
 };
 use crate::eviction::{DISRUPTION_TARGET, disruption};
-use crate::model::{Claim, ClaimPatch, Condition, Kind, Object, Pod, ReservationPatch, Str, Time};
+use crate::model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
 use crate::sources::live::{Error, Writer};
 
 /// How a job went.
@@ -67,8 +67,8 @@ impl From<Error> for Stop {
 }
 
 impl Carrier {
-    /// Carries out the job that was handed out at `handed_out`. `known` is the pod that has to go, as a watch told it.
-    pub(super) async fn carry(&self, job: Job, known: Option<Arc<Pod>>, handed_out: Moment) -> Carried {
+    /// Carries out the job that was handed out at `handed_out`.
+    pub(super) async fn carry(&self, job: Job, handed_out: Moment) -> Carried {
         let now = handed_out.written;
         let Job {
             id, subject, work, ..
@@ -79,8 +79,7 @@ impl Carrier {
             Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
                 let begun = Instant::now();
-                let evicted = self.evict(&pod, known.as_deref(), &mut seen, now).await;
-                let evicted = evicted.map_err(Stop::from);
+                let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
                 if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
                     let late = handed_out.now.since(eviction.at) + begun.elapsed();
                     self.operation.metrics.evicted(late);
@@ -277,96 +276,34 @@ impl Carrier {
         }
     }
 
-    /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.1, which reads each pod before. Here that is left to the
-    /// server, which marks the pod only if it is as it was watched.
-    async fn evict(
-        &self,
-        pod: &PodRef,
-        known: Option<&Pod>,
-        seen: &mut Vec<Object>,
-        now: Time,
-    ) -> Result<Evicted, Error> {
-        let known = known.filter(|known| known.metadata.uid == pod.uid && !known.metadata.is_deleting());
-        let is_marked = match known {
-            Some(known) => self.mark_as_watched(pod, known, seen, now).await?,
-            None => false,
+    /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.1.
+    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Evicted, Error> {
+        self.limiter.wait().await;
+        let found = self.writer.object(Kind::Pod, &pod.key).await?;
+        let Some(Object::Pod(current)) = found else {
+            return Ok(Evicted::WasGone);
         };
-        if !is_marked && let Some(ended) = self.mark_as_read(pod, seen, now).await? {
-            return Ok(ended);
+        if current.metadata.uid != pod.uid {
+            return Ok(Evicted::WasGone);
+        }
+        if current.metadata.is_deleting() {
+            return Ok(Evicted::WasLeaving);
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.evicting(pod, now);
+        }
+        let mut conditions = current.status.conditions.iter();
+        let known = conditions.find(|condition| condition.type_ == DISRUPTION_TARGET);
+        if let Some(condition) = disruption(known, now) {
+            self.limiter.wait().await;
+            let changed = self.writer.set_pod_condition(&pod.key, &pod.uid, &condition);
+            seen.push(changed.await?);
         }
         self.limiter.wait().await;
         // Where another pod has the name by now, the next try finds it.
         self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await?;
         Ok(Evicted::Deleted)
     }
-
-    /// Marks the pod, unless it is no longer as it was watched; whether that was done.
-    async fn mark_as_watched(
-        &self,
-        pod: &PodRef,
-        known: &Pod,
-        seen: &mut Vec<Object>,
-        now: Time,
-    ) -> Result<bool, Error> {
-        let version = &known.metadata.resource_version;
-        let Some(condition) = mark(known, now).filter(|_| !version.is_empty()) else {
-            return Ok(false);
-        };
-        self.limiter.wait().await;
-        let changed = self
-            .writer
-            .set_pod_condition(&pod.key, &pod.uid, Some(version), &condition);
-        let changed = match changed.await {
-            Err(Error::Refused { code: 404 | 409, .. }) => return Ok(false),
-            changed => changed,
-        };
-        self.tell_of(pod, now);
-        seen.push(changed?);
-        Ok(true)
-    }
-
-    /// Marks the pod as it is now, unless that needs no mark; what became of it where it has not to be deleted any more.
-    async fn mark_as_read(
-        &self,
-        pod: &PodRef,
-        seen: &mut Vec<Object>,
-        now: Time,
-    ) -> Result<Option<Evicted>, Error> {
-        self.limiter.wait().await;
-        let found = self.writer.object(Kind::Pod, &pod.key).await?;
-        let Some(Object::Pod(current)) = found else {
-            return Ok(Some(Evicted::WasGone));
-        };
-        if current.metadata.uid != pod.uid {
-            return Ok(Some(Evicted::WasGone));
-        }
-        if current.metadata.is_deleting() {
-            return Ok(Some(Evicted::WasLeaving));
-        }
-        self.tell_of(pod, now);
-        if let Some(condition) = mark(&current, now) {
-            self.limiter.wait().await;
-            let changed = self
-                .writer
-                .set_pod_condition(&pod.key, &pod.uid, None, &condition);
-            seen.push(changed.await?);
-        }
-        Ok(None)
-    }
-
-    /// Tells that the pod has to go.
-    fn tell_of(&self, pod: &PodRef, now: Time) {
-        if let Some(recorder) = &self.recorder {
-            recorder.evicting(pod, now);
-        }
-    }
-}
-
-/// The condition that the pod gets before it is deleted, unless it has it.
-fn mark(pod: &Pod, now: Time) -> Option<Condition> {
-    let mut conditions = pod.status.conditions.iter();
-    let known = conditions.find(|condition| condition.type_ == DISRUPTION_TARGET);
-    disruption(known, now)
 }
 
 /// The claim as the server answered with it last.

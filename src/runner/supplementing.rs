@@ -165,7 +165,7 @@ pub async fn supplement(
             let (carrier, sender) = (carrier.clone(), sender.clone());
             tokio::spawn(async move {
                 // Whoever asked may have ended.
-                _ = sender.send(carrier.carry(job, None, moment).await).await;
+                _ = sender.send(carrier.carry(job, moment).await).await;
             });
         }
         operation.metrics.wishes(supplying.shadow.counts());

@@ -23,7 +23,7 @@ use super::probes::Operation;
 use super::report::{Failure, Report, Trouble};
 use super::rules::rules;
 use crate::controllers::{
-    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, TaintEviction, Work,
+    ControllerName, Deviations, Engine, Notice, Origin, Outcome, ResourceClaims, TaintEviction,
 };
 use crate::model::{Change, Key, Time};
 use crate::sources::live::{Live, Persistence, Watch};
@@ -183,13 +183,9 @@ pub async fn take_over(
             {
                 desk.out += 1;
                 own.begins(&job.work);
-                let known = match &job.work {
-                    Work::Evict { pod, .. } => taking.engine.cluster().pod(&pod.key).cloned(),
-                    _ => None,
-                };
                 let (carrier, sender, name) = (desk.carrier.clone(), sender.clone(), *name);
                 tokio::spawn(async move {
-                    let carried = carrier.carry(job, known, moment).await;
+                    let carried = carrier.carry(job, moment).await;
                     // Whoever asked may have ended.
                     _ = sender.send((name, carried)).await;
                 });

@@ -379,7 +379,7 @@ impl Writer {
         self.decode(kind, self.version(kind), &answer, what)
     }
 
-    /// Sets the condition of the pod with that UID; with `version` only if the pod is as it was in that one.
+    /// Sets the condition of the pod with that UID.
     ///
     /// # Errors
     /// The server's refusal, or that it did not answer.
@@ -387,15 +387,11 @@ impl Writer {
         &self,
         key: &Key,
         uid: &Str,
-        version: Option<&Str>,
         condition: &Condition,
     ) -> Result<Object, Error> {
         let what = format!("update the status of pod/{key}");
-        let mut body =
+        let body =
             json!({"metadata": {"uid": uid.as_str()}, "status": {"conditions": [condition_json(condition)]}});
-        if let Some(version) = version {
-            body["metadata"]["resourceVersion"] = json!(version.as_str());
-        }
         let path = self.path(Kind::Pod, key, &format!("/status{FIELD_MANAGER}"));
         let answer = self.send(Method::PATCH, path, STRATEGIC, &body, &what).await?;
         self.decode(Kind::Pod, self.version(Kind::Pod), &answer, what)
