@@ -23,8 +23,11 @@ use crate::model::{
     Str,
 };
 
-/// Nodes on which is looked for somebody whose end suffices, those with the fewest holders first.
+/// Nodes on which is looked for somebody whose end suffices, of those that were judged first the ones with the fewest holders.
 const MOST_NODES: usize = 16;
+
+/// Nodes that are judged with everything free before it is asked whether there are enough on which it fits.
+const TOGETHER: usize = 256;
 
 /// Dry runs around a node that are made for that, half of them for one consumer each.
 const MOST_TRIALS: usize = 128;
@@ -182,8 +185,18 @@ pub fn waiting(
         Start::Unknown(gaps) => return Waiting::Unknown(Uncertain::Missing(gaps.clone())),
     };
     let nodes: Vec<&Arc<Node>> = emptied.cluster().nodes().collect();
-    let answers = judge_all(cycle, &nodes, effort.budget, effort.observer, effort.run);
-    let fitting = fitting(&answers);
+    let mut answers = Vec::new();
+    let mut fitting = Vec::new();
+    // Where it fits on some, more of them say nothing new.
+    for some in nodes.chunks(TOGETHER) {
+        let judged = judge_all(cycle, some, effort.budget, effort.observer, effort.run);
+        fitting.extend(self::fitting(&judged));
+        answers.extend(judged);
+        if fitting.len() >= MOST_NODES {
+            break;
+        }
+    }
+    let are_all = answers.len() == nodes.len();
     let search = Search {
         scheduler,
         subject,
@@ -238,7 +251,7 @@ pub fn waiting(
         };
     }
     search
-        .ends(&fitting)
+        .ends(&fitting, are_all)
         .or_else(|| search.untainted(emptied.cluster(), &fitting))
         .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
 }
@@ -306,14 +319,14 @@ impl Search<'_> {
             || self.cluster().meter().exhausted().is_some()
     }
 
-    /// Whose end lets the subject fit on one of the nodes.
-    fn ends(&self, fitting: &[Str]) -> Option<Waiting> {
+    /// Whose end lets the subject fit on one of the nodes, which are `all` on which it could.
+    fn ends(&self, fitting: &[Str], all: bool) -> Option<Waiting> {
         let mut nodes: Vec<(usize, &Str)> = fitting
             .iter()
             .map(|node| (self.localities.holders(self.cluster(), node).len(), node))
             .collect();
         nodes.sort();
-        let mut complete = nodes.len() <= MOST_NODES;
+        let mut complete = all && nodes.len() <= MOST_NODES;
         nodes.truncate(MOST_NODES);
         let mut arounds = Vec::new();
         for (_, node) in nodes {
