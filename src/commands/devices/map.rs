@@ -287,17 +287,14 @@ impl Drawing {
             let mut header = vec![padding(self.label + GAP)];
             for column in block {
                 header.push(span(Tone::Strong, &column.header));
-                header.push(padding(column.whole + GAP - width_of(&column.header)));
+                header.push(gap(column.whole + GAP, &column.header));
             }
             layout.line(0, header);
             for (row, label) in self.rows.iter().zip(&self.labels) {
                 let height = Self::height(row, block);
                 for line in 0..height {
                     let label = if line == 0 { label.as_str() } else { "" };
-                    let mut spans = vec![
-                        span(Tone::Plain, label),
-                        padding(self.label + GAP - width_of(label)),
-                    ];
+                    let mut spans = vec![span(Tone::Plain, label), gap(self.label + GAP, label)];
                     for column in block {
                         self.cell(&row.cells[column.driver], column, line, letters, &mut spans);
                     }
@@ -329,6 +326,11 @@ impl Drawing {
     fn free(&self) -> char {
         self.screen.either("·", ".").chars().next().unwrap_or(ASCII)
     }
+}
+
+/// What fills `columns` up behind `text`. A name with characters that terminals do not show may be wider than it was cut to be.
+fn gap(columns: usize, text: &str) -> Span {
+    padding(columns.saturating_sub(width_of(text)).max(1))
 }
 
 fn padding(columns: usize) -> Span {
@@ -416,6 +418,33 @@ fn remarks(fold: Fold, (rows, nodes): (usize, usize), layout: &mut Layout) {
 mod tests {
     use super::*;
     use crate::inspect::UsageGroup;
+
+    #[test]
+    fn names_that_no_terminal_shows_are_drawn_somehow() {
+        let hostile = "node\u{1b}[2J\u{7f}\u{200b}\r\n-that-is-rather-long-and-has-to-be-cut";
+        let cell = |count| MapCell {
+            marks: vec![Mark::Free; count],
+            held: 0,
+        };
+        let row = |name: &str, count| MapRow {
+            name: name.to_owned(),
+            more: 0,
+            cells: vec![cell(count)],
+        };
+        let map = DeviceMap {
+            drivers: vec![hostile.into()],
+            rows: vec![row(hostile, 3), row("node", 90)],
+            holders: Vec::new(),
+        };
+        for width in [20, 60, 80] {
+            let screen = Screen::new(Some(width), true);
+            for fold in [Fold::None, Fold::Equal, Fold::Sorted, Fold::Anybody] {
+                let mut drawing = Drawing::new(&map, fold, screen);
+                drawing.cut();
+                drawing.draw(&[], &mut Layout::new());
+            }
+        }
+    }
 
     #[test]
     fn holders_get_letters_of_their_names_as_long_as_there_are_any() {

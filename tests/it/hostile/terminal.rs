@@ -136,11 +136,13 @@ impl Clusters {
 
 /// The text without the colours of ours.
 fn without_colours(text: &str) -> String {
-    ["0", "1", "2", "31", "32", "33"]
-        .iter()
-        .fold(text.to_owned(), |text, colour| {
-            text.replace(&format!("\u{1b}[{colour}m"), "")
-        })
+    [
+        "0", "1", "2", "31", "32", "33", "34", "35", "36", "94", "95", "96",
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, colour| {
+        text.replace(&format!("\u{1b}[{colour}m"), "")
+    })
 }
 
 /// Checks that nothing on a screen drives it or hides in it.
