@@ -25,11 +25,14 @@ pub struct ReasonItem {
     pub taint: Str,
 }
 
+/// Taints, and what readers get of them.
+type Described = (Arc<[Origin]>, Arc<[ReasonItem]>);
+
 /// Makes reasons of taints. The one of a rule is made once for all pods that follow one another, and so are all those of an eviction.
 #[derive(Default)]
 pub(super) struct Reasons {
     last: Option<(Arc<TaintRule>, ReasonItem)>,
-    last_all: Option<(Arc<[Origin]>, Arc<[ReasonItem]>)>,
+    last_all: Option<Described>,
     grace_period: Option<(i64, Str)>,
 }
 

@@ -403,15 +403,23 @@ fn of_alternative(
     }
 }
 
-/// In short what rules devices out that are of the class and for the node, though nobody holds them; nothing where selectors alone do. What
-/// differs from device to device has no words.
+/// What rules devices out that a request would take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The same for each of them, in short.
+    Same(String),
+    /// It differs from device to device, or has no words.
+    Several,
+}
+
+/// What rules devices out that are of the class and for the node, though nobody holds them; nothing where selectors alone do.
 pub(super) fn limits(
     cluster: &Cluster,
     explanation: &mut Explanation<'_>,
     alternative: &AlternativeExplanation,
     words: &Words<'_>,
-) -> Option<Option<String>> {
-    let mut found: Option<Option<String>> = None;
+) -> Option<Limit> {
+    let mut found: Option<Limit> = None;
     for (device, unfit) in alternative.devices.iter().enumerate() {
         let Err(unfit) = unfit else { continue };
         let text = match unfit {
@@ -420,12 +428,12 @@ pub(super) fn limits(
             Unfit::RuledOut(why) => {
                 let id = explanation.device_id(device);
                 let reason = of_device(cluster, explanation, alternative, (device, &id), *why, words);
-                Some(reason.in_short_of_device())
+                Limit::Same(reason.in_short_of_device())
             }
-            Unfit::Trouble(_) => None,
+            Unfit::Trouble(_) => Limit::Several,
         };
         match &found {
-            Some(known) if *known != text => return Some(None),
+            Some(known) if *known != text => return Some(Limit::Several),
             _ => found = Some(text),
         }
     }

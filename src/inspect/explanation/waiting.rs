@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::reasons::Limit;
 use super::report::{DeviceCount, Explanation, Helps, WaitingItem};
 use super::{Explained, groups, reasons};
 use crate::allocator::{self, ConstraintName, Together};
@@ -163,8 +164,7 @@ fn listed(names: &[String], last: &str) -> String {
 fn have(nodes: &[Str]) -> String {
     let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
     match names.len() {
-        1 => format!("{} has", listed(&names, "or")),
-        2 | 3 => format!("{} has", listed(&names, "or")),
+        1..=3 => format!("{} has", listed(&names, "or")),
         _ => format!("one of {} has", listed(&names, "or")),
     }
 }
@@ -252,12 +252,13 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         // What else rules devices out is the reason if it is one for all.
         let mut limits = of_request.filter_map(|counted| counted.limit.as_ref());
         if let Some(first) = limits.next() {
-            let text = first
-                .clone()
-                .filter(|_| most == 0 && limits.all(|other| other == first))?;
+            let Limit::Same(text) = first else { return None };
+            if most > 0 || limits.any(|other| other != first) {
+                return None;
+            }
             return Some(Lasting {
                 cause: Some(text.clone()),
-                text,
+                text: text.clone(),
             });
         }
         let kind = groups::kind(spec);
@@ -322,7 +323,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
 struct Counted {
     count: DeviceCount,
     /// What rules devices out but selectors, as [`reasons::limits`] says.
-    limit: Option<Option<String>>,
+    limit: Option<Limit>,
 }
 
 /// How the devices of a node of the emptied cluster count, and what keeps requests from being served together that have enough each.
