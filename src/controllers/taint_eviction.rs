@@ -213,6 +213,7 @@ impl TaintEviction {
                 _ => {}
             },
         }
+        self.plans.make_room(pods.len());
         for pod in pods {
             self.look_at(cluster, &pod, now, &mut cancelled);
         }
@@ -364,6 +365,8 @@ impl TaintEviction {
             });
             evictions.collect()
         };
+        let going = evictions.iter().flatten().count();
+        self.claims.reserve(going.saturating_sub(self.claims.len()));
         for (claim, eviction) in claims.iter().zip(evictions) {
             let key = claim.key();
             let changed = match (&eviction, self.claims.get(&key)) {

@@ -51,6 +51,11 @@ impl Plans {
         }
     }
 
+    /// There may be so many plans soon: growing bit by bit would hash all of them again each time.
+    pub(super) fn make_room(&mut self, pods: usize) {
+        self.by_pod.reserve(pods.saturating_sub(self.by_pod.len()));
+    }
+
     /// Forgets the eviction of the pod; whether there was one.
     pub(super) fn remove(&mut self, pod: &PodRef) -> bool {
         let before = self.by_pod.remove(pod);

@@ -264,19 +264,19 @@ impl Bulk {
             Entry::PodOfGroup(group, pod) => self.pods_of_group.push(((group.key(), pod.clone()), ())),
             Entry::PodOfNode(node, pod) => self.pods_of_node.push(((node.clone(), pod.key()), ())),
             Entry::PodOfTemplate(template, pod) => {
-                self.pods_of_template.push(((template.key(), pod.clone()), ()))
+                self.pods_of_template.push(((template.key(), pod.clone()), ()));
             }
             Entry::GroupOfClaim(claim, group) => {
-                self.groups_of_claim.push(((claim.key(), group.clone()), ()))
+                self.groups_of_claim.push(((claim.key(), group.clone()), ()));
             }
             Entry::GroupOfTemplate(template, group) => self
                 .groups_of_template
                 .push(((template.key(), group.clone()), ())),
             Entry::ClaimOfDevice(device, claim) => {
-                self.claims_of_device.push(((device.id(), claim.key()), ()))
+                self.claims_of_device.push(((device.id(), claim.key()), ()));
             }
             Entry::ClaimOfOwner(owner, claim) => {
-                self.claims_of_owner.push(((owner.clone(), claim.key()), ()))
+                self.claims_of_owner.push(((owner.clone(), claim.key()), ()));
             }
             Entry::SliceOfPool(pool, slice) => self.slices_of_pool.push(((pool.id(), slice.clone()), ())),
             Entry::EventOfObject(object, event) => self

@@ -59,6 +59,10 @@ impl<V> Default for Changed<V> {
     }
 }
 
+#[expect(
+    clippy::option_option,
+    reason = "the outer one says whether the entry is changed, the inner one whether it is there"
+)]
 impl<V> Changed<V> {
     fn get(&self, place: usize) -> Option<&Option<V>> {
         if self.len == 0 {
