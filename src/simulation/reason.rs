@@ -25,14 +25,14 @@ pub struct ReasonItem {
     pub taint: Str,
 }
 
-/// Taints, and what readers get of them.
-type Described = (Arc<[Origin]>, Arc<[ReasonItem]>);
+/// The taints of evictions, and what they are as reasons.
+type SharedReasons = (Arc<[Origin]>, Arc<[ReasonItem]>);
 
 /// Makes reasons of taints. The one of a rule is made once for all pods that follow one another, and so are all those of an eviction.
 #[derive(Default)]
 pub(super) struct Reasons {
     last: Option<(Arc<TaintRule>, ReasonItem)>,
-    last_all: Option<Described>,
+    last_all: Option<SharedReasons>,
     grace_period: Option<(i64, Str)>,
 }
 
