@@ -80,7 +80,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('options', 'options', [CompletionResultType]::ParameterValue, 'Print the options that every command has')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print the help of a command')
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show drivers, devices and claims of a cluster on one screen')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show drivers, devices, who uses them, and claims on one screen')
             [CompletionResult]::new('claims', 'claims', [CompletionResultType]::ParameterValue, 'List ResourceClaims with their devices and consumers')
             [CompletionResult]::new('reserved', 'reserved', [CompletionResultType]::ParameterValue, 'List who ResourceClaims are reserved for, and what that is')
             [CompletionResult]::new('devices', 'devices', [CompletionResultType]::ParameterValue, 'List devices with holders, what is left of them, taints, health')
@@ -214,6 +214,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;status' {
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Tell who uses how much by this')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels, as in `a=b,c!=d`')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels, as in `a=b,c!=d`')
             [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, as in `NODE`, or by a field, as in `.node`')
@@ -397,6 +398,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Only devices of this class')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only devices that this CEL expression selects')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only devices that this node reaches')
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'What the letters of the map stand for')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Format')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace; by default that of the context, or all')
@@ -436,6 +438,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long, as in `90` or `1m30s`; 0 is never')
             [CompletionResult]::new('--free', '--free', [CompletionResultType]::ParameterName, 'Only devices that the scheduler would allocate')
             [CompletionResult]::new('--tainted', '--tainted', [CompletionResultType]::ParameterName, 'Only devices with a taint')
+            [CompletionResult]::new('--map', '--map', [CompletionResultType]::ParameterName, 'Draw a map: a row for each node, a letter for each device')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (`kubectl dra help devices` says more)')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (`kubectl dra help devices` says more)')
             [CompletionResult]::new('--help-at-length', '--help-at-length', [CompletionResultType]::ParameterName, 'help-at-length')
@@ -766,6 +769,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--all-kinds', '--all-kinds', [CompletionResultType]::ParameterName, 'Entries of every kind')
             [CompletionResult]::new('--include-generated', '--include-generated', [CompletionResultType]::ParameterName, 'Also claims made for a PodGroup, if only a gate goes off')
             [CompletionResult]::new('--release-unused', '--release-unused', [CompletionResultType]::ParameterName, 'Take devices back where no pod uses the claim')
+            [CompletionResult]::new('--only-blocking', '--only-blocking', [CompletionResultType]::ParameterName, 'Only what keeps the rest from being run: claims that are not converted, groups that have to end or wait for a node, and steps in which somebody has to decide')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (`kubectl dra help convert plan` says more)')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (`kubectl dra help convert plan` says more)')
             [CompletionResult]::new('--help-at-length', '--help-at-length', [CompletionResultType]::ParameterName, 'help-at-length')
@@ -978,6 +982,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         'kubectl-dra;explain' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Explain the pods and workloads, or claims, of this file')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Explain the pods and workloads, or claims, of this file')
+            [CompletionResult]::new('--emit-fix', '--emit-fix', [CompletionResultType]::ParameterName, 'Print what this fix makes again, for `kubectl replace`')
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Steps that all searches may take together')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only objects with these labels, as in `a=b,c!=d`')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only objects with these labels, as in `a=b,c!=d`')

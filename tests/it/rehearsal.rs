@@ -638,35 +638,35 @@ fn flags_that_mean_nothing_together_are_refused() {
 
     hint: `--until` says for how long the controllers are rehearsed on files
     ");
-    dra_snapshot!(["run", "--take-over", "--supplement", "overdue-release"], @r"
+    dra_snapshot!(["run", "--take-over", "--supplement", "overdue-release"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: the argument '--take-over' cannot be used with '--supplement <NAME>'
+    error: the argument '--take-over' cannot be used with '--supplement <PART>'
 
     Usage: kubectl dra run --take-over
 
     For more information, try '--help'.
     ");
-    dra_snapshot!(["run", "--supplement", "overdue-release,evictions"], @r"
+    dra_snapshot!(["run", "--supplement", "overdue-release,evictions"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'evictions' for '--supplement <NAME>': no such part of a supplement; there are extended-resource-eviction and overdue-release
+    error: invalid value 'evictions' for '--supplement <PART>': no such part of a supplement; there are extended-resource-eviction and overdue-release
 
     For more information, try '--help'.
     ");
-    dra_snapshot!(["run", "--no-lease"], @r"
+    dra_snapshot!(["run", "--no-lease"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
     error: the following required arguments were not provided:
-      <--take-over|--supplement <NAME>>
+      <--take-over|--supplement <PART>>
 
-    Usage: kubectl dra run --no-lease <--take-over|--supplement <NAME>>
+    Usage: kubectl dra run --no-lease <--take-over|--supplement <PART>>
 
     For more information, try '--help'.
     ");

@@ -373,8 +373,8 @@ fn each_taint_says_whom_it_evicts_and_when() {
 
     · rule/empty-selector taints 32 devices with example.com/everything:None since
       36s
-        devices: gpu-node-1/gpu-0…7, gpu-node-2/gpu-0…7, gpu-node-1/rdma0…7,
-          gpu-node-2/rdma0…7
+        devices: gpu-node-1/gpu-0…7, gpu-node-2/gpu-0…7, gpu-node-1/rdma0…7 and
+          those of 1 more pool
         used by 5 pods: batch/q, default/p-0, default/p-1 and 2 more
         with NoExecute it would evict 2 pods in 1 namespace
 
