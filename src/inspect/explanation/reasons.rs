@@ -403,30 +403,39 @@ fn of_alternative(
     }
 }
 
-/// In short what rules devices out that are of the class and for the node, though nobody holds them; nothing where selectors alone do. What
-/// differs from device to device has no words.
-pub(super) fn limits(
+/// What rules devices out that class and selectors select, though nobody holds them.
+#[derive(PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The same for all of them, in short.
+    One(String),
+    /// Several things, or what is not known.
+    Several,
+}
+
+/// What rules out devices of the alternative; nothing where selectors alone do.
+pub(super) fn limit(
     cluster: &Cluster,
     explanation: &mut Explanation<'_>,
     alternative: &AlternativeExplanation,
     words: &Words<'_>,
-) -> Option<Option<String>> {
-    let mut found: Option<Option<String>> = None;
+) -> Option<Limit> {
+    let mut found = None;
     for (device, unfit) in alternative.devices.iter().enumerate() {
         let Err(unfit) = unfit else { continue };
-        let text = match unfit {
+        let limit = match unfit {
             // Some checks come before the selectors.
             Unfit::RuledOut(_) if explanation.is_wanted(alternative, device) == Some(false) => continue,
             Unfit::RuledOut(why) => {
                 let id = explanation.device_id(device);
                 let reason = of_device(cluster, explanation, alternative, (device, &id), *why, words);
-                Some(reason.in_short_of_device())
+                Limit::One(reason.in_short_of_device())
             }
-            Unfit::Trouble(_) => None,
+            Unfit::Trouble(_) => Limit::Several,
         };
         match &found {
-            Some(known) if *known != text => return Some(None),
-            _ => found = Some(text),
+            None => found = Some(limit),
+            Some(known) if *known == limit => {}
+            Some(_) => return Some(Limit::Several),
         }
     }
     found

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::reasons::Limit;
 use super::report::{DeviceCount, Explanation, Helps, WaitingItem};
 use super::{Explained, groups, reasons};
 use crate::allocator::{self, ConstraintName, Together};
@@ -163,8 +164,7 @@ fn listed(names: &[String], last: &str) -> String {
 fn have(nodes: &[Str]) -> String {
     let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
     match names.len() {
-        1 => format!("{} has", listed(&names, "or")),
-        2 | 3 => format!("{} has", listed(&names, "or")),
+        1..=NAMED => format!("{} has", listed(&names, "or")),
         _ => format!("one of {} has", listed(&names, "or")),
     }
 }
@@ -252,12 +252,11 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         // What else rules devices out is the reason if it is one for all.
         let mut limits = of_request.filter_map(|counted| counted.limit.as_ref());
         if let Some(first) = limits.next() {
-            let text = first
-                .clone()
-                .filter(|_| most == 0 && limits.all(|other| other == first))?;
-            return Some(Lasting {
+            let Limit::One(text) = first else { return None };
+            let is_reason = most == 0 && limits.all(|other| other == first);
+            return is_reason.then(|| Lasting {
                 cause: Some(text.clone()),
-                text,
+                text: text.clone(),
             });
         }
         let kind = groups::kind(spec);
@@ -321,8 +320,8 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
 /// How the devices of a node of the emptied cluster count for a request.
 struct Counted {
     count: DeviceCount,
-    /// What rules devices out but selectors, as [`reasons::limits`] says.
-    limit: Option<Option<String>>,
+    /// What rules devices out but selectors.
+    limit: Option<Limit>,
 }
 
 /// How the devices of a node of the emptied cluster count, and what keeps requests from being served together that have enough each.
@@ -341,7 +340,7 @@ fn look(
             for alternative in &request.alternatives {
                 counts.push(Counted {
                     count: groups::count(explanation, claim.clone(), alternative),
-                    limit: reasons::limits(cluster, explanation, alternative, words),
+                    limit: reasons::limit(cluster, explanation, alternative, words),
                 });
             }
         }

@@ -649,7 +649,7 @@ const KINDS: &[(&str, Build)] = &[
 /// Kinds of fixes that make something again, and how each comes about for `pod/p`.
 const MADE_AGAIN: &[(&str, Build)] = &[
     ("FewerDevices", |cluster| {
-        from_template(cluster, gpu().count(9), json!({}))
+        from_template(cluster, gpu().count(9), json!({}));
     }),
     ("RelaxSelector", |cluster| {
         let selector = json!({"cel": {"expression": "device.attributes['gpu.example.com'].index == 99"}});
