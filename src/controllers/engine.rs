@@ -252,7 +252,7 @@ impl Engine {
         })
     }
 
-    /// Items that were given up since this was asked last, with why; see [`ResourceClaims::given_up`].
+    /// Items that were given up since this was asked last, with why.
     pub fn given_up(&mut self) -> Vec<(Subject, String)> {
         self.claims
             .as_mut()
