@@ -41,5 +41,5 @@ pub use device::DeviceInput;
 pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
-pub use repair::{Found, Known, Mistake, Repair, in_lines, repairs};
-pub use terms::{Terms, drivers_wanted, guarded};
+pub use repair::{Found, Known, Mistake, Repair, guarded, in_lines, repairs};
+pub use terms::{Terms, drivers_wanted};

@@ -272,19 +272,10 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
         let Some(operator) = tokens.get(access.tokens.end) else {
             continue;
         };
-        let is_comparison = matches!(
-            operator.token,
-            Token::Equals
-                | Token::NotEquals
-                | Token::Less
-                | Token::LessEquals
-                | Token::Greater
-                | Token::GreaterEquals
-        );
         let Some((range, value)) = operand(text, &tokens, access.tokens.end + 1, call) else {
             continue;
         };
-        if !is_comparison {
+        if !is_comparison(operator.token) {
             continue;
         }
         let (Some(path), Some(operator)) = (text.get(access.range.clone()), text.get(operator.range.clone()))
@@ -301,6 +292,32 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
         });
     }
     edits
+}
+
+fn is_comparison(token: Token) -> bool {
+    matches!(
+        token,
+        Token::Equals
+            | Token::NotEquals
+            | Token::Less
+            | Token::LessEquals
+            | Token::Greater
+            | Token::GreaterEquals
+    )
+}
+
+fn is_literal(token: Token) -> bool {
+    matches!(
+        token,
+        Token::String
+            | Token::Bytes
+            | Token::Int
+            | Token::Uint
+            | Token::Float
+            | Token::True
+            | Token::False
+            | Token::Null
+    )
 }
 
 /// The literal at `place`, or what is in a call of `call` there: where it is, and as a text in quotes.
@@ -372,6 +389,50 @@ fn missing(text: &str, known: &Known) -> Vec<Edit> {
         });
     }
     edits
+}
+
+/// The term so that it is false for a device without the attribute that it compares, where it fails as it is written; nothing where it does
+/// not compare one attribute of `device.attributes["DOMAIN"]`, or cannot be read.
+///
+/// A text that is compared for equality gets the empty text for want of a value, everything else is preceded by `has`.
+pub fn guarded(term: &str) -> Option<String> {
+    let mut accesses = accesses(term).into_iter();
+    let (Some(access), None) = (accesses.next(), accesses.next()) else {
+        return None;
+    };
+    let name = access
+        .second
+        .filter(|_| access.map == Map::Attributes && !access.is_optional)?;
+    let tokens = lex(term).lexemes;
+    let (before, behind) = (
+        tokens.get(..access.tokens.start)?,
+        tokens.get(access.tokens.end..)?,
+    );
+    let (operator, value) = match (before, behind) {
+        ([], [operator, value @ .., _end]) => (operator, value),
+        ([value @ .., operator], [_end]) => (operator, value),
+        _ => return None,
+    };
+    let is_literal = match value {
+        [one] => is_literal(one.token),
+        [minus, number] => minus.token == Token::Minus && matches!(number.token, Token::Int | Token::Float),
+        _ => false,
+    };
+    if !is_literal || !is_comparison(operator.token) {
+        return None;
+    }
+    // The path as it is written: quotes and spaces in it are the user's.
+    let path = term.get(access.range)?;
+    let map = path.strip_suffix(&name)?.strip_suffix('.')?;
+    let text = value.first().filter(|value| value.token == Token::String);
+    let text = text.and_then(|text| string_value(term.get(text.range.clone())?));
+    Some(match text {
+        Some(text) if operator.token == Token::Equals && !text.is_empty() => {
+            let optional = format!("{map}.?{name}.orValue(\"\")");
+            term.replacen(path, &optional, 1)
+        }
+        _ => format!("(has({path}) && {term})"),
+    })
 }
 
 fn follows_number(text: &str, access: &Access) -> bool {
@@ -547,6 +608,7 @@ pub fn in_lines(expression: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cel::{Environment, Features, Mode};
     use crate::model::Device;
 
     fn known() -> Known {
@@ -572,6 +634,51 @@ mod tests {
         let failing = ["nic.example.com".to_owned(), "gpu.example.com".to_owned()].into();
         let repairs = repairs(expression, &known(), &failing);
         repairs.into_iter().map(|repair| repair.expression).collect()
+    }
+
+    #[test]
+    fn a_guarded_term_is_false_where_the_attribute_is_missing() {
+        for (term, expected) in [
+            (
+                "device.attributes['d'].firmware == '1.2'",
+                Some("device.attributes['d'].?firmware.orValue(\"\") == '1.2'"),
+            ),
+            (
+                "\"x\" == device.attributes[\"d\"].model",
+                Some("\"x\" == device.attributes[\"d\"].?model.orValue(\"\")"),
+            ),
+            (
+                "device.attributes['d'].index > 3",
+                Some("(has(device.attributes['d'].index) && device.attributes['d'].index > 3)"),
+            ),
+            (
+                "device.attributes['d'].model != 'x'",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model != 'x')"),
+            ),
+            (
+                "device.attributes['d'].model == ''",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model == '')"),
+            ),
+            ("device.attributes['d'].?model.orValue('') == 'x'", None),
+            ("device.attributes['d'].model.startsWith('x')", None),
+            ("device.attributes['d'].a == device.attributes['d'].b", None),
+            ("device.driver == 'd'", None),
+            ("device.attributes['d'].model ==", None),
+        ] {
+            assert_eq!(guarded(term).as_deref(), expected, "{term}");
+            if let Some(guarded) = guarded(term) {
+                let environment = Environment::new(
+                    37,
+                    Features {
+                        consumable_capacity: true,
+                        list_type_attributes: true,
+                    },
+                );
+                let program = environment.compile(&guarded, Mode::Stored).expect(&guarded);
+                let input = DeviceInput::of("d", &Device::default());
+                assert_eq!(program.evaluate(&input).result, Ok(false), "{guarded}");
+            }
+        }
     }
 
     #[test]
