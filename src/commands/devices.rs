@@ -15,6 +15,7 @@ use crate::error::{Outcome, UsageError};
 use crate::inspect::presence::Mention;
 use crate::inspect::{
     self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceMap, Health,
+    UsageBy,
 };
 use crate::model::{Cluster, Kind, Str};
 use crate::output::{
@@ -23,7 +24,6 @@ use crate::output::{
 use crate::sources::Needs;
 
 use self::map::Picture;
-use super::usage::By;
 use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
 
@@ -87,7 +87,7 @@ pub(crate) struct Args {
 
     /// What the letters of the map stand for
     #[arg(long, value_enum, value_name = "WHAT", requires = "map", default_value_t)]
-    by: By,
+    by: UsageBy,
 }
 
 pub(super) const COLUMNS: &[Column<DeviceItem>] = &[
@@ -336,7 +336,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     if map {
-        let map = DeviceMap::of(&loaded.cluster, &report, by.usage());
+        let map = DeviceMap::of(&loaded.cluster, &report, by);
         ctx.print(Picture { devices: report, map })?;
         return Ok(Outcome::Done);
     }
@@ -367,7 +367,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// Refuses what a map could only ignore.
-fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
+fn accepts_map(ctx: &Ctx, by: UsageBy) -> Result<(), UsageError> {
     let settings = ctx.settings();
     let output = &settings.output;
     let is_for_people = matches!(output.format, Format::Table | Format::Wide);
@@ -381,7 +381,7 @@ fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
         let error = UsageError::new(format!("`{flag}` has no meaning for a map, which is for people"));
         return Err(error.hint("the list has the same data: leave out `--map`"));
     }
-    if by == By::Node {
+    if by == UsageBy::Node {
         let error = UsageError::new("the rows of a map are nodes already");
         return Err(error.hint("its letters can stand for `--by namespace`, `owner` or `class`"));
     }

@@ -21,7 +21,7 @@ use crate::inspect::explanation::{
     NodeExplanation, NodeGroup, RISKY, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
 };
 use crate::inspect::presence::Mention;
-use crate::inspect::{RoomVerdict, WaitingItem, explain_all, node_room};
+use crate::inspect::{CauseItem, RoomVerdict, explain_all, node_room};
 use crate::model::{Cluster, Key, Kind, Object, Str};
 use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
 use crate::sources::Needs;
@@ -161,7 +161,7 @@ async fn everything(
         (false, true) => Outcome::Unknown,
         (false, false) => Outcome::Done,
     };
-    let is_unknown = report.items.iter().any(WaitingItem::is_unknown);
+    let is_unknown = report.items.iter().any(CauseItem::is_unknown);
     if is_unknown && !cluster.environment().gaps.is_empty() {
         tell_role(ctx);
     }

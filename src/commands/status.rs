@@ -3,11 +3,13 @@
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::findings::Counts;
-use crate::inspect::{self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageItem};
+use crate::inspect::{
+    self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageBy, UsageItem,
+};
 use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View};
 
-use super::usage::{self, By};
+use super::usage;
 use super::{Accepts, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -31,7 +33,7 @@ Examples:
 pub(crate) struct Args {
     /// Tell who uses how much by this
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    by: By,
+    by: UsageBy,
 }
 
 pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
@@ -282,13 +284,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         &presence::mentions(&selection, [Kind::ResourceClaim]),
     )
     .await?;
-    let report = inspect::status(
-        &cluster,
-        &selection,
-        by.usage(),
-        ctx.now(&cluster),
-        &threads::on_all,
-    );
+    let report = inspect::status(&cluster, &selection, by, ctx.now(&cluster), &threads::on_all);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

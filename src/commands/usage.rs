@@ -1,31 +1,28 @@
 //! How use is shown: by whom, and claims that are idle.
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
 use crate::inspect::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
 use crate::model::{Quantity, Time};
 use crate::output::{Cell, Column, Detail, Layout, Screen, Table, Tone, UNKNOWN, age, counted};
 
-/// What `--by` can be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum By {
-    /// The namespace of the claim
-    #[default]
-    Namespace,
-    /// Who made the pod that the claim is for, such as a Job; else the pod, or the claim
-    Owner,
-    /// The class that the request names
-    Class,
-    /// The node that reaches the device
-    Node,
-}
+impl ValueEnum for UsageBy {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Namespace, Self::Owner, Self::Class, Self::Node]
+    }
 
-impl By {
-    pub(super) fn usage(self) -> UsageBy {
-        match self {
-            Self::Namespace => UsageBy::Namespace,
-            Self::Owner => UsageBy::Owner,
-            Self::Class => UsageBy::Class,
-            Self::Node => UsageBy::Node,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Namespace => ("namespace", "The namespace of the claim"),
+            Self::Owner => (
+                "owner",
+                "Who made the pod that the claim is for, such as a Job; else the pod, or the claim",
+            ),
+            Self::Class => ("class", "The class that the request names"),
+            Self::Node => ("node", "The node that reaches the device"),
+        };
+        Some(PossibleValue::new(name).help(help))
     }
 }
 

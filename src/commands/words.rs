@@ -1,5 +1,6 @@
 //! Words that the program itself knows, for whoever presses the Tab key.
 
+use crate::inspect::StateFilter;
 use crate::inspect::findings::Code;
 use crate::model::{Gate, Version};
 use crate::sources::examples;
@@ -43,7 +44,7 @@ pub(super) fn gate_settings() -> Words {
 
 /// States of claims, and their opposites.
 pub(super) fn states() -> Words {
-    let states = ["pending", "allocated", "reserved", "deleted"];
+    let states = StateFilter::WORDS;
     let opposites = states.iter().map(|state| format!("!{state}"));
     let words = states.iter().map(|state| (*state).to_owned()).chain(opposites);
     words.map(|word| (word, None)).collect()

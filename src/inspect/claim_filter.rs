@@ -47,6 +47,9 @@ pub struct StateFilter {
 pub struct StateFilterError(String);
 
 impl StateFilter {
+    /// The words that a filter consists of, each also behind `!`.
+    pub const WORDS: [&'static str; 4] = ["pending", "allocated", "reserved", "deleted"];
+
     fn matches(&self, state: ClaimState) -> bool {
         let holds = |wanted: Option<bool>, actual: bool| wanted.is_none_or(|wanted| wanted == actual);
         holds(self.pending, state.is_pending())
@@ -186,6 +189,14 @@ mod tests {
             .node("node-1", &json!({}))
             .node("node-2", &json!({"zone": "a"}))
             .build()
+    }
+
+    #[test]
+    fn every_word_is_understood() {
+        for word in StateFilter::WORDS {
+            assert!(word.parse::<StateFilter>().is_ok(), "{word}");
+            assert!(format!("!{word}").parse::<StateFilter>().is_ok(), "!{word}");
+        }
     }
 
     #[test]

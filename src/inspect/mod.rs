@@ -45,7 +45,7 @@ pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
 use health::Binding;
 pub use health::{Health, HealthIndex, HealthReport};
 pub use node_room::{BlockedCount, ClassRoom, DriverRoom, NodeRoom, RoomVerdict, node_room};
-pub use pending::{ExplanationList, WaitingItem, explain_all};
+pub use pending::{CauseItem, ExplanationList, explain_all};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;

@@ -26,7 +26,7 @@ const MOST_BOUND: usize = 2_000;
 #[serde(rename_all = "camelCase")]
 pub struct ExplanationList {
     /// What waits, by cause: first what a tested change helps, and of that the cause with the most pods.
-    pub items: Vec<WaitingItem>,
+    pub items: Vec<CauseItem>,
     /// Pods that wait and need no devices, which are not explained.
     pub pods_without_devices: usize,
     /// Pods and claims that were not explained, since there are too many different ones.
@@ -39,7 +39,7 @@ pub struct ExplanationList {
 /// Pods and claims that wait for the same.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct WaitingItem {
+pub struct CauseItem {
     /// What becomes of them.
     pub verdict: ClusterVerdict,
     /// The cause in a sentence. Names of single pods and claims are left out where several have it.
@@ -57,7 +57,7 @@ pub struct WaitingItem {
     pub more_fixes: usize,
 }
 
-impl WaitingItem {
+impl CauseItem {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.pods.len() + self.claims.len()
@@ -88,17 +88,17 @@ impl WaitingItem {
 impl ExplanationList {
     /// Whether something waits for a cause that is known.
     pub fn has_waiting(&self) -> bool {
-        self.items.iter().any(WaitingItem::waits)
+        self.items.iter().any(CauseItem::waits)
     }
 
     /// How many pods and claims are told.
     pub fn count(&self) -> usize {
-        self.items.iter().map(WaitingItem::count).sum()
+        self.items.iter().map(CauseItem::count).sum()
     }
 
     /// Whether there may be more that waits.
     pub fn is_incomplete(&self) -> bool {
-        self.not_explained > 0 || !self.unknown.is_empty() || self.items.iter().any(WaitingItem::is_unknown)
+        self.not_explained > 0 || !self.unknown.is_empty() || self.items.iter().any(CauseItem::is_unknown)
     }
 }
 
@@ -165,7 +165,7 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     }
     // The most frequent first, and of equally frequent ones the first by name.
     alike.sort_by_key(|units| std::cmp::Reverse(units.len()));
-    let mut groups: BTreeMap<(u8, String), WaitingItem> = BTreeMap::new();
+    let mut groups: BTreeMap<(u8, String), CauseItem> = BTreeMap::new();
     for units in alike.iter().take(MOST_KINDS) {
         if let Some(first) = units.first() {
             let explained = first.explain(cluster, settings);
@@ -217,7 +217,7 @@ fn is_used(cluster: &Cluster, claim: &Claim) -> bool {
 }
 
 /// Puts `units`, of which the first was explained, to those with the same cause.
-fn gather(groups: &mut BTreeMap<(u8, String), WaitingItem>, explained: Explanation, units: &[Unit<'_>]) {
+fn gather(groups: &mut BTreeMap<(u8, String), CauseItem>, explained: Explanation, units: &[Unit<'_>]) {
     let own = cause_of(&explained);
     let cause = without_names(&own, &explained);
     let targets = units.iter().map(Unit::target);
@@ -231,7 +231,7 @@ fn gather(groups: &mut BTreeMap<(u8, String), WaitingItem>, explained: Explanati
         None => {
             let several = units.len() > 1;
             let fixes = explained.fixes.len();
-            let item = WaitingItem {
+            let item = CauseItem {
                 verdict: explained.verdict,
                 cause: if several { cause.clone() } else { own },
                 pods,

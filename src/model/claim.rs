@@ -39,6 +39,27 @@ impl Claim {
             .as_ref()
             .map_or(&[], |allocation| &allocation.devices.results)
     }
+
+    /// What the request asks for that results of an allocation call `name`: `request`, or `request/subrequest` for one of its alternatives.
+    pub fn asked_for(&self, name: &str) -> Option<&DeviceRequest> {
+        let (base, alternative) = match name.split_once('/') {
+            Some((base, alternative)) => (base, Some(alternative)),
+            None => (name, None),
+        };
+        let request = self
+            .spec
+            .devices
+            .requests
+            .iter()
+            .find(|request| request.name == base)?;
+        match alternative {
+            None => request.exactly.as_ref(),
+            Some(alternative) => request
+                .first_available
+                .iter()
+                .find(|spec| spec.name == alternative),
+        }
+    }
 }
 
 /// What a claim asks for.

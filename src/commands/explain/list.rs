@@ -1,7 +1,7 @@
 //! What `explain` tells without an argument: everything that waits, by cause.
 
 use crate::inspect::allocation::Target;
-use crate::inspect::{ExplanationList, WaitingItem};
+use crate::inspect::{CauseItem, ExplanationList};
 use crate::model::Kind;
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, counted, list_or_none, span};
 use crate::script::{Command, Script};
@@ -14,7 +14,7 @@ const CAUSES: usize = 8;
 /// Pods of a cause that are named before the rest is counted.
 const NAMED: usize = 2;
 
-const COLUMNS: &[Column<WaitingItem>] = &[
+const COLUMNS: &[Column<CauseItem>] = &[
     Column::inner("COUNT", |item, cell| cell.text(item.count())),
     Column::inner("VERDICT", |item, cell| {
         cell.text(format_args!("{:?}", item.verdict));
@@ -51,7 +51,7 @@ impl Report for ExplanationList {
         for item in self.items.iter().take(CAUSES) {
             cause(item, screen, &mut layout);
         }
-        let rest: usize = self.items.iter().skip(CAUSES).map(WaitingItem::count).sum();
+        let rest: usize = self.items.iter().skip(CAUSES).map(CauseItem::count).sum();
         if rest > 0 {
             let causes = counted(self.items.len() - CAUSES, "more cause", "more causes");
             layout.line(2, [plain(format!("{causes} of {}: -o wide", objects(rest)))]);
@@ -71,7 +71,7 @@ impl Report for ExplanationList {
 
 impl ExplanationList {
     fn headline(&self, screen: Screen, layout: &mut Layout) {
-        let waiting: Vec<&WaitingItem> = self.items.iter().filter(|item| item.waits()).collect();
+        let waiting: Vec<&CauseItem> = self.items.iter().filter(|item| item.waits()).collect();
         let count: usize = waiting.iter().map(|item| item.count()).sum();
         let (tone, text) = match (count, self.is_incomplete()) {
             (0, false) => (Tone::Good, "nothing waits for devices".to_owned()),
@@ -131,7 +131,7 @@ fn explain(target: &Target) -> Option<Script> {
 }
 
 /// A cause with its pods, and what helps.
-fn cause(item: &WaitingItem, screen: Screen, layout: &mut Layout) {
+fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
     let tone = match () {
         () if item.waits() => Tone::Bad,
         () if item.is_unknown() => Tone::Notice,
@@ -197,7 +197,7 @@ fn some_of(mut names: Vec<String>, all: usize) -> String {
     }
 }
 
-fn objects_of(items: &[&WaitingItem]) -> String {
+fn objects_of(items: &[&CauseItem]) -> String {
     let pods: usize = items.iter().map(|item| item.pods.len()).sum();
     let claims: usize = items.iter().map(|item| item.claims.len()).sum();
     let pods = (pods > 0).then(|| counted(pods, "pod", "pods"));

@@ -2,7 +2,7 @@
 
 use crate::cel::DeviceInput;
 use crate::devices::{ClassSelectors, Match};
-use crate::model::{Claim, Cluster, Device, DeviceId, DeviceRequest, Key, Str, lookup};
+use crate::model::{Cluster, Device, DeviceId, DeviceRequest, Key, Str, lookup};
 use crate::scheduling::{Fix, Found};
 
 use super::reasons::last_name;
@@ -42,7 +42,7 @@ fn gets(
     let first = devices.next()?.id();
     let (device, driver) = published(cluster, &first)?;
     let mut differs = seen(selectors, term, &driver, device);
-    let spec = spec(cluster.claim(claim)?, request)?;
+    let spec = cluster.claim(claim)?.asked_for(request)?;
     if let Some(asked) = asked_for(cluster, selectors, spec, &first) {
         for (name, capacity) in &device.capacity {
             if let Some(other) = lookup(&asked.capacity, name).filter(|other| other.value != capacity.value) {
@@ -79,17 +79,6 @@ fn seen(selectors: &ClassSelectors, term: &str, driver: &Str, device: &Device) -
         Some(format!("{} is {value}", last_name(&seen.text)))
     })
     .collect()
-}
-
-/// The request, or the alternative of one, of that name.
-fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
-    let (base, sub) = name.split_once('/').unwrap_or((name, ""));
-    let mut requests = claim.spec.devices.requests.iter();
-    let request = requests.find(|request| request.name == base)?;
-    if sub.is_empty() {
-        return request.exactly.as_ref();
-    }
-    request.first_available.iter().find(|spec| spec.name == sub)
 }
 
 /// A device that class and selectors of the request select as they are, in the pool of `near` if it has one.

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::inspect::ClaimNode;
-use crate::model::{AllocatedDevice, Claim, Cluster, DeviceRequest, Str};
+use crate::model::{AllocatedDevice, Claim, Cluster, Str};
 
 /// What use is told by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -114,18 +114,9 @@ impl UsageGroup {
     }
 
     fn class(claim: &Claim, result: &AllocatedDevice) -> Self {
-        let base = result.base_request();
-        let alternative = result.request.split_once('/').map(|(_, name)| name);
-        let mut requests = claim.spec.devices.requests.iter();
-        let found = requests.find(|request| request.name == base).and_then(|request| {
-            let is_meant = |found: &&DeviceRequest| Some(found.name.as_str()) == alternative;
-            match &request.exactly {
-                Some(exactly) => Some(exactly),
-                None => request.first_available.iter().find(is_meant),
-            }
-        });
-        found.map_or(Self::Unknown, |found| {
-            Self::Class(found.device_class_name.clone())
+        let asked = claim.asked_for(&result.request);
+        asked.map_or(Self::Unknown, |asked| {
+            Self::Class(asked.device_class_name.clone())
         })
     }
 
