@@ -64,7 +64,7 @@ const COMMANDS: [&str; 17] = [
     "convert plan claim/~",
     "convert verify claim/~",
     "convert --yes claim/~",
-    "explain ~",
+    "explain -- ~",
 ];
 
 #[track_caller]
@@ -109,9 +109,10 @@ fn no_name_leads_a_request_elsewhere() {
     for command in COMMANDS {
         for name in odd_names() {
             let words = command.split(' ').map(|word| word.replace('~', &name));
+            // The flags stand first, since behind `--` all words are names.
             let run = cluster
-                .kubectl_dra(words)
-                .args(witness.flags())
+                .kubectl_dra(witness.flags())
+                .args(words)
                 .run_on_screen(120, Screen::Both);
             let short: String = name.chars().take(30).collect();
             let what = format!("{command} {short:?}");
