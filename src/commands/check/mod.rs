@@ -275,6 +275,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (fail_on, idle) = (args.fail_on, args.idle);
+    let named = args.only.clone();
     let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
     let selection = objects::selection(ctx, objects::Default::All);
     let asked = Asked::of(args)?;
@@ -318,7 +319,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         selection,
         now: ctx.now(&cluster),
         idle,
-    };
+    }
+    .told_of(&cluster, &named);
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     let downgrade = tells_cost.then(|| Downgrade::of(&cluster, &request)).flatten();
     if let SourceSetting::Cluster(_) = ctx.settings().source {
@@ -371,6 +373,9 @@ fn suppressions(file: &str) -> anyhow::Result<SuppressionList> {
 /// selection looks.
 fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Selection) -> Needs {
     let everywhere = codes.iter().any(|code| code.is_about_devices());
+    let of_rights = kinds.len();
+    kinds.retain(|kind| !Kind::OF_RIGHTS.contains(kind));
+    let is_about_rights = kinds.len() < of_rights;
     let of_devices = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
     let of_devices: Vec<Kind> = of_devices
         .into_iter()
@@ -383,7 +388,12 @@ fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Select
             needs = needs.at_least_in(namespace);
         }
     }
-    needs.with_gates().pods_after_claims()
+    let needs = needs.with_gates().pods_after_claims();
+    if is_about_rights {
+        needs.with_rights()
+    } else {
+        needs
+    }
 }
 
 /// Reads again what findings rest on that join several kinds, and looks again.

@@ -270,13 +270,13 @@ pub(super) fn exactness(
         Start::Cycle(cycle) => cycle.user_claims(),
         Start::Obstacle(_) | Start::Unknown(_) => &[],
     };
-    let doubts = doubts(scheduler.cluster(), pod, claims);
-    let exactness = if scheduler.is_exact() && doubts.is_empty() {
+    let told = doubts(scheduler.cluster(), pod, claims);
+    let exactness = if scheduler.is_exact() && told.doubts.is_empty() {
         Exactness::Exact
     } else {
         Exactness::FitOnly
     };
-    (exactness, doubts)
+    (exactness, [told.doubts, told.notes].concat())
 }
 
 fn obstructed(judged: &mut Judged, scheduler: &Scheduler, pod: Option<&Pod>, obstacle: &Obstacle) {

@@ -5,6 +5,7 @@
 //! what to read again, and [`confirmed`] what is left of the findings after that.
 
 mod admin;
+mod bugs;
 mod claims;
 mod classes;
 mod codes;
@@ -19,6 +20,7 @@ mod nodes;
 mod pools;
 mod requests;
 mod reservations;
+mod rights;
 mod rules;
 mod suppression;
 #[cfg(test)]
@@ -105,6 +107,13 @@ impl CheckRequest {
             now,
             idle: IDLE,
         }
+    }
+
+    /// Leaves out the codes that cannot be told of `cluster`, as few may read roles and bindings; those `named` stay.
+    #[must_use]
+    pub fn told_of(mut self, cluster: &Cluster, named: &[Code]) -> Self {
+        rights::leave_out_untold(&mut self.codes, cluster, named);
+        self
     }
 
     /// Kinds of object that the findings are found in.
@@ -226,7 +235,7 @@ pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
 
 /// The same on the threads of `run`. How many there are shows nowhere in the report.
 pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> FindingList {
-    const NOW: [fn(&mut Look<'_>); 12] = [
+    const NOW: [fn(&mut Look<'_>); 14] = [
         devices::look,
         reservations::look,
         claims::look,
@@ -239,6 +248,8 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         ending::look,
         rules::look,
         leftovers::look,
+        bugs::look,
+        rights::look,
     ];
     let shared = Shared::new(cluster);
     let mut look = Look::new(&shared, request);

@@ -177,8 +177,17 @@ pub(super) fn lines(kind: Kind) -> &'static str {
         Kind::PodDisruptionBudget => BUDGET,
         Kind::ResourceQuota => QUOTA,
         Kind::Event => EVENT,
+        Kind::ClusterRole | Kind::Role => ROLE,
+        Kind::ClusterRoleBinding | Kind::RoleBinding => BINDING,
     }
 }
+
+const ROLE: &str = "\
+rules.{verbs, apiGroups, resources, resourceNames}";
+
+const BINDING: &str = "\
+roleRef.{kind, name}
+subjects.{kind, namespace, name}";
 
 const QUOTA: &str = "\
 spec.scopes
@@ -279,7 +288,7 @@ status.devices.conditions.{type, status, reason, message, lastTransitionTime, ob
 status.devices.networkData.{interfaceName, ips, hardwareAddress}";
 
 const POD: &str = "\
-spec.{nodeName, schedulerName, hostNetwork, priority, preemptionPolicy, terminationGracePeriodSeconds, restartPolicy}
+spec.{nodeName, schedulerName, serviceAccountName, hostNetwork, priority, preemptionPolicy, terminationGracePeriodSeconds, restartPolicy}
 spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.schedulingGroup.podGroupName
 spec.schedulingGates.name

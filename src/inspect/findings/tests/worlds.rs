@@ -12,6 +12,49 @@ pub(super) fn world() -> World {
     World::default()
 }
 
+/// Roles and bindings that let the service account `n/driver` do this with claims, and the pod of a DaemonSet that runs as it.
+pub(super) fn driver_with(rules: &Value) -> World {
+    let daemon = json!({"metadata": {"namespace": "n", "name": "d-plugin-x", "uid": "plugin-uid", "ownerReferences": [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d-plugin", "uid": "set-uid", "controller": true}]},
+        "spec": {"nodeName": "node-1", "serviceAccountName": "driver"}, "status": {"phase": "Running"}});
+    let world = world()
+        .slice("node-1", &json!([{"name": "x"}]))
+        .with(Kind::Pod, &daemon);
+    granted(
+        world,
+        &json!({"kind": "ServiceAccount", "namespace": "n", "name": "driver"}),
+        rules,
+    )
+}
+
+/// A ClusterRole with these rules for `subject`.
+pub(super) fn granted(world: World, subject: &Value, rules: &Value) -> World {
+    world
+        .with(
+            Kind::ClusterRole,
+            &json!({"metadata": {"name": "granted"}, "rules": rules}),
+        )
+        .with(
+            Kind::ClusterRoleBinding,
+            &json!({"metadata": {"name": "granted"}, "roleRef": {"kind": "ClusterRole", "name": "granted"}, "subjects": [subject]}),
+        )
+}
+
+/// What a driver may do that publishes slices, with `more` beside it.
+pub(super) fn driver_rules(more: &[Value]) -> Value {
+    let mut rules = vec![
+        json!({"verbs": ["create"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"]}),
+        json!({"verbs": ["update", "patch"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims/status"]}),
+    ];
+    rules.extend_from_slice(more);
+    json!(rules)
+}
+
+/// Somebody who may do this.
+pub(super) fn jane(rules: &Value) -> World {
+    granted(world(), &json!({"kind": "User", "name": "jane"}), rules)
+}
+
 /// A request for one device of the class `d`.
 pub(super) fn request(more: &Value) -> Value {
     let mut exactly = json!({"deviceClassName": "d", "allocationMode": "ExactCount", "count": 1});
@@ -519,6 +562,52 @@ pub(super) fn worlds(code: Code) -> (World, World) {
                 pod_from(world, "p", &spec, &json!({"metadata": metadata}))
             };
             (with("node-2"), with("node-1"))
+        }
+        Code::KnownBug => {
+            let with = |patch: u32| {
+                let world = world().class("d").claim("c", &request(&none), &none).rule(
+                    "rule",
+                    &json!({"driver": "d"}),
+                    "NoSchedule",
+                );
+                gate(at(world, 36), Gate::DRADeviceTaintRules, true)
+                    .knowing(|environment| environment.version.patch = patch)
+            };
+            (with(2), with(3))
+        }
+        Code::DriverStatusForbidden => {
+            let with = |verbs: &[&str]| {
+                driver_with(&driver_rules(&[
+                    json!({"verbs": verbs, "apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims/driver"]}),
+                ]))
+            };
+            (with(&["update", "patch"]), with(&["associated-node:patch"]))
+        }
+        Code::AdminAccessRights => {
+            let with = |resources: &[&str]| {
+                jane(&json!([{"verbs": ["create", "update"], "apiGroups": ["*"], "resources": resources}]))
+            };
+            (
+                with(&["namespaces", "resourceclaims"]),
+                with(&["namespaces/status", "resourceclaims"]),
+            )
+        }
+        Code::ReservationRights => {
+            let with = |resources: &[&str]| {
+                jane(&json!([{"verbs": ["patch"], "apiGroups": ["resource.k8s.io"], "resources": resources}]))
+            };
+            (
+                with(&["resourceclaims/status", "resourceclaims/binding"]),
+                with(&["resourceclaims/status"]),
+            )
+        }
+        Code::TaintRights => {
+            let with = |verb: &str| {
+                jane(
+                    &json!([{"verbs": [verb], "apiGroups": ["resource.k8s.io"], "resources": ["devicetaintrules"]}]),
+                )
+            };
+            (with("create"), with("delete"))
         }
         Code::GroupGeneratedClaim => (
             generated(world()),
