@@ -3,9 +3,9 @@
 //! RBAC only ever allows, so what one role allows is certain whatever else could not be read, and what none allows is certain only where
 //! every role and binding was read. Other authorizers of an API server, such as a webhook, may allow more: that no object shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::{Cluster, Gap, Key, Kind, PolicyRule, RoleBinding, RoleReference, RoleSubject, Str};
 
@@ -159,10 +159,15 @@ impl fmt::Display for Holder {
     }
 }
 
+/// A question, as the API server can be asked it: who, and verb, API group, resource, subresource, namespace and name.
+pub type Question = (User, [String; 6]);
+
 /// The roles and bindings of a cluster, to be asked.
 #[derive(Debug)]
 pub struct Access<'a> {
     cluster: &'a Cluster,
+    /// What no role was found to allow, and the API server was not asked.
+    open: Mutex<BTreeSet<Question>>,
     by_namespace: BTreeMap<&'a str, Vec<&'a Arc<RoleBinding>>>,
 }
 
@@ -176,8 +181,14 @@ impl<'a> Access<'a> {
         }
         Self {
             cluster,
+            open: Mutex::default(),
             by_namespace,
         }
+    }
+
+    /// What it was asked, and no role was found to allow: another authorizer may, or a role that could not be read.
+    pub fn open_questions(self) -> BTreeSet<Question> {
+        self.open.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether every role and binding is there that can decide in `namespace` (empty: in any).
@@ -187,9 +198,31 @@ impl<'a> Access<'a> {
             .find_map(|kind| self.cluster.gap(kind, namespace))
     }
 
-    /// Whether `user` may do it. Mirrors `pkg/registry/rbac/validation/rule.go`, `VisitRulesFor`, v1.37.1: a binding of a namespace counts
-    /// for requests in that namespace only.
+    /// Whether `user` may do it, by what the API server said, or else by roles. What they do not allow is noted as an open question.
     pub fn allows(&self, user: &User, request: &Request<'_>) -> Answer {
+        let words = [
+            request.verb,
+            request.group,
+            request.resource,
+            request.subresource,
+            request.namespace,
+            request.name,
+        ];
+        let mut reviews = self.cluster.environment().reviews.iter();
+        if let Some(review) = reviews.find(|review| review.user == user.name && review.request == words) {
+            return if review.allowed { Answer::Yes } else { Answer::No };
+        }
+        let answer = self.allowed_by_roles(user, request);
+        if answer != Answer::Yes {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.insert((user.clone(), words.map(str::to_owned)));
+        }
+        answer
+    }
+
+    /// Whether a role allows it. Mirrors `pkg/registry/rbac/validation/rule.go`, `VisitRulesFor`, v1.37.1: a binding of a namespace counts
+    /// for requests in that namespace only.
+    pub fn allowed_by_roles(&self, user: &User, request: &Request<'_>) -> Answer {
         if user.groups.iter().any(|group| group == MASTERS) {
             return Answer::Yes;
         }

@@ -466,6 +466,17 @@ impl SchedulerProfile {
     pub const DEFAULT: &str = "default-scheduler";
 }
 
+/// What the API server said to the question whether somebody may do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessReview {
+    /// Who.
+    pub user: String,
+    /// Verb, API group, resource, subresource, namespace and name.
+    pub request: [String; 6],
+    /// Whether any authorizer of the API server allows it.
+    pub allowed: bool,
+}
+
 /// What is known of a cluster besides its objects.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -489,6 +500,8 @@ pub struct Environment {
     pub gaps: Vec<Gap>,
     /// Kinds that the API server does not serve at all: there are none, rather than none known.
     pub not_served: Vec<Kind>,
+    /// Who may do what, as far as the API server was asked.
+    pub reviews: Vec<AccessReview>,
 }
 
 impl Default for Environment {
@@ -505,6 +518,7 @@ impl Default for Environment {
             source: String::new(),
             gaps: Vec::new(),
             not_served: Vec::new(),
+            reviews: Vec::new(),
         }
     }
 }

@@ -79,6 +79,11 @@ impl Subject {
         Self::named("Issue", format!("kubernetes/{number}"))
     }
 
+    /// Who writes objects, as it calls itself in their managed fields.
+    pub(super) fn manager(name: &str) -> Self {
+        Self::named("Manager", name.to_owned())
+    }
+
     /// Whom bindings of roles name.
     pub(super) fn account(subject: &RoleSubject) -> Self {
         let kind = match subject.kind.as_str() {

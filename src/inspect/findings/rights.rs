@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Subject, some};
 use super::{Code, Finding, Look};
-use crate::access::{Access, Answer, Holder, Request, User};
-use crate::model::{Claim, Cluster, Component, Gap, Gate, Kind, Str};
+use crate::access::{Access, Answer, Holder, Question, Request, User};
+use crate::model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use crate::script::Command;
 
 const GROUP: &str = "resource.k8s.io";
@@ -47,9 +47,13 @@ pub(super) fn leave_out_untold(codes: &mut BTreeSet<Code>, cluster: &Cluster, na
     {
         return;
     }
-    let decides = || {
-        let mut slices = cluster.slices();
-        asks_for_rights(cluster) && slices.any(|slice| writes_device_status(cluster, &slice.spec.driver))
+    // What roles do not tell, the API server may have.
+    let is_asked = !cluster.environment().reviews.is_empty();
+    let is_written = || {
+        let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
+        drivers
+            .into_iter()
+            .any(|driver| writes_device_status(cluster, driver))
     };
     codes.retain(|code| {
         let needs_rights = code
@@ -57,7 +61,13 @@ pub(super) fn leave_out_untold(codes: &mut BTreeSet<Code>, cluster: &Cluster, na
             .needs
             .iter()
             .any(|kind| Kind::OF_RIGHTS.contains(kind));
-        !needs_rights || named.contains(code) || *code == Code::DriverStatusForbidden && decides()
+        !needs_rights
+            || named.contains(code)
+            || match code {
+                Code::DriverStatusForbidden => asks_for_rights(cluster) && (is_asked || is_written()),
+                Code::UpgradeDriverRights => is_asked || is_written(),
+                _ => false,
+            }
     });
 }
 
@@ -213,12 +223,13 @@ fn accounts<'a>(cluster: &'a Cluster, access: &Access<'_>, driver: &str) -> BTre
             namespace: pod.metadata.namespace.clone(),
             name,
         };
-        if access.allows(&account.user(), &request("create", "resourceslices", "", "", "")) == Answer::No {
-            continue;
-        }
+        let publishes = request("create", "resourceslices", "", "", "");
+        let answer = access.allowed_by_roles(&account.user(), &publishes);
         if super::is_called_like(driver, set) {
-            called.insert(account);
-        } else {
+            if answer != Answer::No {
+                called.insert(account);
+            }
+        } else if answer == Answer::Yes {
             others.insert(account);
         }
     }
@@ -230,11 +241,26 @@ fn accounts<'a>(cluster: &'a Cluster, access: &Access<'_>, driver: &str) -> BTre
 
 /// Drivers that may write the status of claims, and not what the API server of 1.36 asks for besides.
 pub(super) fn drivers_that_lack(cluster: &Cluster) -> Vec<Lack> {
+    all_that_lack(cluster, &Access::of(cluster))
+}
+
+/// What the API server can be asked so that it is certain which drivers may write the status of their devices: what no role that was read
+/// allows. More may be asked once that is answered.
+pub fn reviews_wanted(cluster: &Cluster, codes: &BTreeSet<Code>) -> BTreeSet<Question> {
+    let now = codes.contains(&Code::DriverStatusForbidden) && asks_for_rights(cluster);
+    if !now && !codes.contains(&Code::UpgradeDriverRights) {
+        return BTreeSet::new();
+    }
     let access = Access::of(cluster);
+    all_that_lack(cluster, &access);
+    access.open_questions()
+}
+
+fn all_that_lack(cluster: &Cluster, access: &Access<'_>) -> Vec<Lack> {
     let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
     drivers
         .into_iter()
-        .filter_map(|driver| of_driver(cluster, &access, driver))
+        .filter_map(|driver| of_driver(cluster, access, driver))
         .collect()
 }
 
@@ -347,18 +373,7 @@ fn is_expected(holder: &Holder, masters: &BTreeSet<(Str, Str)>) -> bool {
 fn holders(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let access = Access::of(cluster);
-    let everything = Request {
-        verb: "*",
-        group: "*",
-        resource: "*",
-        subresource: "*",
-        ..Request::default()
-    };
-    let masters: BTreeSet<(Str, Str)> = access
-        .holders(&everything, true)
-        .into_iter()
-        .map(|holder| (holder.subject.namespace, holder.subject.name))
-        .collect();
+    let masters = masters(&access);
     let of = |verbs: &[&str], group: &str, resource: &str, subresource: &str, everywhere: bool| {
         let mut found = BTreeSet::new();
         for verb in verbs {
@@ -415,6 +430,66 @@ fn holders(look: &mut Look<'_>) {
         &tainters,
         "may taint devices with DeviceTaintRules: a rule with the effect NoExecute evicts the pods of others",
     );
+}
+
+/// Those who may write the status of claims, are no drivers, and may not allocate and reserve them on 1.36 and later.
+pub(super) fn schedulers_that_lack(cluster: &Cluster) -> Vec<Finding> {
+    let access = Access::of(cluster);
+    if access.gap("").is_some() {
+        return Vec::new();
+    }
+    let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
+    let of_drivers: BTreeSet<Account> = drivers
+        .into_iter()
+        .flat_map(|driver| accounts(cluster, &access, driver))
+        .collect();
+    let masters = masters(&access);
+    let mut lacking: BTreeMap<RoleSubject, Vec<&str>> = BTreeMap::new();
+    for verb in WRITES {
+        let may_bind = access.holders(&request(verb, "resourceclaims", "binding", "", ""), true);
+        for holder in access.holders(&request(verb, "resourceclaims", "status", "", ""), false) {
+            let account = Account {
+                namespace: holder.subject.namespace.clone(),
+                name: holder.subject.name.clone(),
+            };
+            let is_driver = holder.subject.kind == "ServiceAccount" && of_drivers.contains(&account);
+            let may = may_bind.iter().any(|other| other.subject == holder.subject);
+            if is_driver || may || is_expected(&holder, &masters) {
+                continue;
+            }
+            let verbs = lacking.entry(holder.subject).or_default();
+            if !verbs.contains(&verb) {
+                verbs.push(verb);
+            }
+        }
+    }
+    let finding = |(subject, verbs): (RoleSubject, Vec<&str>)| {
+        let verbs = verbs.join(" and ");
+        let message = format!(
+            "may {verbs} resourceclaims/status, but not resourceclaims/binding: from 1.36 on the API server refuses what it writes, if it allocates \
+             or reserves claims"
+        );
+        Finding::new(Code::UpgradeBindingRights, Subject::account(&subject), message).advice(format!(
+            "whoever runs it, if it is a scheduler or the like, adds a rule to a ClusterRole that a ClusterRoleBinding gives it: apiGroups {GROUP}, \
+             resources resourceclaims/binding, verbs {verbs}"
+        ))
+    };
+    lacking.into_iter().map(finding).collect()
+}
+
+/// Those who may do everything.
+fn masters(access: &Access<'_>) -> BTreeSet<(Str, Str)> {
+    let everything = Request {
+        verb: "*",
+        group: "*",
+        resource: "*",
+        subresource: "*",
+        ..Request::default()
+    };
+    let holders = access.holders(&everything, true).into_iter();
+    holders
+        .map(|holder| (holder.subject.namespace, holder.subject.name))
+        .collect()
 }
 
 /// Those of `some` whose subject is one of `others` too. One that is restricted to a namespace stays so.

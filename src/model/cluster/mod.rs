@@ -17,8 +17,9 @@ use self::index::{Bulk, Entry, Indexes};
 use self::layered::Layered;
 use super::decode::{alone, weigh_anew, weight};
 use super::{
-    Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap, Key, Kind, Meta,
-    Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Role, RoleBinding, Slice, Str, TaintRule,
+    AccessReview, Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap,
+    Key, Kind, Meta, Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Role, RoleBinding, Slice,
+    Str, TaintRule,
 };
 
 /// An object of any kind that the model holds.
@@ -284,6 +285,11 @@ impl Cluster {
     /// Versions, gates, time and gaps of this state.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// Notes what the API server said of who may do what.
+    pub fn learn_reviews(&mut self, reviews: impl IntoIterator<Item = AccessReview>) {
+        Arc::make_mut(&mut self.environment).reviews.extend(reviews);
     }
 
     /// What is left of the work that evaluating expressions on this cluster and its forks may take.

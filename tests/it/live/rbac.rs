@@ -148,7 +148,16 @@ fn set(random: &mut Random, number: usize) -> Set {
             "metadata": {"name": format!("b-{number}-{index}"), "namespace": place}, "roleRef": reference, "subjects": subjects});
         bindings.push((collection(plural, place), binding));
     }
-    let questions = (0..4).map(|_| question(random, number, &home, &other)).collect();
+    let rules: Vec<&Value> = roles
+        .iter()
+        .flat_map(|(_, role)| role["rules"].as_array().expect("rules"))
+        .collect();
+    let questions = (0..4)
+        .map(|_| {
+            let rule = rules[random.below(rules.len())];
+            question(random, number, [&home, &other], rule)
+        })
+        .collect();
     Set {
         roles,
         bindings,
@@ -177,8 +186,29 @@ fn subject(random: &mut Random, number: usize, home: &str, is_wide: bool) -> Val
     }
 }
 
-/// Who asks for what: verb, group, resource, subresource, namespace and name.
-fn question(random: &mut Random, number: usize, home: &str, other: &str) -> (User, [String; 6]) {
+/// A word of a list of `rule`, or any of `all`.
+fn word<'a>(random: &mut Random, rule: &'a Value, list: &str, all: &[&'a str]) -> &'a str {
+    match rule[list].as_array() {
+        Some(words) if random.in_hundred(85) => {
+            let word = words[random.below(words.len())].as_str().expect("a text");
+            // What is asked for is a thing and no pattern, mostly.
+            if word.contains('*') && random.in_hundred(80) {
+                random.one(all)
+            } else {
+                word
+            }
+        }
+        _ => random.one(all),
+    }
+}
+
+/// Who asks for what: verb, group, resource, subresource, namespace and name. Mostly it is what a rule allows somebody.
+fn question(
+    random: &mut Random,
+    number: usize,
+    [home, other]: [&str; 2],
+    rule: &Value,
+) -> (User, [String; 6]) {
     let user = match random.below(5) {
         0 | 1 => User::service_account(home, &format!("sa-{number}")),
         2 => User::service_account(other, &format!("sa-{number}")),
@@ -196,26 +226,21 @@ fn question(random: &mut Random, number: usize, home: &str, other: &str) -> (Use
             ],
         },
     };
-    let target = random.one(RESOURCES);
+    let target = word(random, rule, "resources", RESOURCES);
     let (resource, subresource) = target.split_once('/').unwrap_or((target, ""));
     let place = match random.below(4) {
         0 => "",
         1 => other,
         _ => home,
     };
-    let name = if random.in_hundred(50) {
-        ""
+    let name = if rule["resourceNames"].is_array() || random.in_hundred(50) {
+        word(random, rule, "resourceNames", NAMES)
     } else {
-        random.one(NAMES)
+        ""
     };
-    let words = [
-        random.one(VERBS),
-        random.one(GROUPS),
-        resource,
-        subresource,
-        place,
-        name,
-    ];
+    let verb = word(random, rule, "verbs", VERBS);
+    let group = word(random, rule, "apiGroups", GROUPS);
+    let words = [verb, group, resource, subresource, place, name];
     (user, words.map(str::to_owned))
 }
 

@@ -609,6 +609,76 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             };
             (with("create"), with("delete"))
         }
+        Code::ApiVersion => {
+            let with = |version: &str| {
+                let entries = json!([{"manager": "helm", "apiVersion": version, "operation": "Update", "time": "2026-10-01T00:00:00Z"}]);
+                let metadata = json!({"name": "d", "managedFields": entries});
+                at(world(), 35).with(Kind::DeviceClass, &json!({"metadata": metadata, "spec": {}}))
+            };
+            (with("resource.k8s.io/v1beta1"), with("resource.k8s.io/v1beta2"))
+        }
+        Code::UpgradeDriverRights => {
+            let with = |more: &[Value]| at(driver_with(&driver_rules(more)), 35);
+            let right =
+                json!({"verbs": ["associated-node:update"], "apiGroups": ["*"], "resources": ["*/driver"]});
+            (with(&[]), with(&[right]))
+        }
+        Code::UpgradeBindingRights => {
+            let with = |resources: &[&str]| {
+                let rules =
+                    json!([{"verbs": ["update"], "apiGroups": ["resource.k8s.io"], "resources": resources}]);
+                at(jane(&rules), 35)
+            };
+            (
+                with(&["resourceclaims/status"]),
+                with(&["resourceclaims/status", "resourceclaims/binding"]),
+            )
+        }
+        Code::UpgradeGates => {
+            let with = |which: Gate| gate(at(world(), 36), which, false);
+            // 1.36 lets it be off, and 1.37 does not.
+            (with(Gate::DRAPrioritizedList), with(Gate::DRAConsumableCapacity))
+        }
+        Code::GateDefaults => {
+            let with = |minor: u32| {
+                at(
+                    device(&json!({"taints": [{"key": "k", "effect": "NoExecute"}]})),
+                    minor,
+                )
+            };
+            (with(35), with(36))
+        }
+        Code::ChangedMeaning => {
+            let with = |count: i64| {
+                let mut spec = request(&json!({"count": count}));
+                spec["devices"]["constraints"] = json!([{"distinctAttribute": "d/a"}]);
+                at(world().class("d").claim("c", &spec, &none), 36)
+            };
+            (with(3), with(1))
+        }
+        Code::AllocationTolerations => {
+            let with = |tolerations: &Value| {
+                let results = json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "x", "tolerations": tolerations}]);
+                at(world().claim("c", &toleration(10), &status(&results, &["p"])), 34)
+            };
+            (
+                with(&json!([])),
+                with(&json!([{"key": "k", "operator": "Exists", "effect": "NoExecute"}])),
+            )
+        }
+        Code::OldCounters => {
+            let with = |devices: &Value| {
+                let counters = json!([{"name": "s", "counters": {"c": {"value": "1"}}}]);
+                at(
+                    slices(&[
+                        json!({"pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "sharedCounters": counters, "devices": devices}),
+                    ]),
+                    34,
+                )
+            };
+            (with(&json!([{"name": "x"}])), with(&json!([])))
+        }
+        Code::WorkloadObjects => (at(pod_group(world()), 36), pod_group(world())),
         Code::GroupGeneratedClaim => (
             generated(world()),
             claim_with(
