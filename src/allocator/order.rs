@@ -67,9 +67,12 @@ pub(super) fn certainty(
     limits: Limits,
     observer: &dyn Observer,
 ) -> Certainty {
+    if !problem.features.takes_pools_as_they_come() || flow == Flow::GaveUp {
+        return Certainty::Sure;
+    }
     let invalid = usize::from(problem.invalid_pool.is_some());
     let slices: usize = problem.views.iter().map(|view| view.slices.len()).sum();
-    if !problem.features.takes_pools_as_they_come() || flow == Flow::GaveUp || slices + invalid < 2 {
+    if slices + invalid < 2 {
         return Certainty::Sure;
     }
     let numbers = problem.alternatives.keys();

@@ -45,7 +45,7 @@ pub fn expressions_of_new_objects(environment: &Environment) -> cel::Environment
         consumable_capacity: on(Gate::DRAConsumableCapacity),
         list_type_attributes: on(Gate::DRAListTypeAttributes),
     };
-    cel::Environment::new(environment.emulated_minor, features)
+    cel::Environment::new(environment.version.minor, features)
         .compatible_with(environment.min_compatibility_minor)
 }
 
