@@ -252,14 +252,12 @@ impl<'a> Problem<'a> {
         if release.loses_subrequest_in_all && self.alternatives[alternative].is_later_all() {
             return (self.request_of(alternative).first, DeviceIx(0));
         }
-        if release.starts_over_in_request {
-            if self.permutes {
-                return (alternative, DeviceIx(0));
-            }
-            // Others are in use by then, and what comes before was tried.
-            if self.pool_device(device).multiple {
-                return (alternative, device);
-            }
+        if self.permutes {
+            return (alternative, DeviceIx(0));
+        }
+        // Others are in use by then, and what comes before was tried.
+        if release.starts_over_in_request && self.pool_device(device).multiple {
+            return (alternative, device);
         }
         (alternative, next)
     }
@@ -283,7 +281,7 @@ impl<'a> Problem<'a> {
     }
 
     #[inline]
-    fn request_of(&self, alternative: AlternativeIx) -> &'a RequestDemand {
+    pub(super) fn request_of(&self, alternative: AlternativeIx) -> &'a RequestDemand {
         let requests = &self.claim_of(alternative).requests;
         &requests[self.alternatives[alternative].request as usize]
     }

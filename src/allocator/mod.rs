@@ -237,7 +237,7 @@ impl Inputs {
             Ok(problem) => problem,
             Err(stop) => return Attempt::stopped(stop),
         };
-        problem.permutes = limits.plain_steps == limits.steps;
+        problem.permutes = limits.plain_steps == limits.steps && problem.features.permutes();
         let (flow, steps, state) = search(&mut problem, limits, observer);
         problem.permutes = false;
         let certainty = order::certainty(&mut problem, flow, &state, limits, observer);

@@ -12,7 +12,7 @@ const MOST_ALTERNATIVES: u64 = 8;
 /// The score of the best node once the plugin has compared all of them.
 pub const BEST_SCORE: u64 = 100;
 
-/// How many times the score of this plugin counts beside those of others. Mirrors `default_plugins.go`, `getDefaultPlugins`, v1.37.1.
+/// How many times the score of this plugin counts beside those of others, as `default_plugins.go` has it.
 pub const SCORE_WEIGHT: u64 = 2;
 
 /// The points of a node that grants `granted` to `claims`, in their order: for each alternative that is granted the more, the earlier it

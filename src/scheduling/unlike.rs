@@ -1,6 +1,6 @@
 //! What the rules here do not know of a scheduler, or know only of another release.
 
-use crate::devices::Features;
+use crate::devices::{Features, Implementation};
 use crate::model::{Cluster, Component, Gate, Version};
 
 /// Why the scheduler of `cluster` may answer otherwise, whatever is asked: it is newer or older than what was compared, or gates are on
@@ -28,6 +28,11 @@ pub fn unlike(cluster: &Cluster) -> Vec<String> {
     }
     let features = Features::of(environment);
     let release = &features.release;
+    if release.implementations_lag && features.implementation() == Implementation::Stable {
+        reasons.push(format!(
+            "with these gates kube-scheduler of 1.{minor} runs its stable allocator, to which this build was not compared"
+        ));
+    }
     let devices = || cluster.slices().flat_map(|slice| &slice.spec.devices);
     let mut experimental = |is_exposed: bool, gate: Gate, what: &str| {
         if is_exposed && on(gate) {
