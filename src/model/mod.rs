@@ -25,6 +25,7 @@ mod pod;
 mod quantity;
 mod quote;
 mod rbac;
+mod release;
 mod repeated;
 mod semver;
 mod slice;
@@ -72,6 +73,7 @@ pub use pod::{
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;
 pub use rbac::{PolicyRule, Role, RoleBinding, RoleReference, RoleSubject};
+pub use release::Release;
 pub use repeated::{Part, Repeated};
 pub use semver::{Semver, SemverError};
 pub use slice::{

@@ -31,7 +31,6 @@ pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> To
     let is_mixed = claims.iter().any(|claim| is_for_several_nodes(claim));
     let told = bugs::told(cluster, pod, &wanted, is_mixed);
     doubts.extend(told.doubts);
-    doubts.extend(orders(cluster, &wanted));
     Told {
         doubts,
         notes: told.notes,
@@ -50,8 +49,17 @@ pub fn disagreeing_pools(cluster: &Cluster) -> Vec<(PoolId, BTreeSet<i64>)> {
     cluster.pools().filter_map(counts).collect()
 }
 
-/// What hangs on the order of the scheduler's lists.
-fn orders(cluster: &Cluster, wanted: &[&Claim]) -> Vec<String> {
+/// What hangs on the order of the scheduler's lists when `claims` are to be allocated, in every release: which devices they get. Each
+/// is a sentence without a full stop.
+pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
+    let wanted: Vec<&Claim> = claims
+        .iter()
+        .filter(|claim| claim.status.allocation.is_none())
+        .map(|claim| &**claim)
+        .collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
     let mut orders: Vec<String> = disagreeing_pools(cluster)
         .into_iter()
         .map(|(pool, counts)| {
