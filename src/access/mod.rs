@@ -276,7 +276,9 @@ impl<'a> Access<'a> {
         if !only_everywhere {
             for (namespace, bindings) in &self.by_namespace {
                 if request.namespace.is_empty() || request.namespace == *namespace {
-                    bindings.iter().for_each(|binding| add(binding, namespace));
+                    for binding in bindings {
+                        add(binding, namespace);
+                    }
                 }
             }
         }

@@ -370,7 +370,7 @@ impl Gate {
     }
 
     /// Whether the release 1.`minor` lets nobody set the gate to anything but its default: a component that is started with another value
-    /// ends at once. Mirrors `LockToDefault` of the same table.
+    /// ends at once. Upstream's table says `LockToDefault` there.
     pub fn is_locked_in(self, minor: u32) -> bool {
         self.stage_in(minor).is_some() && self.defaults().locked.is_some_and(|locked| locked <= minor)
     }

@@ -9,6 +9,7 @@
 mod architecture;
 mod check;
 mod check_formats;
+mod check_releases;
 mod cli;
 mod commands;
 mod completion;

@@ -2,6 +2,7 @@
 
 mod export;
 mod page;
+mod review;
 mod screen;
 
 use std::collections::BTreeSet;
@@ -296,7 +297,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if tells_cost {
         needs.extend(CONVERSION_NEEDS.into_iter().chain(RUNBOOK_NEEDS));
     }
-    let read = needs.clone();
+    // Roles and bindings are no objects that somebody asks about here.
+    let read: BTreeSet<Kind> = needs
+        .iter()
+        .filter(|kind| !Kind::OF_RIGHTS.contains(kind))
+        .copied()
+        .collect();
     let needs = to_read(needs, &asked.codes, &selection);
     let cluster = ctx.load(needs).await?;
     let mut mentions = presence::mentions(&selection, read);
@@ -315,7 +321,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let nothing = presence::demand(ctx, &cluster, &mentions).await?;
     let mut cluster = cluster;
     if matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
-        review(ctx, &mut cluster, &codes).await?;
+        review::ask(ctx, &mut cluster, &codes).await?;
     }
     let question = asked.question(&cluster)?;
     let codes = of_topic(codes, question.topic())?;
@@ -368,28 +374,6 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.printer().note(&verdict);
     }
     Ok(outcome)
-}
-
-/// Asks the API server what no role allows the drivers that are suspected to lack it: another authorizer may, or roles could not be read.
-async fn review(ctx: &Ctx, cluster: &mut Cluster, codes: &BTreeSet<Code>) -> anyhow::Result<()> {
-    /// Each answer can lead to another question: the rights for slices, then two verbs on the status, each with two on the driver.
-    const ROUNDS: usize = 8;
-    /// Of one round; a cluster has few drivers.
-    const MOST: usize = 200;
-    for _ in 0..ROUNDS {
-        let questions = findings::reviews_wanted(cluster, codes);
-        if questions.is_empty() || questions.len() > MOST {
-            break;
-        }
-        let questions = questions
-            .into_iter()
-            .map(|(user, request)| (user.name, user.groups, request));
-        match ctx.live().await?.review(questions).await? {
-            Some(reviews) => cluster.learn_reviews(reviews),
-            None => break,
-        }
-    }
-    Ok(())
 }
 
 /// Those of `codes` that answer the question.

@@ -196,7 +196,7 @@ fn request<'a>(
 
 /// The service accounts that a driver runs with: those of DaemonSets' pods on the nodes for which it publishes, which may create slices and
 /// are called like the driver, or are the only ones that may.
-fn accounts<'a>(cluster: &'a Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Account> {
+fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Account> {
     let nodes: BTreeSet<&Str> = cluster
         .slices()
         .filter(|slice| slice.spec.driver == driver)

@@ -409,6 +409,33 @@ fn what_is_not_asked_for_is_not_found() {
     }
 }
 
+#[test]
+fn gangs_need_a_gate_that_only_older_releases_know() {
+    let group = |policy: &serde_json::Value| {
+        let metadata = json!({"namespace": "n", "name": "g", "uid": "g-uid"});
+        world()
+            .with(
+                Kind::PodGroup,
+                &json!({"metadata": metadata, "spec": {"schedulingPolicy": policy}}),
+            )
+            .build()
+    };
+    let gang = json!({"gang": {"minCount": 2}});
+    let (generic, gangs) = ((Gate::GenericWorkload, true), (Gate::GangScheduling, true));
+    for (policy, gates, expected) in [
+        (&gang, vec![generic], true),
+        (&gang, vec![generic, gangs], false),
+        (&gang, vec![], false),
+        (&json!({}), vec![generic], false),
+    ] {
+        let cluster = group(policy);
+        let target = Target::new(cluster.environment(), Some(36), [], gates.clone()).unwrap();
+        let list = ask(&cluster, Question::Downgrade(target));
+        let found = named(&list).contains(&"DRA122 featuregate/GangScheduling".to_owned());
+        assert_eq!(found, expected, "{policy} {gates:?}: {:?}", named(&list));
+    }
+}
+
 fn only(code: Code, world: World) -> FindingList {
     let codes = BTreeSet::from([code]);
     check(

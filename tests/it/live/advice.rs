@@ -72,6 +72,14 @@ const NOT_RUN: &[(&str, &str)] = &[
         "no command: an administrator decides whether the namespace may have admin access",
     ),
     ("DRA074", "no command: whoever runs the driver has it run again"),
+    ("DRA080", "no command: the control plane is updated"),
+    (
+        "DRA081",
+        "no command: whoever runs the driver adds the rule to its role",
+    ),
+    ("DRA082", "no command: an administrator decides who may do what"),
+    ("DRA083", "no command: an administrator decides who may do what"),
+    ("DRA084", "no command: an administrator decides who may do what"),
     (
         "DRA104",
         "no command: the owner of the group decides which pods end",
@@ -113,6 +121,30 @@ const NOT_RUN: &[(&str, &str)] = &[
         "DRA123",
         "no command: the control plane goes through the releases in between",
     ),
+    (
+        "DRA130",
+        "no command: whoever runs what writes brings it to a newer version of the API",
+    ),
+    (
+        "DRA131",
+        "no command: whoever runs the driver adds the rule to its role",
+    ),
+    (
+        "DRA132",
+        "no command: whoever runs the scheduler adds the rule to its role",
+    ),
+    (
+        "DRA133",
+        "no command: the control plane is started with other gates",
+    ),
+    (
+        "DRA134",
+        "only an older release has rules that do nothing; of the rest, no command",
+    ),
+    ("DRA135", "no command: only the owner knows what is meant"),
+    ("DRA136", "no command: the owners of the pods end them"),
+    ("DRA137", "no command: only the driver can publish the pool"),
+    ("DRA138", "only an older release stores such objects"),
 ];
 
 /// Brings a cluster with two nodes into a state.

@@ -9,7 +9,7 @@ use kubectl_dra::access::{Access, Answer, Request, User};
 use kubectl_dra::model::{ClusterBuilder, Environment, Kind, Object};
 use serde_json::{Value, json};
 
-use crate::support::cluster::objects::namespace;
+use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, namespace, pod};
 use crate::support::cluster::{Cluster, Component, Options};
 use crate::support::wait::wait_for;
 
@@ -357,6 +357,7 @@ fn aggregated(cluster: &Cluster) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the seed is for whoever tries a run again")]
 fn random_roles_allow_what_the_api_server_says() {
     let number = |name: &str| {
         std::env::var(name)
@@ -424,4 +425,117 @@ fn random_roles_allow_what_the_api_server_says() {
         allowed * 20 > asked && allowed * 20 < asked * 19,
         "{allowed} of {asked} are allowed"
     );
+}
+
+/// The DaemonSet of the driver, with a pod of it on the only node.
+fn driver_pod(cluster: &Cluster) {
+    let selector = json!({"app": "gpu"});
+    let spec = json!({"nodeName": "gpu-node-1", "serviceAccountName": "plugin", "containers": [{"name": "plugin", "image": "x"}]});
+    let set = json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "gpu-kubelet-plugin", "namespace": "drivers"},
+        "spec": {"selector": {"matchLabels": selector}, "template": {"metadata": {"labels": selector},
+            "spec": {"nodeSelector": {"nowhere": "yes"}, "containers": spec["containers"]}}}});
+    let path = "/apis/apps/v1/namespaces/drivers/daemonsets";
+    let set = cluster.request(&Method::POST, path, &set);
+    assert_eq!(set.status, 201, "{}", set.body);
+    // Without its controller nobody deletes the pod of a node that the set does not select.
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "gpu-kubelet-plugin",
+        "uid": set.body["metadata"]["uid"], "controller": true}]);
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plugin", "namespace": "drivers", "labels": selector,
+        "ownerReferences": owner}, "spec": spec});
+    cluster.stop(Component::ControllerManager);
+    cluster.create(&pod);
+}
+
+#[test]
+fn a_driver_without_the_right_of_1_36_is_found_before_its_write_is_refused() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.add_gpu_nodes(1);
+    cluster.run(&[
+        claim("one", claim_spec([gpu()])),
+        pod("user").named_claim("gpu", "one"),
+    ]);
+    cluster.create(&namespace("drivers"));
+    let group = "resource.k8s.io";
+    let driver = cluster.service_account("drivers", "plugin").allowed(&json!([
+        {"apiGroups": [group], "resources": ["resourceslices"], "verbs": ["create"]},
+        {"apiGroups": [group], "resources": ["resourceclaims/status"], "verbs": ["patch"]},
+    ]));
+    driver_pod(&cluster);
+    let reading = json!({"apiGroups": ["", group], "resources": ["pods", "resourceclaims", "resourceslices"], "verbs": ["list", "get"]});
+    let reviewing = json!({"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]});
+    let asker = cluster.user("asker").allowed(&json!([reading, reviewing]));
+    let blind = cluster.user("blind").allowed(&json!([reading]));
+
+    let result = cluster.get("claim/one")["status"]["allocation"]["devices"]["results"][0].clone();
+    let status = |ready: &str| {
+        let condition = json!({"type": "Ready", "status": ready, "reason": "Test", "message": "", "lastTransitionTime": "2026-11-21T12:00:00Z"});
+        json!({"status": {"devices": [{"driver": result["driver"], "pool": result["pool"], "device": result["device"],
+            "conditions": [condition]}]}})
+    };
+    let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/one/status";
+    let write = |ready: &str| {
+        driver.request_as(
+            &Method::PATCH,
+            path,
+            "application/merge-patch+json",
+            &status(ready),
+        )
+    };
+    let check = |user: &crate::support::cluster::User| {
+        let run = user
+            .kubectl_dra(["check", "--only", "DRA081", "-o", "json", "--fail-on", "warning"])
+            .run();
+        let code = run.code;
+        let report: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
+        (report, code)
+    };
+
+    let refused = write("True");
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(
+        refused.body["message"]
+            .to_string()
+            .contains("resourceclaims/driver"),
+        "{}",
+        refused.body
+    );
+    for user in [&*cluster, &asker] {
+        let (report, code) = check(user);
+        let items = report["items"].as_array().expect("items");
+        assert_eq!((items.len(), code), (1, Some(1)), "{report:#}");
+        assert_eq!(items[0]["object"]["name"], "gpu.example.com");
+        assert_eq!(items[0]["severity"], "Warning");
+        assert!(
+            items[0]["message"]
+                .to_string()
+                .contains("serviceaccount/drivers/plugin"),
+            "{report:#}"
+        );
+    }
+    let (report, code) = check(&blind);
+    assert_eq!(
+        (report["items"].as_array().map(Vec::len), code),
+        (Some(0), Some(4)),
+        "{report:#}"
+    );
+
+    let driver = driver.allowed(
+        &json!([{"apiGroups": [group], "resources": ["resourceclaims/driver"],
+        "resourceNames": ["gpu.example.com"], "verbs": ["arbitrary-node:patch"]}]),
+    );
+    let written = driver.request_as(
+        &Method::PATCH,
+        path,
+        "application/merge-patch+json",
+        &status("True"),
+    );
+    assert_eq!(written.status, 200, "{}", written.body);
+    for user in [&*cluster, &asker] {
+        let (report, code) = check(user);
+        assert_eq!(
+            (report["items"].as_array().map(Vec::len), code),
+            (Some(0), Some(0)),
+            "{report:#}"
+        );
+    }
 }

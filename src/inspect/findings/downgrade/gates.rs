@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Target;
 use crate::inspect::findings::finding::{Subject, some};
-use crate::inspect::findings::{Code, Finding, Look};
+use crate::inspect::findings::{Code, Finding, Look, Severity};
 use crate::model::{Component, Evidence, Gate};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
@@ -101,6 +101,29 @@ fn gates(look: &mut Look<'_>, target: &Target) {
                 .advice(format!(
                     "whoever runs the control plane removes {name} from --feature-gates{runtime}"
                 )),
+        );
+    }
+    // Gangs came with GenericWorkload in 1.37, and with a gate of their own before.
+    let has_gangs = || {
+        let mut groups = look.cluster.pod_groups();
+        groups.any(|group| group.spec.scheduling_policy.gang.is_some())
+    };
+    if environment.emulated_minor >= 37
+        && target.minor <= 36
+        && !target.lacks(Gate::GenericWorkload)
+        && target.lacks(Gate::GangScheduling)
+        && has_gangs()
+    {
+        let gate = Gate::GangScheduling;
+        let message = format!(
+            "is known to {} only, where members of a gang are scheduled one by one without it",
+            target.name()
+        );
+        look.add(
+            Finding::new(Code::FeatureGates, Subject::gate(gate.name()), message)
+                .severity(Severity::Warning)
+                .order(8)
+                .advice(super::gate_on(gate)),
         );
     }
     if !known.contains(&Component::ApiServer) {

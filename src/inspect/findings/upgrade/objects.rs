@@ -106,7 +106,9 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
             }
         }
     }
-    found.into_iter().for_each(|finding| look.add(finding));
+    for finding in found {
+        look.add(finding);
+    }
 }
 
 fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -137,7 +139,9 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
                 ))
         })
         .collect();
-    findings.into_iter().for_each(|finding| look.add(finding));
+    for finding in findings {
+        look.add(finding);
+    }
 }
 
 fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -161,7 +165,9 @@ fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
             )
         })
         .collect();
-    findings.into_iter().for_each(|finding| look.add(finding));
+    for finding in findings {
+        look.add(finding);
+    }
 }
 
 fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -223,7 +229,9 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
             .note("where the devices are not to be tainted")
         })
         .collect();
-    findings.into_iter().for_each(|finding| look.add(finding));
+    for finding in findings {
+        look.add(finding);
+    }
 }
 
 /// Counters beside the devices that draw from them, as 1.34 has it.
@@ -242,7 +250,9 @@ fn old_counters(look: &mut Look<'_>, upgrade: &Upgrade) {
                 ))
         })
         .collect();
-    findings.into_iter().for_each(|finding| look.add(finding));
+    for finding in findings {
+        look.add(finding);
+    }
 }
 
 /// PodGroups and Workloads of versions that the next release does not know.
@@ -276,7 +286,9 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
                 .note("end its pods first, and make it again in the new release")
         })
         .collect();
-    findings.into_iter().for_each(|finding| look.add(finding));
+    for finding in findings {
+        look.add(finding);
+    }
 }
 
 /// Allocations of 1.34, which does not write into them what the request tolerates.
@@ -312,5 +324,7 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
             )
         })
         .collect();
-    findings.into_iter().for_each(|finding| look.add(finding));
+    for finding in findings {
+        look.add(finding);
+    }
 }

@@ -1,0 +1,277 @@
+//! What of a cluster and of claims the bugs look at, and what of it can bring each to show.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use crate::devices::{ClassSelectors, Match, keeps_off};
+use crate::model::{
+    AllocationMode, Claim, ClaimSpec, Cluster, Component, DeviceRequest, Gate, Pod, PoolId, Str,
+};
+use crate::reservation::claim_name;
+
+/// Something that asks for devices.
+pub(super) struct Ask<'a> {
+    pub(super) name: String,
+    pub(super) spec: &'a ClaimSpec,
+}
+
+impl<'a> Ask<'a> {
+    fn requests(&self) -> impl Iterator<Item = &'a DeviceRequest> + use<'a> {
+        let requests = self.spec.devices.requests.iter();
+        requests.flat_map(|request| request.exactly.iter().chain(&request.first_available))
+    }
+
+    fn wants_all(&self) -> bool {
+        self.requests()
+            .any(|request| request.allocation_mode == AllocationMode::All)
+    }
+}
+
+/// What of a cluster and of claims the bugs look at.
+pub(super) struct View<'a> {
+    pub(super) cluster: &'a Cluster,
+    asks: Vec<Ask<'a>>,
+    /// Pods to be scheduled.
+    pods: Vec<&'a Pod>,
+    /// A claim for several nodes is known to be among those of the pods.
+    pub(super) is_mixed: bool,
+    /// Drivers and pools whose slices have counters.
+    counters: BTreeSet<PoolId>,
+    /// Devices that allow several allocations, as `driver/pool/name`.
+    shareable: Vec<String>,
+    /// Those of them that draw from counters.
+    shareable_partitions: Vec<String>,
+    selectors: OnceLock<ClassSelectors>,
+    /// Whether a class selects a device that draws from counters, as far as it was asked.
+    with_counters: OnceLock<BTreeMap<Str, bool>>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(cluster: &'a Cluster, asks: Vec<Ask<'a>>, pods: Vec<&'a Pod>) -> Self {
+        let mut view = Self {
+            cluster,
+            asks,
+            pods,
+            is_mixed: false,
+            counters: BTreeSet::new(),
+            shareable: Vec::new(),
+            shareable_partitions: Vec::new(),
+            selectors: OnceLock::new(),
+            with_counters: OnceLock::new(),
+        };
+        for slice in cluster.slices() {
+            let mut draws = !slice.spec.shared_counters.is_empty();
+            for device in &slice.spec.devices {
+                draws |= !device.consumes_counters.is_empty();
+                if device.allow_multiple_allocations {
+                    let name = || format!("device/{}/{}", slice.pool_id(), device.name);
+                    view.shareable.push(name());
+                    if !device.consumes_counters.is_empty() {
+                        view.shareable_partitions.push(name());
+                    }
+                }
+            }
+            if draws {
+                view.counters.insert(slice.pool_id());
+            }
+        }
+        view
+    }
+
+    fn asking(&self, does: impl Fn(&Ask<'a>) -> bool) -> Vec<String> {
+        let asks = self.asks.iter().filter(|ask| does(ask));
+        asks.map(|ask| ask.name.clone()).collect()
+    }
+
+    /// `found`, where somebody asks for devices at all.
+    fn where_asked(&self, found: Vec<String>) -> Vec<String> {
+        if self.asks.is_empty() { Vec::new() } else { found }
+    }
+
+    pub(super) fn rules(&self) -> Vec<String> {
+        let rules = self.cluster.rules();
+        self.where_asked(
+            rules
+                .map(|rule| format!("devicetaintrule/{}", rule.metadata.name))
+                .collect(),
+        )
+    }
+
+    pub(super) fn bare_rules(&self) -> Vec<String> {
+        let rules = self.cluster.rules();
+        let rules = rules.filter(|rule| rule.spec.device_selector.is_none() && keeps_off(&rule.spec.taint));
+        self.where_asked(
+            rules
+                .map(|rule| format!("devicetaintrule/{}", rule.metadata.name))
+                .collect(),
+        )
+    }
+
+    pub(super) fn huge_counts(&self) -> Vec<String> {
+        self.asking(|ask| {
+            let total: i128 = ask.requests().map(|request| i128::from(request.count)).sum();
+            total > i128::from(i64::MAX)
+        })
+    }
+
+    pub(super) fn all_of_broken_pools(&self) -> Vec<String> {
+        if !self.asks.iter().any(Ask::wants_all) {
+            return Vec::new();
+        }
+        let broken = self
+            .cluster
+            .pools()
+            .filter(|pool| !pool.is_complete() || !pool.duplicate_devices().is_empty());
+        broken.map(|pool| format!("pool/{}", pool.id)).collect()
+    }
+
+    pub(super) fn all_of_shareable(&self) -> Vec<String> {
+        if self.shareable.is_empty() {
+            return Vec::new();
+        }
+        self.asking(Ask::wants_all)
+    }
+
+    pub(super) fn odd_capacities(&self) -> Vec<String> {
+        const NANOS_OF_A_MILLI: i128 = 1_000_000;
+        self.asking(|ask| {
+            let amounts = ask
+                .requests()
+                .filter_map(|request| request.capacity.as_ref())
+                .flat_map(|capacity| &capacity.requests);
+            amounts.into_iter().any(|(_, amount)| {
+                let fits = amount.nanos().is_some_and(|nanos| {
+                    nanos % NANOS_OF_A_MILLI == 0 && nanos / NANOS_OF_A_MILLI <= i128::from(i64::MAX)
+                });
+                amount.sign() < 0 || !fits
+            })
+        })
+    }
+
+    pub(super) fn distinct_in_request(&self) -> Vec<String> {
+        self.asking(|ask| {
+            let mut constraints = ask.spec.devices.constraints.iter();
+            let several = |request: &DeviceRequest| {
+                request.allocation_mode != AllocationMode::ExactCount || request.count > 1
+            };
+            ask.requests().any(several)
+                && constraints.any(|constraint| constraint.distinct_attribute.is_some())
+        })
+    }
+
+    /// Pools with counters whose name a pool of another driver with counters has too.
+    pub(super) fn pools_of_one_name(&self) -> Vec<String> {
+        let same = |one: &&PoolId| {
+            let mut others = self.counters.iter();
+            others.any(|other| other.pool == one.pool && other.driver != one.driver)
+        };
+        let pools = self.counters.iter().filter(same);
+        self.where_asked(pools.map(|pool| format!("pool/{pool}")).collect())
+    }
+
+    pub(super) fn can_leak(&self) -> Vec<String> {
+        let environment = self.cluster.environment();
+        let partitions = environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices);
+        if partitions && !self.counters.is_empty() {
+            return self.asking(|_| true);
+        }
+        self.asking(|ask| !ask.spec.devices.constraints.is_empty())
+    }
+
+    /// Who has several requests, and a configuration that is for more than one.
+    pub(super) fn repeated_configs(&self) -> Vec<String> {
+        self.asking(|ask| {
+            let devices = &ask.spec.devices;
+            let is_for_several = |requests: &[Str]| requests.len() != 1;
+            devices.requests.len() > 1
+                && devices
+                    .config
+                    .iter()
+                    .any(|config| is_for_several(&config.requests))
+        })
+    }
+
+    pub(super) fn shareable(&self) -> Vec<String> {
+        self.where_asked(self.shareable.clone())
+    }
+
+    pub(super) fn shareable_partitions(&self) -> Vec<String> {
+        self.where_asked(self.shareable_partitions.clone())
+    }
+
+    pub(super) fn mixed_pods(&self) -> Vec<String> {
+        let is_mixed = |pod: &Pod| {
+            let claims: Vec<_> = pod
+                .spec
+                .resource_claims
+                .iter()
+                .filter_map(|entry| claim_name(pod, entry).ok()?.key())
+                .collect();
+            let claims = || claims.iter().filter_map(|key| self.cluster.claim(key));
+            claims().any(|claim| is_for_several_nodes(claim))
+                && claims().any(|claim| claim.status.allocation.is_none())
+        };
+        let pods = self.pods.iter().filter(|pod| self.is_mixed || is_mixed(pod));
+        pods.map(|pod| format!("pod/{}", pod.key())).collect()
+    }
+
+    pub(super) fn all_with_counters(&self) -> Vec<String> {
+        if self.counters.is_empty() || !self.asks.iter().any(Ask::wants_all) {
+            return Vec::new();
+        }
+        let with_counters = self.with_counters.get_or_init(|| self.classes_with_counters());
+        self.asking(|ask| {
+            ask.requests().any(|request| {
+                request.allocation_mode == AllocationMode::All
+                    && with_counters
+                        .get(&request.device_class_name)
+                        .copied()
+                        .unwrap_or_default()
+            })
+        })
+    }
+
+    /// Whether each class that somebody wants all devices of has one that draws from counters. What could not be told counts as one.
+    fn classes_with_counters(&self) -> BTreeMap<Str, bool> {
+        let selectors = self.selectors.get_or_init(|| ClassSelectors::of(self.cluster));
+        let all = self.asks.iter().flat_map(Ask::requests);
+        let all = all.filter(|request| request.allocation_mode == AllocationMode::All);
+        let mut classes: BTreeMap<Str, bool> = all
+            .map(|request| (request.device_class_name.clone(), false))
+            .collect();
+        for pool in self.counters.iter().filter_map(|pool| self.cluster.pool(pool)) {
+            for (_, device, selectable) in selectors.devices(&pool) {
+                if device.consumes_counters.is_empty() {
+                    continue;
+                }
+                for (class, has) in classes.iter_mut().filter(|(_, has)| !**has) {
+                    let matches = selectors.matches(class, &selectable);
+                    *has = matches!(matches, Match::Yes | Match::Unknown);
+                }
+            }
+        }
+        classes
+    }
+
+    pub(super) fn claims_in_use(&self) -> Vec<String> {
+        self.asking(|_| true)
+    }
+
+    pub(super) fn classes_with_config(&self) -> Vec<String> {
+        let classes = self.cluster.classes();
+        let classes = classes.filter(|class| !class.spec.config.is_empty());
+        self.where_asked(
+            classes
+                .map(|class| format!("deviceclass/{}", class.metadata.name))
+                .collect(),
+        )
+    }
+}
+
+/// Whether the claim's devices can be used on more than one node.
+pub(in crate::scheduling) fn is_for_several_nodes(claim: &Claim) -> bool {
+    claim.status.allocation.as_ref().is_some_and(|allocation| {
+        let selector = allocation.node_selector.as_ref();
+        selector.is_none_or(|selector| selector.single_node().is_none())
+    })
+}
