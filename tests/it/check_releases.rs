@@ -53,9 +53,9 @@ fn the_bugs_of_the_exact_release_are_told_by_check_and_beside_an_answer() {
     for (release, expected) in [
         (
             "1.36.1",
-            vec!["DRA080 kubernetes/139040", "DRA080 kubernetes/140431"],
+            vec!["DRA090 kubernetes/139040", "DRA090 kubernetes/140431"],
         ),
-        ("1.36.2", vec!["DRA080 kubernetes/140431"]),
+        ("1.36.2", vec!["DRA090 kubernetes/140431"]),
         ("1.36.3", vec![]),
     ] {
         let args = ["--only", "known-bug", "--kubernetes-version", release];
@@ -172,7 +172,7 @@ fn roles_of_a_file_say_who_may_do_what_and_without_them_nothing_is_said() {
     let mut objects = vec![claim(), class(&json!([]))];
     let without = check(&["--fail-on", "info"], &objects);
     assert!(
-        !without.1["checked"]["codes"].to_string().contains("DRA083"),
+        !without.1["checked"]["codes"].to_string().contains("DRA093"),
         "{:#}",
         without.1
     );
@@ -184,15 +184,15 @@ fn roles_of_a_file_say_who_may_do_what_and_without_them_nothing_is_said() {
         without.1
     );
     // Asked for by name, it is unknown.
-    let named = check(&["--only", "DRA083"], &objects);
+    let named = check(&["--only", "DRA093"], &objects);
     assert_eq!(named.0, Some(4), "{:#}", named.1);
     objects.extend(role("some", &rules, &jane));
     objects.extend(role("all", &root, &masters));
     objects.extend(others());
-    let (code, report, stderr) = check(&["--only", "DRA082,DRA083,DRA084", "--fail-on", "info"], &objects);
+    let (code, report, stderr) = check(&["--only", "DRA092,DRA093,DRA094", "--fail-on", "info"], &objects);
     assert_eq!(
         told(&report),
-        ["DRA082 jane", "DRA083 jane", "DRA084 jane"],
+        ["DRA092 jane", "DRA093 jane", "DRA094 jane"],
         "{stderr}"
     );
     assert_eq!(code, Some(1));

@@ -483,7 +483,7 @@ fn a_driver_without_the_right_of_1_36_is_found_before_its_write_is_refused() {
     };
     let check = |user: &crate::support::cluster::User| {
         let run = user
-            .kubectl_dra(["check", "--only", "DRA081", "-o", "json", "--fail-on", "warning"])
+            .kubectl_dra(["check", "--only", "DRA091", "-o", "json", "--fail-on", "warning"])
             .run();
         let code = run.code;
         let report: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
