@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kubectl_dra::allocator::{Attempt, INVALID_POOLS, Inputs, Limits, Outcome};
 use kubectl_dra::devices::Features;
 use kubectl_dra::model::{
-    Allocation, Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Node, Object, with_interner,
+    Allocation, Claim, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind,
+    Node, Object, with_interner,
 };
 use serde_json::Value;
 
@@ -26,7 +27,14 @@ impl Case {
     /// Reads a line of a file.
     pub(crate) fn read(line: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let cluster = cluster(&json["objects"])?;
+        let release = &json["release"];
+        let environment = environment(release)?;
+        let features = if release.is_null() {
+            features(&json["features"])
+        } else {
+            Features::of(&environment)
+        };
+        let cluster = cluster(&json["objects"], environment)?;
         let node = json["node"].as_str().ok_or("no node")?;
         let node = cluster.node(node).ok_or("the node is not there")?.clone();
         let mut claims = Vec::new();
@@ -35,7 +43,7 @@ impl Case {
             claims.push(cluster.claim(&key).ok_or("a claim is not there")?.clone());
         }
         Ok(Self {
-            features: features(&json["features"]),
+            features,
             json,
             cluster,
             node,
@@ -123,7 +131,30 @@ fn features(json: &Value) -> Features {
     }
 }
 
-fn cluster(objects: &Value) -> Result<Cluster, String> {
+/// The release of a case for an older one, with its gates in every component.
+fn environment(release: &Value) -> Result<Environment, String> {
+    let mut environment = Environment::default();
+    if release.is_null() {
+        return Ok(environment);
+    }
+    let version = release["version"].as_str().ok_or("no version")?;
+    environment.version = version.parse().map_err(|error| format!("{version}: {error}"))?;
+    environment.emulated_minor = environment.version.minor;
+    environment.min_compatibility_minor = environment.version.minor - 1;
+    for (name, enabled) in release["gates"].as_object().ok_or("no gates")? {
+        let gate = Gate::find(name).ok_or_else(|| format!("no gate {name}"))?;
+        for component in Component::ALL {
+            let state = GateState {
+                enabled: *enabled == true,
+                evidence: Evidence::Flag,
+            };
+            environment.gates.push((component, gate, state));
+        }
+    }
+    Ok(environment)
+}
+
+fn cluster(objects: &Value, environment: Environment) -> Result<Cluster, String> {
     let mut builder = ClusterBuilder::default();
     let mut interner = kubectl_dra::model::Interner::default();
     let mut slices: HashMap<String, u32> = HashMap::new();
@@ -151,7 +182,7 @@ fn cluster(objects: &Value) -> Result<Cluster, String> {
         });
         builder.add(read.map_err(|error| error.to_string())?);
     }
-    Ok(builder.build(Environment::default()).0)
+    Ok(builder.build(environment).0)
 }
 
 fn key(text: &str) -> Key {
