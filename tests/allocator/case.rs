@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// A case that has been read.
 pub(crate) struct Case {
-    json: Value,
+    pub(crate) json: Value,
     pub(crate) features: Features,
     pub(crate) cluster: Cluster,
     pub(crate) node: Arc<Node>,
@@ -80,11 +80,26 @@ impl Case {
     }
 
     fn compare(&self, attempt: &Attempt) -> Result<(), String> {
-        let expect = &self.json["expect"];
         if self.timed_out() {
             return Ok(());
         }
-        let (outcome, error, allocations) = match &attempt.outcome {
+        Answer::of(attempt).compare(&Answer::expected(&self.json["expect"]))
+    }
+}
+
+/// An answer in the form in which answers are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// As the Go library's outcomes are called.
+    pub(crate) verdict: String,
+    allocations: Value,
+    pub(crate) error: String,
+}
+
+impl Answer {
+    /// Ours.
+    pub(crate) fn of(attempt: &Attempt) -> Self {
+        let (verdict, error, allocations) = match &attempt.outcome {
             Outcome::Allocated(allocations) => (
                 "allocated",
                 String::new(),
@@ -95,20 +110,42 @@ impl Case {
             Outcome::Error(error) => ("error", error.to_string(), Vec::new()),
             Outcome::GaveUp => ("gave up", String::new(), Vec::new()),
         };
-        let wanted_error = named_devices(expect["error"].as_str().unwrap_or_default());
-        if outcome != expect["outcome"] {
+        Self {
+            verdict: verdict.to_owned(),
+            allocations: normalized(&Value::from(allocations)),
+            error,
+        }
+    }
+
+    /// The Go library's.
+    pub(crate) fn expected(json: &Value) -> Self {
+        let none = Value::Array(Vec::new());
+        Self {
+            verdict: json["outcome"].as_str().unwrap_or_default().to_owned(),
+            allocations: normalized(json.get("allocations").unwrap_or(&none)),
+            error: named_devices(json["error"].as_str().unwrap_or_default()),
+        }
+    }
+
+    /// Compares with the expected answer; says what differs.
+    pub(crate) fn compare(&self, expected: &Self) -> Result<(), String> {
+        if self.verdict != expected.verdict {
             return Err(format!(
-                "{outcome} {error:?} instead of {} {wanted_error:?}",
-                expect["outcome"]
+                "{} {:?} instead of {:?} {:?}",
+                self.verdict, self.error, expected.verdict, expected.error
             ));
         }
-        let wanted = normalized(expect.get("allocations").unwrap_or(&Value::Array(Vec::new())));
-        let got = normalized(&Value::from(allocations));
-        if outcome == "allocated" && got != wanted {
-            return Err(format!("\n  got    {got}\n  wanted {wanted}"));
+        if self.allocations != expected.allocations {
+            return Err(format!(
+                "\n  got    {}\n  wanted {}",
+                self.allocations, expected.allocations
+            ));
         }
-        if error != wanted_error {
-            return Err(format!("\n  error  {error:?}\n  wanted {wanted_error:?}"));
+        if self.error != expected.error {
+            return Err(format!(
+                "\n  error  {:?}\n  wanted {:?}",
+                self.error, expected.error
+            ));
         }
         Ok(())
     }

@@ -15,7 +15,12 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("oracle", &["cmd/oracle", "internal"]),
     (
         "older",
-        &["cmd/older", "internal/cases", "internal/stored", "internal/upstream"],
+        &[
+            "cmd/older",
+            "internal/cases",
+            "internal/stored",
+            "internal/upstream",
+        ],
     ),
     ("kubectl", &["cmd/kubectl"]),
 ];
@@ -110,7 +115,14 @@ fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: 
         .expect("target directory is writable");
     let result = Command::new("go")
         .current_dir(module)
-        .args(["build", "-buildvcs=false", "-modfile", requirements, "-tags", tags])
+        .args([
+            "build",
+            "-buildvcs=false",
+            "-modfile",
+            requirements,
+            "-tags",
+            tags,
+        ])
         .args(["-ldflags", flags, "-o"])
         .args([unfinished.as_os_str(), format!("./cmd/{program}").as_ref()])
         .output();

@@ -1,0 +1,298 @@
+//! Fresh random cases for older releases: the newest Go library makes them up, the library of each release decides, in many orders of
+//! pools and slices, the allocator decides with the rules of that release, and every difference fails.
+//!
+//! What an answer has to be depends on how sure the allocator says it is:
+//!
+//! | It says | Then |
+//! |---|---|
+//! | exact | the library answers the same in every order, device for device |
+//! | one of several | the library has the same verdict in every order, and gives these devices in one |
+//! | may be an error | the library gives this answer in one order |
+//! | fit only | nothing is compared |
+//!
+//! Which cases is said as `support/random_cases.rs` says, and `KUBECTL_DRA_FUZZ_RELEASE=1.35` asks for one release; `make fuzz
+//! RELEASE=1.35` does so. The files of cases of `tests/allocator_cases.rs` are reduced to what each release stores, and compared too.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+
+use kubectl_dra::allocator::{Inputs, Limits, Outcome};
+
+use crate::allocator::case::{Answer, Case};
+use crate::{files, go};
+
+/// In how many orders the library decides.
+const ORDERS: u32 = 20;
+
+/// In how many it decides where ours is not among the outcomes of the first ones: rare orders are not among twenty.
+const MANY_ORDERS: u32 = 2_000;
+
+/// Differences that are shown; more rarely have another reason.
+const SHOWN: usize = 5;
+
+/// Compares `count` cases for each release and those of the files, and says whether all agree.
+pub(crate) fn compare(count: u64, seed: u64) -> bool {
+    let asked = std::env::var("KUBECTL_DRA_FUZZ_RELEASE")
+        .ok()
+        .filter(|asked| !asked.is_empty());
+    let profile = std::env::var("KUBECTL_DRA_FUZZ_PROFILE").unwrap_or_default();
+    let newest = go::build("oracle");
+    let mut good = true;
+    for minor in [36, 35, 34] {
+        if asked.as_ref().is_some_and(|asked| *asked != format!("1.{minor}")) {
+            continue;
+        }
+        let release = Release {
+            minor,
+            oracle: go::older_oracle(minor),
+        };
+        good &= release.compare_random(&newest, &profile, count, seed);
+        if profile.is_empty() {
+            good &= release.compare_files();
+        }
+    }
+    good
+}
+
+/// A release and the program with its library.
+struct Release {
+    minor: u32,
+    oracle: PathBuf,
+}
+
+/// How sure the allocator is of its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Certainty {
+    Exact,
+    OneOf,
+    MayError,
+    FitOnly,
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Exact => "exact",
+            Self::OneOf => "one of several",
+            Self::MayError => "may be an error",
+            Self::FitOnly => "fit only",
+        })
+    }
+}
+
+impl Release {
+    fn compare_random(&self, newest: &Path, profile: &str, count: u64, seed: u64) -> bool {
+        let minor = self.minor.to_string();
+        let mut generator = Command::new(newest)
+            .args(["generate", "--minor", &minor, "--profile", profile])
+            .args(["--seed", &seed.to_string(), "--count", &count.to_string()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the oracle can be started");
+        let cases = generator.stdout.take().expect("it is a pipe");
+        let (mut answering, answers) = self.answer(ORDERS, Stdio::from(cases));
+        let tally = self.compare(answers);
+        let ended = generator.wait().expect("the oracle ends").success()
+            & answering.wait().expect("the oracle ends").success();
+        tally.print(&format!("1.{minor}, {count} random cases"));
+        if !ended || tally.cases != count {
+            println!("the oracle did not answer all cases");
+        }
+        ended && tally.cases == count && tally.differences.is_empty()
+    }
+
+    /// The cases that are compared for the newest release, reduced to what this one stores.
+    fn compare_files(&self) -> bool {
+        let mut good = true;
+        for file in files::case_files() {
+            let text = std::fs::File::open(&file)
+                .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
+            let (mut answering, answers) = self.answer(ORDERS, Stdio::from(text));
+            let tally = self.compare(answers);
+            let ended = answering.wait().expect("the oracle ends").success();
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            tally.print(&format!("1.{}, {name}", self.minor));
+            good &= ended && tally.cases > 0 && tally.differences.is_empty();
+        }
+        good
+    }
+
+    fn answer(&self, orders: u32, cases: Stdio) -> (Child, ChildStdout) {
+        let mut answering = Command::new(&self.oracle)
+            .args(["outcomes", "--orders", &orders.to_string()])
+            .stdin(cases)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the oracle can be started");
+        let answers = answering.stdout.take().expect("it is a pipe");
+        (answering, answers)
+    }
+
+    fn compare(&self, answers: ChildStdout) -> Tally {
+        let lines = Mutex::new(BufReader::new(answers).lines());
+        let tally = Mutex::new(Tally::default());
+        let next = || lines.lock().expect("no thread has panicked").next();
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some(line) = next() {
+                        let line = line.expect("the oracle writes text");
+                        let case = Case::read(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                        let outcome = self.judge(&case, &line);
+                        let mut tally = tally.lock().expect("no thread has panicked");
+                        tally.add(&case, line, outcome);
+                    }
+                });
+            }
+        });
+        tally.into_inner().expect("no thread has panicked")
+    }
+
+    fn judge(&self, case: &Case, line: &str) -> Compared {
+        let inputs = Inputs::new(&case.cluster, case.features);
+        let demand = inputs.demand(&case.claims);
+        let attempt = inputs.allocate(&case.node, &demand, Limits::default(), &());
+        let certainty = certainty(case);
+        let seen = outcomes(case);
+        if matches!(attempt.outcome, Outcome::GaveUp) || seen.iter().any(|one| one.verdict == "timeout") {
+            return Compared::Unended;
+        }
+        let ours = Answer::of(&attempt);
+        let verdict = match certainty {
+            Certainty::FitOnly => Ok(()),
+            Certainty::Exact => seen.iter().try_for_each(|one| ours.compare(one)),
+            Certainty::OneOf | Certainty::MayError => {
+                let other = seen.iter().find(|one| one.verdict != ours.verdict);
+                match other {
+                    Some(other) if certainty == Certainty::OneOf || seen.iter().any(panicked) => {
+                        ours.compare(other)
+                    }
+                    _ => self.among(&ours, &seen, line),
+                }
+            }
+        };
+        Compared::As(certainty, verdict)
+    }
+
+    /// Whether the library gives our answer in one of the orders.
+    fn among(&self, ours: &Answer, seen: &[Answer], line: &str) -> Result<(), String> {
+        if seen.contains(ours) {
+            return Ok(());
+        }
+        let more = self.more_outcomes(line);
+        if more.contains(ours) {
+            return Ok(());
+        }
+        let closest = more.iter().find(|one| one.verdict == ours.verdict);
+        let difference = closest.or(more.first()).map(|one| ours.compare(one));
+        let difference = difference.and_then(Result::err).unwrap_or_default();
+        Err(format!("not among {} outcomes: {difference}", more.len()))
+    }
+
+    fn more_outcomes(&self, line: &str) -> Vec<Answer> {
+        let (mut answering, answers) = self.answer_to(line);
+        let answer = BufReader::new(answers).lines().next();
+        answering.wait().expect("the oracle ends");
+        let answer = answer
+            .expect("the oracle answers")
+            .expect("the oracle writes text");
+        outcomes(&Case::read(&answer).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    }
+
+    fn answer_to(&self, line: &str) -> (Child, ChildStdout) {
+        let (mut answering, answers) = self.answer(MANY_ORDERS, Stdio::piped());
+        let mut input: ChildStdin = answering.stdin.take().expect("it is a pipe");
+        writeln!(input, "{line}").expect("the oracle reads the case");
+        (answering, answers)
+    }
+}
+
+/// What the library answered in its orders.
+fn outcomes(case: &Case) -> Vec<Answer> {
+    let outcomes = case.json["outcomes"].as_array();
+    outcomes.into_iter().flatten().map(Answer::expected).collect()
+}
+
+/// Whether the library ended in a panic, which only the program around it took for an error.
+fn panicked(answer: &Answer) -> bool {
+    answer.error.starts_with("the allocator panicked")
+}
+
+fn profile(case: &Case) -> &str {
+    case.json["profile"].as_str().unwrap_or("upstream")
+}
+
+/// How sure the allocator is of its answer to the case.
+fn certainty(case: &Case) -> Certainty {
+    match case.cluster.environment().version.minor {
+        36 => Certainty::Exact,
+        _ => Certainty::OneOf,
+    }
+}
+
+/// What became of a case.
+enum Compared {
+    /// Somebody did not end the search.
+    Unended,
+    /// Compared as that certainty asks for.
+    As(Certainty, Result<(), String>),
+}
+
+/// The cases of a run.
+#[derive(Default)]
+struct Tally {
+    cases: u64,
+    unended: u64,
+    counts: BTreeMap<Certainty, u64>,
+    /// By profile: all, and those that are exact.
+    profiles: BTreeMap<String, (u64, u64)>,
+    /// What is different, and the case.
+    differences: Vec<(String, String)>,
+}
+
+impl Tally {
+    fn add(&mut self, case: &Case, line: String, outcome: Compared) {
+        self.cases += 1;
+        let Compared::As(certainty, verdict) = outcome else {
+            self.unended += 1;
+            return;
+        };
+        *self.counts.entry(certainty).or_default() += 1;
+        let (all, exact) = self.profiles.entry(profile(case).to_owned()).or_default();
+        *all += 1;
+        *exact += u64::from(certainty == Certainty::Exact);
+        if let Err(why) = verdict {
+            self.differences
+                .push((format!("{} ({certainty}): {why}", case.name()), line));
+        }
+    }
+
+    fn print(&self, what: &str) {
+        let counts: Vec<String> = self
+            .counts
+            .iter()
+            .map(|(certainty, count)| format!("{count} {certainty}"))
+            .collect();
+        println!(
+            "{what}: {}, {} whose search did not end, {} different",
+            counts.join(", "),
+            self.unended,
+            self.differences.len()
+        );
+        let shares: Vec<String> = self
+            .profiles
+            .iter()
+            .map(|(profile, (all, exact))| format!("{profile} {exact} of {all}"))
+            .collect();
+        println!("  exact: {}", shares.join(", "));
+        let mut differences: Vec<_> = self.differences.iter().collect();
+        differences.sort_by_key(|(_, line)| line.len());
+        for (why, line) in differences.into_iter().take(SHOWN) {
+            println!("{why}\n{line}");
+        }
+    }
+}
