@@ -165,6 +165,7 @@ fn features(json: &Value) -> Features {
         optional_node_operations: on("optionalNodeOperations"),
         partitionable_devices: on("partitionableDevices"),
         prioritized_list: on("prioritizedList"),
+        ..Features::default()
     }
 }
 
