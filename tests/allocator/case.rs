@@ -92,7 +92,7 @@ impl Case {
 pub(crate) struct Answer {
     /// As the Go library's outcomes are called.
     pub(crate) verdict: String,
-    allocations: Value,
+    pub(crate) allocations: Value,
     pub(crate) error: String,
 }
 

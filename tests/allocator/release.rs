@@ -5,22 +5,23 @@
 //!
 //! | It says | Then |
 //! |---|---|
-//! | exact | the library answers the same in every order, device for device |
+//! | sure | the library answers the same in every order, device for device |
 //! | one of several | the library has the same verdict in every order, and gives these devices in one |
-//! | may be an error | the library gives this answer in one order |
-//! | fit only | nothing is compared |
+//! | may be an error, may differ | the library gives this answer in one order |
+//!
+//! Before 1.36, in which order a status lists the devices of a request depends on the order of pools, and is not compared.
 //!
 //! Which cases is said as `support/random_cases.rs` says, and `KUBECTL_DRA_FUZZ_RELEASE=1.35` asks for one release; `make fuzz
 //! RELEASE=1.35` does so. The files of cases of `tests/allocator_cases.rs` are reduced to what each release stores, and compared too.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
-use kubectl_dra::allocator::{Inputs, Limits, Outcome};
+use kubectl_dra::allocator::{Certainty, Inputs, Limits, Outcome};
+use serde_json::Value;
 
 use crate::allocator::case::{Answer, Case};
 use crate::{files, go};
@@ -58,30 +59,16 @@ pub(crate) fn compare(count: u64, seed: u64) -> bool {
     good
 }
 
+/// How sure the allocator is, for people.
+const SURE: &str = "sure";
+const ONE_OF: &str = "one of several";
+const MAY_ERROR: &str = "may be an error";
+const MAY_DIFFER: &str = "may differ";
+
 /// A release and the program with its library.
 struct Release {
     minor: u32,
     oracle: PathBuf,
-}
-
-/// How sure the allocator is of its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Certainty {
-    Exact,
-    OneOf,
-    MayError,
-    FitOnly,
-}
-
-impl fmt::Display for Certainty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Exact => "exact",
-            Self::OneOf => "one of several",
-            Self::MayError => "may be an error",
-            Self::FitOnly => "fit only",
-        })
-    }
 }
 
 impl Release {
@@ -156,26 +143,21 @@ impl Release {
         let inputs = Inputs::new(&case.cluster, case.features);
         let demand = inputs.demand(&case.claims);
         let attempt = inputs.allocate(&case.node, &demand, Limits::default(), &());
-        let certainty = certainty(case);
         let seen = outcomes(case);
         if matches!(attempt.outcome, Outcome::GaveUp) || seen.iter().any(|one| one.verdict == "timeout") {
             return Compared::Unended;
         }
-        let ours = Answer::of(&attempt);
-        let verdict = match certainty {
-            Certainty::FitOnly => Ok(()),
-            Certainty::Exact => seen.iter().try_for_each(|one| ours.compare(one)),
-            Certainty::OneOf | Certainty::MayError => {
-                let other = seen.iter().find(|one| one.verdict != ours.verdict);
-                match other {
-                    Some(other) if certainty == Certainty::OneOf || seen.iter().any(panicked) => {
-                        ours.compare(other)
-                    }
-                    _ => self.among(&ours, &seen, line),
-                }
-            }
+        let ours = in_order(case, Answer::of(&attempt));
+        let (sure, verdict) = match &attempt.certainty {
+            Certainty::Sure => (SURE, seen.iter().try_for_each(|one| ours.compare(one))),
+            Certainty::OneOf(_) => match seen.iter().find(|one| one.verdict != ours.verdict) {
+                Some(other) => (ONE_OF, ours.compare(other)),
+                None => (ONE_OF, self.among(&ours, &seen, line)),
+            },
+            Certainty::MayError(_) => (MAY_ERROR, self.among(&ours, &seen, line)),
+            Certainty::MayDiffer(_) => (MAY_DIFFER, self.among(&ours, &seen, line)),
         };
-        Compared::As(certainty, verdict)
+        Compared::As(sure, verdict)
     }
 
     /// Whether the library gives our answer in one of the orders.
@@ -214,7 +196,20 @@ impl Release {
 /// What the library answered in its orders.
 fn outcomes(case: &Case) -> Vec<Answer> {
     let outcomes = case.json["outcomes"].as_array();
-    outcomes.into_iter().flatten().map(Answer::expected).collect()
+    let outcomes = outcomes.into_iter().flatten().map(Answer::expected);
+    outcomes.map(|outcome| in_order(case, outcome)).collect()
+}
+
+/// The answer with its devices in an order of their own, where the release has none.
+fn in_order(case: &Case, mut answer: Answer) -> Answer {
+    if case.features.takes_pools_as_they_come() {
+        for allocation in answer.allocations.as_array_mut().into_iter().flatten() {
+            if let Some(results) = allocation["devices"]["results"].as_array_mut() {
+                results.sort_by_key(Value::to_string);
+            }
+        }
+    }
+    answer
 }
 
 /// Whether the library ended in a panic, which only the program around it took for an error.
@@ -226,20 +221,12 @@ fn profile(case: &Case) -> &str {
     case.json["profile"].as_str().unwrap_or("upstream")
 }
 
-/// How sure the allocator is of its answer to the case.
-fn certainty(case: &Case) -> Certainty {
-    match case.cluster.environment().version.minor {
-        36 => Certainty::Exact,
-        _ => Certainty::OneOf,
-    }
-}
-
 /// What became of a case.
 enum Compared {
     /// Somebody did not end the search.
     Unended,
     /// Compared as that certainty asks for.
-    As(Certainty, Result<(), String>),
+    As(&'static str, Result<(), String>),
 }
 
 /// The cases of a run.
@@ -247,8 +234,8 @@ enum Compared {
 struct Tally {
     cases: u64,
     unended: u64,
-    counts: BTreeMap<Certainty, u64>,
-    /// By profile: all, and those that are exact.
+    counts: BTreeMap<&'static str, u64>,
+    /// By profile: all, and those whose answer is sure.
     profiles: BTreeMap<String, (u64, u64)>,
     /// What is different, and the case.
     differences: Vec<(String, String)>,
@@ -264,7 +251,7 @@ impl Tally {
         *self.counts.entry(certainty).or_default() += 1;
         let (all, exact) = self.profiles.entry(profile(case).to_owned()).or_default();
         *all += 1;
-        *exact += u64::from(certainty == Certainty::Exact);
+        *exact += u64::from(certainty == SURE);
         if let Err(why) = verdict {
             self.differences
                 .push((format!("{} ({certainty}): {why}", case.name()), line));
@@ -288,7 +275,7 @@ impl Tally {
             .iter()
             .map(|(profile, (all, exact))| format!("{profile} {exact} of {all}"))
             .collect();
-        println!("  exact: {}", shares.join(", "));
+        println!("  sure: {}", shares.join(", "));
         let mut differences: Vec<_> = self.differences.iter().collect();
         differences.sort_by_key(|(_, line)| line.len());
         for (why, line) in differences.into_iter().take(SHOWN) {
