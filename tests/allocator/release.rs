@@ -9,7 +9,8 @@
 //! | one of several | the library has the same verdict in every order, and gives these devices in one |
 //! | may be an error, may differ | the library gives this answer in one order |
 //!
-//! Before 1.36, in which order a status lists the devices of a request depends on the order of pools, and is not compared.
+//! Before 1.36, in which order a status lists devices and what follows from them depends on the order of pools, and is not compared. There
+//! an error is sure if there is one in every order, and ours in one of them. Cases in which the library panics are only counted.
 //!
 //! Which cases is said as `support/random_cases.rs` says, and `KUBECTL_DRA_FUZZ_RELEASE=1.35` asks for one release; `make fuzz
 //! RELEASE=1.35` does so. The files of cases of `tests/allocator_cases.rs` are reduced to what each release stores, and compared too.
@@ -32,8 +33,10 @@ const ORDERS: u32 = 20;
 /// In how many it decides where ours is not among the outcomes of the first ones: rare orders are not among twenty.
 const MANY_ORDERS: u32 = 2_000;
 
-/// Differences that are shown; more rarely have another reason.
+/// Differences that are shown with their cases; more rarely have another reason.
 const SHOWN: usize = 5;
+/// Differences that are shown.
+const LISTED: usize = 300;
 
 /// Compares `count` cases for each release and those of the files, and says whether all agree.
 pub(crate) fn compare(count: u64, seed: u64) -> bool {
@@ -147,10 +150,19 @@ impl Release {
         if matches!(attempt.outcome, Outcome::GaveUp) || seen.iter().any(|one| one.verdict == "timeout") {
             return Compared::Unended;
         }
+        if seen.iter().any(panicked) {
+            return Compared::Panicked;
+        }
         let ours = in_order(case, Answer::of(&attempt));
+        let others = seen.iter().find(|one| one.verdict != ours.verdict);
         let (sure, verdict) = match &attempt.certainty {
+            Certainty::Sure if ours.verdict == "error" && case.features.takes_pools_as_they_come() => {
+                let verdict =
+                    others.map_or_else(|| self.among(&ours, &seen, line), |other| ours.compare(other));
+                (SURE, verdict)
+            }
             Certainty::Sure => (SURE, seen.iter().try_for_each(|one| ours.compare(one))),
-            Certainty::OneOf(_) => match seen.iter().find(|one| one.verdict != ours.verdict) {
+            Certainty::OneOf(_) => match others {
                 Some(other) => (ONE_OF, ours.compare(other)),
                 None => (ONE_OF, self.among(&ours, &seen, line)),
             },
@@ -204,12 +216,21 @@ fn outcomes(case: &Case) -> Vec<Answer> {
 fn in_order(case: &Case, mut answer: Answer) -> Answer {
     if case.features.takes_pools_as_they_come() {
         for allocation in answer.allocations.as_array_mut().into_iter().flatten() {
-            if let Some(results) = allocation["devices"]["results"].as_array_mut() {
-                results.sort_by_key(Value::to_string);
+            sort(&mut allocation["devices"]["results"]);
+            let terms = allocation["nodeSelector"]["nodeSelectorTerms"].as_array_mut();
+            for term in terms.into_iter().flatten() {
+                sort(&mut term["matchExpressions"]);
+                sort(&mut term["matchFields"]);
             }
         }
     }
     answer
+}
+
+fn sort(list: &mut Value) {
+    if let Some(list) = list.as_array_mut() {
+        list.sort_by_key(Value::to_string);
+    }
 }
 
 /// Whether the library ended in a panic, which only the program around it took for an error.
@@ -225,6 +246,8 @@ fn profile(case: &Case) -> &str {
 enum Compared {
     /// Somebody did not end the search.
     Unended,
+    /// The library panicked in an order.
+    Panicked,
     /// Compared as that certainty asks for.
     As(&'static str, Result<(), String>),
 }
@@ -234,6 +257,7 @@ enum Compared {
 struct Tally {
     cases: u64,
     unended: u64,
+    panicked: u64,
     counts: BTreeMap<&'static str, u64>,
     /// By profile: all, and those whose answer is sure.
     profiles: BTreeMap<String, (u64, u64)>,
@@ -244,9 +268,10 @@ struct Tally {
 impl Tally {
     fn add(&mut self, case: &Case, line: String, outcome: Compared) {
         self.cases += 1;
-        let Compared::As(certainty, verdict) = outcome else {
-            self.unended += 1;
-            return;
+        let (certainty, verdict) = match outcome {
+            Compared::As(certainty, verdict) => (certainty, verdict),
+            Compared::Unended => return self.unended += 1,
+            Compared::Panicked => return self.panicked += 1,
         };
         *self.counts.entry(certainty).or_default() += 1;
         let (all, exact) = self.profiles.entry(profile(case).to_owned()).or_default();
@@ -265,9 +290,10 @@ impl Tally {
             .map(|(certainty, count)| format!("{count} {certainty}"))
             .collect();
         println!(
-            "{what}: {}, {} whose search did not end, {} different",
+            "{what}: {}, {} whose search did not end, {} in which the library panics, {} different",
             counts.join(", "),
             self.unended,
+            self.panicked,
             self.differences.len()
         );
         let shares: Vec<String> = self
@@ -278,8 +304,12 @@ impl Tally {
         println!("  sure: {}", shares.join(", "));
         let mut differences: Vec<_> = self.differences.iter().collect();
         differences.sort_by_key(|(_, line)| line.len());
-        for (why, line) in differences.into_iter().take(SHOWN) {
-            println!("{why}\n{line}");
+        for (place, (why, line)) in differences.into_iter().enumerate().take(LISTED) {
+            if place < SHOWN {
+                println!("{why}\n{line}");
+            } else {
+                println!("{}", why.lines().next().unwrap_or_default());
+            }
         }
     }
 }
