@@ -137,6 +137,9 @@ pub(super) struct Problem<'a> {
     pub(super) invalid_pool: Option<String>,
     /// What would end the attempt only rules a device out. To find out whether there is a solution beside.
     pub(super) forgives: bool,
+    /// Each order of the devices of a request is a way of its own, as releases have it that start over. It changes the work, not the
+    /// answer.
+    pub(super) permutes: bool,
 }
 
 /// Requests and attributes of constraints, times devices of a node: what is found out of a device for one of them is kept. A claim
@@ -184,6 +187,7 @@ impl<'a> Problem<'a> {
             attributes,
             invalid_pool: None,
             forgives: false,
+            permutes: false,
         };
         if features.release.pool_is_of_node {
             problem.invalid_pool = problem.views.iter().find_map(|view| match &view.status {
@@ -248,6 +252,10 @@ impl<'a> Problem<'a> {
         if release.loses_subrequest_in_all && self.alternatives[alternative].is_later_all() {
             return (self.request_of(alternative).first, DeviceIx(0));
         }
+        if self.permutes {
+            return (alternative, DeviceIx(0));
+        }
+        // Others are in use by then, and what comes before was tried.
         if release.starts_over_in_request && self.pool_device(device).multiple {
             return (alternative, device);
         }
@@ -273,7 +281,7 @@ impl<'a> Problem<'a> {
     }
 
     #[inline]
-    fn request_of(&self, alternative: AlternativeIx) -> &'a RequestDemand {
+    pub(super) fn request_of(&self, alternative: AlternativeIx) -> &'a RequestDemand {
         let requests = &self.claim_of(alternative).requests;
         &requests[self.alternatives[alternative].request as usize]
     }

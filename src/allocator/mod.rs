@@ -237,7 +237,9 @@ impl Inputs {
             Ok(problem) => problem,
             Err(stop) => return Attempt::stopped(stop),
         };
+        problem.permutes = limits.plain_steps == limits.steps && problem.features.permutes();
         let (flow, steps, state) = search(&mut problem, limits, observer);
+        problem.permutes = false;
         let certainty = order::certainty(&mut problem, flow, &state, limits, observer);
         let outcome = match flow {
             Flow::Done => match result::allocations(&problem, &state.picks) {

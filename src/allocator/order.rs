@@ -44,6 +44,8 @@ pub struct Choice {
 struct Reach {
     /// Devices that it could take.
     candidates: usize,
+    /// One of them allows several allocations, so that it may be taken in place of another one.
+    shareable: bool,
     /// The slices that they are in, by view and place there.
     slices: BTreeSet<(u32, u32)>,
     /// What ends the attempt where the search meets it.
@@ -67,9 +69,12 @@ pub(super) fn certainty(
     limits: Limits,
     observer: &dyn Observer,
 ) -> Certainty {
+    if !problem.features.takes_pools_as_they_come() || flow == Flow::GaveUp {
+        return Certainty::Sure;
+    }
     let invalid = usize::from(problem.invalid_pool.is_some());
     let slices: usize = problem.views.iter().map(|view| view.slices.len()).sum();
-    if !problem.features.takes_pools_as_they_come() || flow == Flow::GaveUp || slices + invalid < 2 {
+    if slices + invalid < 2 {
         return Certainty::Sure;
     }
     let numbers = problem.alternatives.keys();
@@ -77,9 +82,8 @@ pub(super) fn certainty(
     let of = |number: AlternativeIx| &reaches[usize::from(number)];
     let is_open = |number: AlternativeIx| {
         let count = usize::try_from(problem.counts[number]).unwrap_or(usize::MAX);
-        problem.alternative(number).amount != Amount::All
-            && of(number).slices.len() > 1
-            && of(number).candidates != count
+        let takes_each = of(number).candidates == count && !of(number).shareable;
+        problem.alternative(number).amount != Amount::All && of(number).slices.len() > 1 && !takes_each
     };
     let open: Vec<AlternativeIx> = problem
         .alternatives
@@ -135,9 +139,11 @@ fn reach(problem: &mut Problem<'_>, number: AlternativeIx) -> Reach {
             continue;
         }
         let slice = (place.0, found.slice);
+        let shareable = found.multiple;
         let stop = match problem.verdict(number, device) {
             Ok(()) => {
                 reach.candidates += 1;
+                reach.shareable |= shareable;
                 reach.slices.insert(slice);
                 error_of_constraints(problem, number, device)
             }
@@ -171,7 +177,9 @@ fn loses_its_way(
     }
     let mut numbers = problem.alternatives.keys();
     numbers.find(|number| {
-        problem.alternative(*number).is_later_all() && (has_several(*number) || !open.is_empty())
+        let first = || problem.request_of(*number).first;
+        problem.alternative(*number).is_later_all()
+            && (has_several(*number) || !open.is_empty() || has_several(first()))
     })
 }
 

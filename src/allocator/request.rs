@@ -271,7 +271,7 @@ impl Preparation<'_> {
         let mut constraints = TiVec::new();
         let mut constraint_error = None;
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
-            let knows_distinct = self.features.knows_distinct_attributes();
+            let knows_distinct = self.features.knows_shares_and_binding();
             let (rule, attribute) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
                 (Some(attribute), _) => (Rule::Match, attribute),
                 (None, Some(attribute)) if knows_distinct => (Rule::Distinct, attribute),

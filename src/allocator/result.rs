@@ -192,6 +192,7 @@ fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<Allocate
 
 fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSelector>, String> {
     let mut term = NodeSelectorTerm::default();
+    let knows_binding = problem.features.knows_shares_and_binding();
     for pick in picks {
         let device = problem.device(pick.device);
         let spec = &problem.slice(pick.device).spec;
@@ -200,7 +201,7 @@ fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSel
         } else {
             (&spec.node_name, &spec.node_selector)
         };
-        if name.is_some() || device.binds_to_node {
+        if name.is_some() || (device.binds_to_node && knows_binding) {
             return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name)));
         }
         match selector

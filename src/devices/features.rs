@@ -45,7 +45,7 @@ pub fn expressions_of_new_objects(environment: &Environment) -> cel::Environment
         consumable_capacity: on(Gate::DRAConsumableCapacity),
         list_type_attributes: on(Gate::DRAListTypeAttributes),
     };
-    cel::Environment::new(environment.emulated_minor, features)
+    cel::Environment::new(environment.version.minor, features)
         .compatible_with(environment.min_compatibility_minor)
 }
 
@@ -109,8 +109,9 @@ impl Features {
         }
     }
 
-    /// Whether constraints on distinct values are known.
-    pub fn knows_distinct_attributes(&self) -> bool {
+    /// Whether the implementation knows what came with shares and binding conditions: constraints on distinct values, and devices that
+    /// bind to their node.
+    pub fn knows_shares_and_binding(&self) -> bool {
         match self.implementation() {
             Implementation::Stable => false,
             Implementation::Incubating => !self.release.implementations_lag,
@@ -120,7 +121,19 @@ impl Features {
 
     /// Whether a claim that asks for amounts ends the attempt where the feature is off; it is ignored otherwise.
     pub fn refuses_amounts(&self) -> bool {
-        !self.consumable_capacity && self.knows_distinct_attributes()
+        !self.consumable_capacity && self.knows_shares_and_binding()
+    }
+
+    /// Whether slices with counter sets belong to their pool on every node.
+    pub(crate) fn counter_slices_reach_all(&self) -> bool {
+        let stays_behind =
+            !self.release.counters_are_of_slice && self.implementation() == Implementation::Stable;
+        self.partitionable_devices && (self.release.counter_slices_reach_all || stays_behind)
+    }
+
+    /// Whether each order of the devices of a request is a way of its own.
+    pub(crate) fn permutes(&self) -> bool {
+        self.release.starts_over_in_request || self.implementation() == Implementation::Stable
     }
 
     /// Whether pools and slices are taken in an order that only the scheduler knows.

@@ -78,9 +78,7 @@ pub struct Release {
     pub gives_up_at_foreign_entry: bool,
     /// The first entry of `status.reservedFor` whose pod is missing hides those behind it from evictions.
     pub stops_at_missing_pod: bool,
-    /// The API server asks for the right `resourceclaims/binding` of whoever changes reservations.
-    pub asks_for_binding: bool,
-    /// The API server serves PodGroups unless that is turned off.
+    /// The API server serves PodGroups with their claims unless that is turned off. Older ones may have their traces left over.
     pub serves_groups: bool,
 }
 
@@ -130,7 +128,6 @@ impl Release {
             keeps_statuses: !before(37),
             gives_up_at_foreign_entry: before(36),
             stops_at_missing_pod: before(36),
-            asks_for_binding: !before(36),
             serves_groups: !before(37),
         }
     }
@@ -140,6 +137,11 @@ impl Environment {
     /// The rules of the cluster's release.
     pub fn release(&self) -> Release {
         Release::of(self.version)
+    }
+
+    /// Whether the API server serves PodGroups unless that is turned off: as the release that it emulates.
+    pub fn serves_groups(&self) -> bool {
+        Release::of(Version::minor(self.emulated_minor)).serves_groups
     }
 }
 
@@ -158,7 +160,7 @@ mod tests {
     fn facts_begin_and_end_with_their_release() {
         const ALWAYS: &str = "1.0";
         const STILL: &str = "1.99";
-        let rows: [Row; 32] = [
+        let rows: [Row; 31] = [
             (
                 "takes_pools_as_they_come",
                 |of| of.takes_pools_as_they_come,
@@ -289,7 +291,6 @@ mod tests {
                 ALWAYS,
                 "1.36",
             ),
-            ("asks_for_binding", |of| of.asks_for_binding, "1.36", STILL),
             ("serves_groups", |of| of.serves_groups, "1.37", STILL),
         ];
         let releases = [

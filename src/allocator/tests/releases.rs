@@ -368,6 +368,26 @@ fn the_second_of_two_devices_is_another_one_or_the_same_again() {
 }
 
 #[test]
+fn who_starts_over_goes_through_each_order_of_the_devices() {
+    let mut world = World::new();
+    let devices: Vec<Value> = ["1", "2", "3", "4", "5"]
+        .iter()
+        .map(|name| group(&format!("d{name}"), name))
+        .collect();
+    world.pool("p", &devices, &[]);
+    // Any device by itself will do, and no two of them together.
+    let mut requests = vec![exactly("r", "any", 3)];
+    requests.push(exactly("s", "x", 1));
+    world.claim(&requests, &[]);
+    let again = with(|release| release.starts_over_in_request = true);
+    assert_eq!(answer(&world, again), "no fit");
+    let steps = |features| world.allocate(features, Limits::plain(100_000)).steps;
+    let (once, each) = (steps(with(|_| {})), steps(again));
+    // Ten sets of three devices, in six orders each.
+    assert!(each > 4 * once, "{each} {once}");
+}
+
+#[test]
 fn an_alternative_for_all_devices_goes_on_as_the_first_one() {
     let x = |name: &str| json!({ "name": name, "attributes": { "kind": { "string": "x" } } });
     let alternatives =

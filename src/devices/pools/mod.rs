@@ -438,9 +438,7 @@ impl Pools {
 
 /// Whether the slice belongs to its pool on every node, whichever nodes it names.
 fn is_everywhere(slice: &Slice, features: Features) -> bool {
-    features.release.counter_slices_reach_all
-        && features.partitionable_devices
-        && !slice.spec.shared_counters.is_empty()
+    !slice.spec.shared_counters.is_empty() && features.counter_slices_reach_all()
 }
 
 fn own_node(slice: &Slice, features: Features) -> Option<&Str> {
