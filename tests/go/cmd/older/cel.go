@@ -20,6 +20,7 @@ func evaluateCEL(args []string) error {
 	fs := flag.NewFlagSet("cel", flag.ExitOnError)
 	repeat := fs.Int("repeat", 4, "how often to evaluate a case, to drop those whose result varies")
 	both := fs.Bool("both", false, "answer each case as a stored and as a new expression")
+	_ = fs.Bool("expect", true, "print the case with its expectation, which is the only way")
 	jobs := fs.Int("jobs", runtime.GOMAXPROCS(0), "how many cases to work on at once")
 	_ = fs.Parse(args)
 	return eachCase(*jobs, func(line []byte) ([]any, error) {
