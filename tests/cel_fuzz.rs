@@ -67,12 +67,28 @@ fn fuzz_releases(count: u64, seed: u64) -> bool {
         let mut tally = Tally::default();
         batches(&newest, count, seed, |cases| {
             for line in lines(&filter(&oracle, &["cel", "--both"], cases)) {
-                tally.add(&oracle, line);
+                if has_text_of_old(&line) {
+                    tally.left_out += 1;
+                } else {
+                    tally.add(&oracle, line);
+                }
             }
         });
         good &= tally.is_good(&format!("1.{minor}: "), 2 * count);
     }
     good
+}
+
+/// Whether the library says something that newer ones do not say any more, and that is not imitated: a second error of the parser at a
+/// backquote, and one about its own types where an optional value is an address.
+fn has_text_of_old(case: &Value) -> bool {
+    let says = |field: &str, text: &str| {
+        case["expect"][field]
+            .as_str()
+            .is_some_and(|error| error.contains(text))
+    };
+    says("compileError", "unsupported syntax: '`'")
+        || says("runtimeError", "unsupported conversion to ref.Val")
 }
 
 /// Hands `count` cases to `take`, some at a time, as the newest library writes them.
@@ -98,6 +114,7 @@ struct Tally {
     compared: u64,
     compile: u64,
     different: usize,
+    left_out: u64,
 }
 
 impl Tally {
@@ -123,8 +140,11 @@ impl Tally {
             compared,
             compile,
             different,
+            left_out,
         } = self;
-        println!("{what}{compared} compared, {compile} compile, {different} differ");
+        println!(
+            "{what}{compared} compared, {compile} compile, {different} differ, {left_out} left out for their texts"
+        );
         // Some are left out because their result varies, and a third is meant not to compile.
         let enough = compared * 10 >= count * 9 && compile * 2 >= *compared;
         if !enough {
