@@ -188,15 +188,15 @@ codes! {
         "A claim has held devices for long, and no pod runs with it";
     DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
         "A pod does not end, as the driver of its devices is gone";
-    KnownBug = "DRA080", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
+    KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
         "The scheduler of this release has a bug that the cluster can meet";
-    DriverStatusForbidden = "DRA081", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
+    DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
         "A driver may not write the status of its devices";
-    AdminAccessRights = "DRA082", "admin-access-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+    AdminAccessRights = "DRA092", "admin-access-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
         "Somebody may give himself admin access";
-    ReservationRights = "DRA083", "reservation-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+    ReservationRights = "DRA093", "reservation-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
         "Somebody may write allocations and reservations";
-    TaintRights = "DRA084", "taint-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+    TaintRights = "DRA094", "taint-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
         "Somebody may taint devices";
     GroupGeneratedClaim = "DRA101", "group-generated-claim", Error, Downgrade, [ResourceClaim, Pod],
         "Pods lose a claim that was made for their PodGroup";
