@@ -605,7 +605,7 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
     } else {
         TOLD
     };
-    let rest = groups.len().saturating_sub(told);
+    let rest: usize = groups.iter().skip(told).map(|(_, names)| names.len()).sum();
     for (reasons, names) in groups.into_iter().take(told) {
         layout.section(&format!("Nodes {}", shortened(&names)), |section| {
             section.table(Table::new(REASONS, detail, reasons));
@@ -614,7 +614,10 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
     if rest > 0 {
         layout.field(
             "Other Nodes",
-            format!("{rest} more kinds of reasons; `-o wide` tells all"),
+            format!(
+                "{}: -o wide",
+                crate::output::counted(rest, "more node", "more nodes")
+            ),
         );
     }
 }
@@ -679,18 +682,16 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
         lines.extend(fix.gets.iter().map(GetsItem::text));
         lines.extend(fix.risky.then(|| RISKY.to_owned()));
         lines.extend(fix.look.iter().map(|look| format!("see: {look}")));
-        let proof = match (fix.proven, fix.minimal) {
-            (true, true) => "proven; nothing smaller suffices",
-            (true, false) => "sufficient, not proven smallest",
-            (false, _) => "not proven",
-        };
-        lines.push(match fix.nodes.as_slice() {
-            [] => format!("({proof})"),
-            nodes => {
-                let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
-                format!("({proof}; then on {})", shortened(&names))
-            }
-        });
+        let mut proof = if fix.proven { "tested" } else { "not tested" }.to_owned();
+        if !fix.nodes.is_empty() {
+            let names: Vec<&str> = fix.nodes.iter().map(|name| name.as_str()).collect();
+            proof.push_str(": fits on ");
+            proof.push_str(&shortened(&names));
+        }
+        if fix.proven && !fix.minimal {
+            proof.push_str("; a smaller change may exist");
+        }
+        lines.push(proof);
         layout.list(&number.to_string(), lines);
     }
 }

@@ -214,10 +214,18 @@ impl ClusterStatus {
             Counts { warnings: 1.., .. } => Tone::Notice,
             Counts { .. } => Tone::Plain,
         };
-        let findings = format!(
-            "{}{more} (see kubectl dra check)",
-            super::words_of(&self.findings)
+        let mut findings = format!("{}{more}", super::words_of(&self.findings));
+        let is_clean = matches!(
+            self.findings,
+            Counts {
+                errors: 0,
+                warnings: 0,
+                infos: 0
+            }
         );
+        if !is_clean || self.findings_are_incomplete {
+            findings.push_str(" (see kubectl dra check)");
+        }
         layout.toned("Findings", tone, findings);
         if self.gates.is_empty() {
             layout.field("Feature Gates", "defaults of the release (assumed)");

@@ -312,11 +312,11 @@ fn devices_stand_below_their_pools_and_those_alike_share_a_row() {
     insta::assert_snapshot!(shown("devices", "partitions"), @"
       DEVICES                   USED BY                     PODS
     mig-node-1 / gpu.example.com: 3 of 10 in use, 2 free
-      gpu-0                     Free,CountersExhausted
+      gpu-0                     Blocked(counters)
       gpu-0-1g-0                default/small-0-gpu-6cmjw   small-0
       gpu-0-1g-1                default/best-1-gpu-2629t    best-1
       gpu-0-1g-2,gpu-0-1g-3     Free
-      gpu-0-1g-4…6,gpu-0-3g-0   Free,CountersExhausted
+      gpu-0-1g-4…6,gpu-0-3g-0   Blocked(counters)
       gpu-0-3g-4                default/best-0-gpu-zzrc5    best-0
     ");
     // Devices of a pool do not stand together any more.

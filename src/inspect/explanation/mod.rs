@@ -524,10 +524,7 @@ impl<'e> Explained<'e> {
             return;
         } else {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
-            report.conclude(
-                ClusterVerdict::DoesNotFit,
-                format!("fits on none of {} nodes", nodes.len()),
-            );
+            report.conclude(ClusterVerdict::DoesNotFit, groups::nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle.user_claims()));
             waiting::add(report, self);

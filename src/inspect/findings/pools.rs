@@ -39,11 +39,9 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         );
     } else if all_are_known && !pool.is_complete() {
         let message = format!(
-            "has {} of generation {} instead of {}: the scheduler allocates none of its devices, and ends requests for all devices with \
+            "has {there} of {} slices (generation {}): the scheduler allocates none of its devices, and ends requests for all devices with \
              an error. The driver is publishing it, or has stopped in between",
-            counted(there, "slice", "slices"),
-            pool.generation,
-            pool.expected_slices,
+            pool.expected_slices, pool.generation,
         );
         look.add(
             Finding::new(Code::PoolIncomplete, about(), message)

@@ -166,7 +166,7 @@ fn objects_are_named_as_for_kubectl() {
     ----- stdout -----
 
     ----- stderr -----
-    error: which node is not said
+    error: `node` needs a name
 
     hint: write `node NAME`; without any name everything that waits is explained
     ");
