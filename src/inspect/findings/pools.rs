@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_pool_that_counts_no_slices_is_one_from_a_file() {
         for (count, begins) in [
-            (2, "has 1 slice of generation 1 instead of 2"),
+            (2, "has 1 of 2 slices (generation 1)"),
             (0, "says that it has 0 slices, although one is there"),
             (-1, "says that it has -1 slices, although one is there"),
         ] {
