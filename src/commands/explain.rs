@@ -513,7 +513,7 @@ fn groups(groups: &[NodeGroup], layout: &mut Layout) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for group in groups.iter().take(GROUPS) {
         let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
-        let nodes = shortened(&names);
+        let nodes = folded(&names);
         lines.extend(group.devices.iter().map(|count| NodeLine {
             nodes: nodes.clone(),
             several,
@@ -531,7 +531,7 @@ fn groups(groups: &[NodeGroup], layout: &mut Layout) {
     layout.section("Nodes", |section| {
         section.table(Table::new(NODES, Detail::Normal, &lines));
         for (reason, names) in reasons {
-            let names = format!("{}: ", shortened(&names));
+            let names = format!("{}: ", folded(&names));
             section.line(2, [span(Tone::Strong, names), plain(reason)]);
         }
         let rest: usize = groups.iter().skip(GROUPS).map(|group| group.nodes.len()).sum();
@@ -659,6 +659,14 @@ fn summaries(reasons: &[Reason], detail: Detail) -> Vec<Summary> {
             message: reason.message.clone(),
         })
         .collect()
+}
+
+/// The names, or where they are many the first and how many more look the same, as a map has it.
+fn folded(names: &[&str]) -> String {
+    match names {
+        [first, rest @ ..] if rest.len() >= NAMED => format!("{first} +{}", rest.len()),
+        _ => names.join(","),
+    }
 }
 
 /// The first few names, and how many there are besides.

@@ -56,7 +56,7 @@ fn nothing_waits_where_everything_has_its_devices() {
     ----- stdout -----
 
     ----- stderr -----
-    Nothing waits for devices
+    Nothing waits for devices in namespace training (-A: in all)
     ");
     dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
     exit_code: 0
