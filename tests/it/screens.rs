@@ -114,6 +114,7 @@ impl Source {
         for (kind, line) in [
             ("ResourceClaim", "describe claim/NAME"),
             ("Node", "describe node/NAME"),
+            ("Node", "explain node/NAME"),
             ("DeviceClass", "describe class/NAME"),
             ("Node", "simulate eviction --node NAME"),
         ] {
@@ -157,6 +158,10 @@ const LINES: &[&str] = &[
     "claims -A",
     "reserved -A",
     "devices",
+    "devices --map",
+    "devices --map --by owner",
+    "status --by owner",
+    "explain -A",
     "taints",
     "check",
     "check --to-version 1.36",
