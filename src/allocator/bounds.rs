@@ -219,6 +219,9 @@ fn free_candidates(
                 let values = &state.constraints[claim][at].values;
                 match (constraints[at].rule, values.last()) {
                     (_, None) => true,
+                    (Rule::Present | Rule::DistinctFromLast, Some(_)) => {
+                        !problem.values.elements(value).is_empty()
+                    }
                     (Rule::Match, Some(common)) => problem.values.common(*common, value).is_some(),
                     (Rule::Distinct, Some(_)) => {
                         let elements = problem.values.elements(value);

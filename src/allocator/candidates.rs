@@ -12,9 +12,11 @@ use typed_index_collections::{TiSlice, TiVec};
 use crate::model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, Tolerations};
 
 use super::Stop;
-use super::constraint::{Values, attribute_of};
+use super::constraint::{Rule, Values, attribute_of};
 use super::index::{AlternativeIx, DeviceIx, SourceIx, ValueIx, ViewIx, stretch};
-use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, SelectorUse, shown};
+use super::request::{
+    Alternative, Amount, AttributeSource, ClaimDemand, Demand, RequestDemand, SelectorUse, shown,
+};
 use crate::devices::{
     Features, InView, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, RuledOut,
     SelectorError, Usage, first_unmatched, need, not_allocatable, not_selectable, takes_all, units,
@@ -131,6 +133,13 @@ pub(super) struct Problem<'a> {
     pub(super) values: Values,
     /// The number of the value, by source and device; none where no constraint can be met with it.
     attributes: Vec<Known<Option<ValueIx>>>,
+    /// With what a search for single devices ends where it has tried all of them.
+    pub(super) invalid_pool: Option<String>,
+    /// What would end the attempt only rules a device out. To find out whether there is a solution beside.
+    pub(super) forgives: bool,
+    /// Each order of the devices of a request is a way of its own, as releases have it that start over. It changes the work, not the
+    /// answer.
+    pub(super) permutes: bool,
 }
 
 /// Requests and attributes of constraints, times devices of a node: what is found out of a device for one of them is kept. A claim
@@ -176,7 +185,16 @@ impl<'a> Problem<'a> {
             shares: Vec::new(),
             values: Values::new(features.list_type_attributes),
             attributes,
+            invalid_pool: None,
+            forgives: false,
+            permutes: false,
         };
+        if features.release.pool_is_of_node {
+            problem.invalid_pool = problem.views.iter().find_map(|view| match &view.status {
+                PoolStatus::Invalid(why) => Some(format!("pool {} is invalid: {why}", view.id.pool)),
+                PoolStatus::Usable | PoolStatus::Incomplete => None,
+            });
+        }
         if demand.takes_all {
             problem.all = vec![Box::default(); demand.alternatives.len()].into();
             demand.check(|number, alternative| problem.count(number, alternative))?;
@@ -202,7 +220,7 @@ impl<'a> Problem<'a> {
                 PoolStatus::Usable => {
                     for device in stretch(next, view.devices.len()) {
                         match self.verdict(alternative, device) {
-                            Err(Unfit::RuledOut(why)) if !why.is_selected() => {}
+                            Err(Unfit::RuledOut(why)) if !self.is_among_all(why) => {}
                             Ok(()) | Err(Unfit::RuledOut(_)) => all.push(device),
                             Err(Unfit::Trouble(trouble)) => {
                                 return Err(self.stop(alternative, device, *trouble));
@@ -223,6 +241,55 @@ impl<'a> Problem<'a> {
             return Err(error.into());
         }
         Ok(all)
+    }
+
+    /// For which alternative the next device of a request is looked for, and from where on, after `device` was taken for
+    /// `alternative`.
+    #[inline]
+    pub(super) fn after(&self, alternative: AlternativeIx, device: DeviceIx) -> (AlternativeIx, DeviceIx) {
+        let next = DeviceIx(device.0 + 1);
+        let release = &self.features.release;
+        if release.loses_subrequest_in_all && self.alternatives[alternative].is_later_all() {
+            return (self.request_of(alternative).first, DeviceIx(0));
+        }
+        if self.permutes {
+            return (alternative, DeviceIx(0));
+        }
+        // Others are in use by then, and what comes before was tried.
+        if release.starts_over_in_request && self.pool_device(device).multiple {
+            return (alternative, device);
+        }
+        (alternative, next)
+    }
+
+    /// Whether the search has to go every way, since its state is not what its picks make it, or devices that look alike are not.
+    pub(super) fn needs_plain_search(&self) -> bool {
+        let release = &self.features.release;
+        let claims = &self.demand.claims;
+        let compares_last = || {
+            let mut constraints = claims.iter().flat_map(|claim| &claim.constraints);
+            constraints.any(|constraint| constraint.rule == Rule::DistinctFromLast)
+        };
+        let takes_again = || {
+            let mut devices = self.devices.keys();
+            release.starts_over_in_request && devices.any(|device| self.pool_device(device).multiple)
+        };
+        self.invalid_pool.is_some()
+            || (release.loses_subrequest_in_all && self.alternatives.iter().any(Alternative::is_later_all))
+            || compares_last()
+            || takes_again()
+    }
+
+    #[inline]
+    pub(super) fn request_of(&self, alternative: AlternativeIx) -> &'a RequestDemand {
+        let requests = &self.claim_of(alternative).requests;
+        &requests[self.alternatives[alternative].request as usize]
+    }
+
+    /// Whether a request for all devices asks for a device that is ruled out so, and then fails.
+    pub(super) fn is_among_all(&self, why: RuledOut) -> bool {
+        let drops_out = why == RuledOut::CapacityExhausted && self.features.release.all_drops_full_devices;
+        why.is_selected() && !drops_out
     }
 
     #[inline]
@@ -317,8 +384,7 @@ impl<'a> Problem<'a> {
         let pool_device = self.pool_device(device);
         let takes_all = !pool_device.multiple && pool_device.consumed.is_empty() && takes_all(spec, found);
         if self.features.consumable_capacity && !takes_all {
-            let need = need(spec, found, self.features.fractional_capacity_range)
-                .map_err(|error| Trouble::Capacity(error.0))?;
+            let need = need(spec, found, &self.features).map_err(|error| Trouble::Capacity(error.0))?;
             let amounts = match need {
                 Need::Amounts(amounts) => amounts,
                 Need::NoSuchCapacity(_) => return Err(RuledOut::NoSuchCapacity.into()),
@@ -336,7 +402,9 @@ impl<'a> Problem<'a> {
                 }
                 exhausted |= amount.saturating_add(taken(place)) > value;
             }
-            if exhausted && alternative.amount != Amount::All {
+            if exhausted
+                && (alternative.amount != Amount::All || self.features.release.all_drops_full_devices)
+            {
                 return Err(RuledOut::CapacityExhausted.into());
             }
             if pool_device.multiple {
@@ -439,6 +507,9 @@ impl<'a> Problem<'a> {
         Stop::Error(match trouble {
             Trouble::NotTried => return Stop::NotTried,
             Trouble::SelectorCompile(place, why) => format!("{}: CEL compile error: {why}", whose(place)),
+            Trouble::SelectorRuntime(place, why) if !self.features.release.selector_errors_name_devices => {
+                format!("{}: CEL runtime error: {why}", whose(place))
+            }
             Trouble::SelectorRuntime(place, why) => format!(
                 "{} on device {}: CEL runtime error: {why}{}",
                 whose(place),

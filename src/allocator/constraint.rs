@@ -1,5 +1,7 @@
 //! Conditions over several devices of a claim: all the same, or all different.
 //!
+//! Older releases compare fewer values with one another, and forget some when they backtrack: see [`Rule`].
+//!
 //! Mirrors `matchAttributeConstraint` and `distinctAttributeConstraint` of `allocator_incubating.go`, `constraint.go` and their
 //! experimental counterparts, v1.37.1. Upstream compares scalars, and with list attributes the sets of their elements. Here every
 //! value is a set of numbered elements, a scalar being a set of one, which makes both the same and a state of the search a few
@@ -21,6 +23,10 @@ pub(super) enum Rule {
     Match,
     /// No two with a value in common.
     Distinct,
+    /// No value in common with the last device of each request. A request that gives one device back has none to compare with.
+    DistinctFromLast,
+    /// A value, whatever it is.
+    Present,
 }
 
 /// A constraint of a claim.
@@ -196,8 +202,10 @@ impl Values {
 #[derive(Clone, Debug)]
 pub(super) struct ConstraintState {
     rule: Rule,
-    /// `Match`: what all devices so far have in common, after each of them. `Distinct`: the value of each.
+    /// `Match`: what all devices so far have in common, after each of them. Otherwise the value of each.
     pub(super) values: Vec<ValueIx>,
+    /// `DistinctFromLast`: what is compared with, by the place of the request in its claim.
+    last: Vec<(u32, ValueIx)>,
 }
 
 impl ConstraintState {
@@ -205,11 +213,13 @@ impl ConstraintState {
         Self {
             rule,
             values: Vec::new(),
+            last: Vec::new(),
         }
     }
 
-    /// Adds a device with that value. Returns whether the constraint allows it; the state is unchanged if not.
-    pub(super) fn add(&mut self, value: ValueIx, values: &mut Values) -> bool {
+    /// Adds a device with that value for the request at that place of its claim. Returns whether the constraint allows it; the state
+    /// is unchanged if not.
+    pub(super) fn add(&mut self, value: ValueIx, request: u32, values: &mut Values) -> bool {
         let added = match (self.rule, self.values.last()) {
             (_, None) => Some(value),
             (Rule::Match, Some(common)) => values.common(*common, value),
@@ -218,14 +228,25 @@ impl ConstraintState {
                 .iter()
                 .all(|known| values.distinct(value, *known))
                 .then_some(value),
+            (Rule::DistinctFromLast, Some(_)) => self
+                .last
+                .iter()
+                .all(|(_, known)| values.distinct(value, *known))
+                .then_some(value),
+            (Rule::Present, Some(_)) => (!values.elements(value).is_empty()).then_some(value),
         };
         self.values.extend(added);
+        if self.rule == Rule::DistinctFromLast && added.is_some() {
+            self.last.retain(|(of, _)| *of != request);
+            self.last.push((request, value));
+        }
         added.is_some()
     }
 
-    /// Takes back the last device added.
-    pub(super) fn remove(&mut self) {
+    /// Takes back the last device added, which is one of the request at that place.
+    pub(super) fn remove(&mut self, request: u32) {
         self.values.pop();
+        self.last.retain(|(of, _)| *of != request);
     }
 }
 
@@ -241,7 +262,7 @@ mod tests {
         let mut values = Values::new(false);
         let odd = values.number(&empty).unwrap();
         let mut state = ConstraintState::new(Rule::Match);
-        assert!(state.add(odd, &mut values));
-        assert!(!state.add(odd, &mut values));
+        assert!(state.add(odd, 0, &mut values));
+        assert!(!state.add(odd, 0, &mut values));
     }
 }

@@ -141,10 +141,14 @@ fn clash(
                     continue;
                 };
                 let mut alone = state.constraints[claim][place].clone();
-                if alone.add(value, &mut problem.values) {
+                if alone.add(
+                    value,
+                    problem.alternatives[alternative].request,
+                    &mut problem.values,
+                ) {
                     continue;
                 }
-                let values = values(problem, state, claim, place, (device, value));
+                let values = values(problem, state, (claim, place), alternative, (device, value));
                 return Some(Clash::Constraint { claim, place, values });
             }
             None
@@ -158,8 +162,8 @@ fn clash(
 fn values(
     problem: &mut Problem<'_>,
     state: &State,
-    claim: ClaimIx,
-    place: ConstraintIx,
+    (claim, place): (ClaimIx, ConstraintIx),
+    alternative: AlternativeIx,
     (device, value): (DeviceIx, ValueIx),
 ) -> Option<ClashingValues> {
     let rule = problem.demand.claims[claim].constraints[place].rule;
@@ -167,8 +171,10 @@ fn values(
         let source = problem.alternative(pick.alternative).constraints[place]?;
         let known = problem.attribute(source, pick.device).ok()??;
         let mut beside = super::constraint::ConstraintState::new(rule);
-        beside.add(known, &mut problem.values);
-        if beside.add(value, &mut problem.values) {
+        let request_of = |number: AlternativeIx| problem.alternatives[number].request;
+        let (of_pick, own) = (request_of(pick.alternative), request_of(alternative));
+        beside.add(known, of_pick, &mut problem.values);
+        if beside.add(value, own, &mut problem.values) {
             return None;
         }
         Some(ClashingValues {

@@ -228,7 +228,7 @@ impl Explanation<'_> {
     ) -> Option<(&Str, Quantity, &RequestPolicy)> {
         let spec = self.spec(one);
         let found = self.problem.device(device.into());
-        let need = need(spec, found, self.problem.features.fractional_capacity_range).ok()?;
+        let need = need(spec, found, &self.problem.features).ok()?;
         let Need::AgainstPolicy(place) = need else {
             return None;
         };
@@ -246,7 +246,7 @@ impl Explanation<'_> {
     pub fn refused_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
         let spec = self.spec(one);
         let found = self.problem.device(device.into());
-        match need(spec, found, self.problem.features.fractional_capacity_range).ok()? {
+        match need(spec, found, &self.problem.features).ok()? {
             Need::NoSuchCapacity(place) => Some(&spec.capacity.as_ref()?.requests.get(place)?.0),
             Need::AgainstPolicy(_) | Need::Amounts(_) => None,
         }
@@ -255,11 +255,7 @@ impl Explanation<'_> {
     /// The first capacity of which the device has too little.
     pub fn short_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<Shortage> {
         let found = self.problem.device(device.into());
-        let need = need(
-            self.spec(one),
-            found,
-            self.problem.features.fractional_capacity_range,
-        );
+        let need = need(self.spec(one), found, &self.problem.features);
         let Ok(Need::Amounts(amounts)) = need else {
             return None;
         };

@@ -7,6 +7,10 @@
 //! Upstream backtracks through all combinations. `search` does the same for the problems that are decided within a few steps;
 //! `pruned` decides the others without visiting what cannot change the answer. Which pods and nodes are asked about, and what
 //! the scheduler checks around the allocator, is the business of `scheduling`.
+//!
+//! Older releases differ in the rules that [`crate::model::Release`] names, which the one search follows. Where they take pools and
+//! slices in an order that only they know, the search takes them by name, and [`Attempt::certainty`] says how far the answer is the
+//! same in every order.
 
 mod bounds;
 mod budget;
@@ -15,6 +19,7 @@ mod constraint;
 mod deepest;
 mod explain;
 mod index;
+mod order;
 mod pruned;
 mod request;
 mod result;
@@ -40,6 +45,7 @@ pub use self::deepest::ClashingValues;
 pub use self::explain::{
     AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together,
 };
+pub use self::order::{Certainty, Choice};
 pub use self::request::Demand;
 
 /// A cluster prepared for allocation, for any number of nodes and claims.
@@ -154,6 +160,8 @@ pub struct AttemptError(String);
 pub struct Attempt {
     /// The answer.
     pub outcome: Outcome,
+    /// How sure it is where only the scheduler knows the order of pools and slices.
+    pub certainty: Certainty,
     /// Steps of the search.
     pub steps: u64,
 }
@@ -213,9 +221,15 @@ impl Inputs {
         };
         // Every way through the search begins with a device of its own, which no error comes before: none free, none found. In a full
         // cluster these are most nodes.
-        if demand.needs_a_free_device && views.iter().all(|view| !view.has_free_devices) {
+        let is_full = |view: &Arc<PoolView>| {
+            let ends_attempt =
+                self.facts.features.release.pool_is_of_node && matches!(view.status, PoolStatus::Invalid(_));
+            !view.has_free_devices && !ends_attempt
+        };
+        if demand.needs_a_free_device && views.iter().all(is_full) {
             return Attempt {
                 outcome: does_not_fit(&views),
+                certainty: Certainty::Sure,
                 steps: 0,
             };
         }
@@ -223,7 +237,10 @@ impl Inputs {
             Ok(problem) => problem,
             Err(stop) => return Attempt::stopped(stop),
         };
+        problem.permutes = limits.plain_steps == limits.steps && problem.features.permutes();
         let (flow, steps, state) = search(&mut problem, limits, observer);
+        problem.permutes = false;
+        let certainty = order::certainty(&mut problem, flow, &state, limits, observer);
         let outcome = match flow {
             Flow::Done => match result::allocations(&problem, &state.picks) {
                 Ok(allocations) => Outcome::Allocated(allocations),
@@ -234,7 +251,11 @@ impl Inputs {
             Flow::Error => Outcome::Error(AttemptError(state.error)),
             Flow::GaveUp => Outcome::GaveUp,
         };
-        Attempt { outcome, steps }
+        Attempt {
+            outcome,
+            certainty,
+            steps,
+        }
     }
 
     fn problem<'a>(&self, node: &'a Node, demand: &'a Demand) -> Result<Problem<'a>, Stop> {
@@ -276,7 +297,11 @@ impl Attempt {
             Stop::Error(error) => Outcome::Error(AttemptError(error)),
             Stop::NotTried => Outcome::GaveUp,
         };
-        Self { outcome, steps: 0 }
+        Self {
+            outcome,
+            certainty: Certainty::Sure,
+            steps: 0,
+        }
     }
 }
 

@@ -61,6 +61,9 @@ const END: u64 = u64::MAX;
 impl<'p, 'a> Pruned<'p, 'a> {
     /// The search, unless the problem is one of those that have to be searched as upstream does.
     pub(super) fn new(problem: &'p mut Problem<'a>, limit: u64, observer: &'p dyn Observer) -> Option<Self> {
+        if problem.needs_plain_search() {
+            return None;
+        }
         let structure = Structure::new(problem);
         // What "too many results" skips depends on the order of the devices, so with an error possible none may be swapped.
         if structure.is_hot() && structure.exceedable {
@@ -296,6 +299,8 @@ impl<'p, 'a> Pruned<'p, 'a> {
             match constraint.rule {
                 // Only what is common to all devices so far matters.
                 Rule::Match => key.push(values.last().map_or(END, |value| u64::from(value.0))),
+                // Whether any device is there, and what the last ones have.
+                Rule::Present | Rule::DistinctFromLast => key.push(u64::from(values.is_empty())),
                 Rule::Distinct => {
                     key.push(u64::from(!values.is_empty()));
                     if !self.structure.tied[claim][place] {

@@ -15,7 +15,7 @@ use crate::model::{AllocationMode, Claim, Class, DeviceRequest, Key, MOST_RESULT
 
 use super::constraint::{ConstraintDemand, Rule};
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, SourceIx, stretch};
-use crate::devices::{ExpressionId, Expressions, Features, Implementation};
+use crate::devices::{ExpressionId, Expressions, Features};
 
 /// Claims that are to be allocated together, in this order, for one pod.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ pub(super) struct Alternative {
 }
 
 /// A selector of a class or request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SelectorUse {
     pub(super) of_class: bool,
     /// Its place in the list of the class or request.
@@ -179,6 +179,12 @@ impl Alternative {
         spec.unwrap_or_else(|| &NONE)
     }
 
+    /// Whether it is in mode All and not the first alternative of its request.
+    #[inline]
+    pub(super) fn is_later_all(&self) -> bool {
+        self.amount == Amount::All && self.subrequest.is_some_and(|subrequest| subrequest > 0)
+    }
+
     /// The name without that of the parent request, as errors name it.
     pub(super) fn own_name(&self) -> &str {
         match self.subrequest {
@@ -186,6 +192,11 @@ impl Alternative {
             None => &self.name,
         }
     }
+}
+
+/// Whether a constraint that names `name` covers the request `request` or one of its alternatives.
+fn is_of_request(name: &str, request: &str) -> bool {
+    name.split('/').next() == Some(request)
 }
 
 /// How klog shows an object.
@@ -260,10 +271,10 @@ impl Preparation<'_> {
         let mut constraints = TiVec::new();
         let mut constraint_error = None;
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
-            let stable = self.features.implementation() == Implementation::Stable;
+            let knows_distinct = self.features.knows_shares_and_binding();
             let (rule, attribute) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
                 (Some(attribute), _) => (Rule::Match, attribute),
-                (None, Some(attribute)) if !stable => (Rule::Distinct, attribute),
+                (None, Some(attribute)) if knows_distinct => (Rule::Distinct, attribute),
                 _ => {
                     constraint_error = Some(format!(
                         "claim {shown}, constraint #{place}: empty constraint (unsupported constraint type?)"
@@ -272,7 +283,11 @@ impl Preparation<'_> {
                 }
             };
             constraints.push(ConstraintDemand {
-                rule,
+                rule: if rule == Rule::Distinct {
+                    self.distinct_rule(claim, &constraint.requests)
+                } else {
+                    rule
+                },
                 attribute: attribute.clone(),
                 requests: constraint.requests.clone(),
             });
@@ -294,6 +309,39 @@ impl Preparation<'_> {
             requests,
             constraints,
             constraint_error,
+        }
+    }
+
+    /// What the release makes of a constraint on distinct values of those requests.
+    fn distinct_rule(&self, claim: &Claim, requests: &[Str]) -> Rule {
+        let release = &self.features.release;
+        if release.compares_distinct_with_nothing {
+            return Rule::Present;
+        }
+        let takes_one = |spec: &DeviceRequest| {
+            matches!(spec.allocation_mode, AllocationMode::ExactCount) && spec.count <= 1
+        };
+        let is_covered = |request: &Request| {
+            requests.is_empty() || requests.iter().any(|name| is_of_request(name, &request.name))
+        };
+        let mut covered = claim
+            .spec
+            .devices
+            .requests
+            .iter()
+            .filter(|request| is_covered(request));
+        // The last device of a request is its only one then.
+        let one_each = covered.all(|request| {
+            request
+                .exactly
+                .iter()
+                .chain(&request.first_available)
+                .all(takes_one)
+        });
+        if release.compares_distinct_per_request && !one_each {
+            Rule::DistinctFromLast
+        } else {
+            Rule::Distinct
         }
     }
 
@@ -321,6 +369,17 @@ impl Preparation<'_> {
             let mut alternative = self.alternative(claim, &request.name, name, spec, constraints);
             (alternative.claim, alternative.request) = place;
             alternative.subrequest = subrequest;
+            // The answers that the first one got are taken for its own.
+            if self.features.release.loses_subrequest_in_all
+                && subrequest == Some(1)
+                && alternative.error.is_none()
+                && alternative.amount == Amount::All
+                && self.alternatives[first].amount == Amount::All
+            {
+                alternative
+                    .selectors
+                    .clone_from(&self.alternatives[first].selectors);
+            }
             self.alternatives.push(alternative);
         }
         RequestDemand {
@@ -339,8 +398,7 @@ impl Preparation<'_> {
                 request.name
             ));
         }
-        // The stable implementation does not know capacity requests and ignores them.
-        if self.features.consumable_capacity || self.features.implementation() == Implementation::Stable {
+        if !self.features.refuses_amounts() {
             return None;
         }
         let (what, name) = if request

@@ -8,7 +8,7 @@ use typed_index_collections::TiSlice;
 
 use crate::model::{
     AllocatedConfig, AllocatedDevice, Allocation, Claim, DeviceAllocation, NodeRequirement, NodeSelector,
-    NodeSelectorTerm, Str,
+    NodeSelectorTerm, Str, Tolerations,
 };
 
 use super::candidates::Problem;
@@ -67,7 +67,11 @@ fn result(problem: &Problem<'_>, claim: &Claim, pick: Pick, shares: &mut u32) ->
         pool: id.pool,
         device: id.device,
         admin_access: alternative.admin_access,
-        tolerations: spec.tolerations.clone(),
+        tolerations: if problem.features.release.omits_tolerations {
+            Tolerations::default()
+        } else {
+            spec.tolerations.clone()
+        },
         ..AllocatedDevice::default()
     };
     if problem.features.device_binding_and_status {
@@ -161,14 +165,21 @@ fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<Allocate
             })
             .count()
     };
+    let release = &problem.features.release;
     for entry in &demand.claim.spec.devices.config {
-        if entry.requests.is_empty() || named(&entry.requests) > 0 {
-            config.push(AllocatedConfig {
-                source: "FromClaim".into(),
-                requests: entry.requests.clone(),
-                opaque: entry.opaque.clone(),
-            });
-        }
+        let times = match named(&entry.requests) {
+            _ if entry.requests.is_empty() => 1,
+            named if release.repeats_configs => named,
+            named => named.min(1),
+        };
+        config.extend((0..times).map(|_| AllocatedConfig {
+            source: "FromClaim".into(),
+            requests: entry.requests.clone(),
+            opaque: entry.opaque.clone(),
+        }));
+    }
+    if release.keeps_covering_requests {
+        return config;
     }
     // What applies to all requests names none.
     for entry in &mut config {
@@ -181,6 +192,7 @@ fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<Allocate
 
 fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSelector>, String> {
     let mut term = NodeSelectorTerm::default();
+    let knows_binding = problem.features.knows_shares_and_binding();
     for pick in picks {
         let device = problem.device(pick.device);
         let spec = &problem.slice(pick.device).spec;
@@ -189,7 +201,7 @@ fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSel
         } else {
             (&spec.node_name, &spec.node_selector)
         };
-        if name.is_some() || device.binds_to_node {
+        if name.is_some() || (device.binds_to_node && knows_binding) {
             return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name)));
         }
         match selector

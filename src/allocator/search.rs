@@ -11,7 +11,7 @@ use super::candidates::{Problem, Unfit};
 use super::constraint::ConstraintState;
 use super::deepest::Deepest;
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
-use super::request::{Amount, ClaimDemand};
+use super::request::{Alternative, Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
 use crate::devices::{Compatibility, CounterIx, PoolView, RuledOut, SetIx, units};
 use crate::model::MOST_RESULTS;
@@ -239,13 +239,13 @@ impl State {
         let mut undo = Undo::default();
         self.reserve(problem, device, multiple, &mut undo)?;
         let place = &problem.alternatives[alternative];
-        let claim = place.claim;
+        let (claim, request) = (place.claim, place.request);
         let sources = &problem.alternative(alternative).constraints;
         for (added, source) in sources.iter_enumerated() {
             let Some(source) = source else { continue };
             let unfit = match problem.attribute(*source, device) {
                 Ok(Some(value)) => {
-                    if self.constraints[claim][added].add(value, &mut problem.values) {
+                    if self.constraints[claim][added].add(value, request, &mut problem.values) {
                         continue;
                     }
                     RuledOut::Constraint.into()
@@ -297,6 +297,9 @@ impl State {
         device: DeviceIx,
         unfit: Unfit,
     ) -> Flow {
+        if problem.forgives {
+            return Flow::Fail;
+        }
         let stop = match unfit {
             // Upstream takes a claim for wrong that asks for all devices and forbids some of them.
             Unfit::RuledOut(RuledOut::Constraint | RuledOut::ConstraintAttribute)
@@ -367,11 +370,11 @@ impl State {
         end: ConstraintIx,
         undo: &Undo,
     ) {
-        let claim = problem.alternatives[alternative].claim;
+        let Alternative { claim, request, .. } = problem.alternatives[alternative];
         let sources = &problem.alternative(alternative).constraints;
         for (place, source) in sources[..end].iter_enumerated().rev() {
             if source.is_some() {
-                self.constraints[claim][place].remove();
+                self.constraints[claim][place].remove(request);
             }
         }
         let view = problem.devices[device].view;
@@ -558,6 +561,12 @@ impl<'p, 'a> Search<'p, 'a> {
                 flow => return flow,
             }
         }
+        if let Some(error) = &self.problem.invalid_pool
+            && !self.problem.forgives
+        {
+            self.state.error.clone_from(error);
+            return Flow::Error;
+        }
         Flow::Fail
     }
 
@@ -588,7 +597,8 @@ impl<'p, 'a> Search<'p, 'a> {
         if !self.step() {
             return Flow::GaveUp;
         }
-        match self.pick(alternative, index + 1, DeviceIx(device.0 + 1)) {
+        let (next, start) = self.problem.after(alternative, device);
+        match self.pick(next, index + 1, start) {
             Flow::Done => Flow::Done,
             flow => {
                 self.state

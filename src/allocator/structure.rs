@@ -139,8 +139,9 @@ impl Structure {
                 } else {
                     match problem.verdict(number, device) {
                         Ok(()) => 1,
-                        Err(Unfit::RuledOut(RuledOut::CapacityExhausted)) if all => 3,
-                        Err(Unfit::RuledOut(why)) if all && why.is_selected() => 2,
+                        Err(Unfit::RuledOut(why)) if all && problem.is_among_all(why) => {
+                            2 + i128::from(why == RuledOut::CapacityExhausted)
+                        }
                         Err(Unfit::RuledOut(_)) => 0,
                         Err(Unfit::Trouble(_)) => 4,
                     }
@@ -341,7 +342,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             for (constraint, source) in self.problem.alternative(number).constraints.iter_enumerated() {
                 let Some(source) = source else { continue };
                 match demand.constraints[constraint].rule {
-                    Rule::Match => matched[*source] = true,
+                    Rule::Match | Rule::Present | Rule::DistinctFromLast => matched[*source] = true,
                     Rule::Distinct => distinct.push((place.claim, constraint, *source)),
                 }
             }

@@ -23,7 +23,7 @@ use super::work::{
 };
 use super::{Controller, Observed, Queue, RecentUids};
 use crate::model::{
-    Claim, Cluster, Component, Environment, Gate, Key, Kind, Object, Pod, PodGroup, Str, Time, Version,
+    Claim, Cluster, Component, Environment, Gate, Key, Kind, Object, Pod, PodGroup, Str, Time,
 };
 use crate::reservation::{
     ENTRY_ANNOTATION, NoGroup, PodGroups, claim_name, claim_names, group_claim_name, group_of_member,
@@ -102,8 +102,8 @@ impl Features {
             prioritized_list: enabled(Gate::DRAPrioritizedList),
             workloads: enabled(Gate::GenericWorkload),
             groups: PodGroups::of(environment, Component::ControllerManager),
-            needs_groups: environment.version >= Version::minor(37),
-            keeps_statuses: environment.version >= Version::minor(37),
+            needs_groups: environment.release().needs_groups,
+            keeps_statuses: environment.release().keeps_statuses,
             deviations: Deviations::default(),
         }
     }

@@ -3,6 +3,7 @@
 //! Mirrors `consumable_capacity.go`, v1.37.1. What a request takes of a device depends on neither the node nor the search, so it
 //! is worked out once; the search itself only adds and compares integers.
 
+use super::features::Features;
 use crate::model::{
     Capacity, Device, DeviceRequest, Format, Quantity, RequestPolicy, RequestRange, Str, lookup,
 };
@@ -34,12 +35,14 @@ pub(crate) fn takes_all(request: &DeviceRequest, device: &Device) -> bool {
 ///
 /// # Errors
 /// An amount that cannot be represented or is negative. All capacities are checked for that before any of them may be refused by
-/// its policy, as upstream does.
+/// its policy, as upstream does. Releases in which no amount is an error take what comes of the arithmetic.
 pub(crate) fn need(
     request: &DeviceRequest,
     device: &Device,
-    fractional: bool,
+    features: &Features,
 ) -> Result<Need, CapacityError> {
+    let fractional = features.fractional_capacity_range;
+    let is_strict = !features.release.capacity_errors_skip;
     let requested = request
         .capacity
         .as_ref()
@@ -50,9 +53,9 @@ pub(crate) fn need(
     }
     let mut amounts = Vec::with_capacity(device.capacity.len());
     for (name, capacity) in &device.capacity {
-        let amount = consumed(lookup(requested, name), capacity, fractional)
+        let amount = consumed(lookup(requested, name), capacity, fractional, is_strict)
             .map_err(|why| CapacityError(format!("capacity \"{name}\": {why}")))?;
-        if amount.sign() < 0 {
+        if is_strict && amount.sign() < 0 {
             return Err(CapacityError(format!(
                 "capacity \"{name}\": capacity value is negative"
             )));
@@ -72,7 +75,12 @@ pub(crate) fn need(
     })
 }
 
-fn consumed(requested: Option<&Quantity>, capacity: &Capacity, fractional: bool) -> Result<Quantity, String> {
+fn consumed(
+    requested: Option<&Quantity>,
+    capacity: &Capacity,
+    fractional: bool,
+    is_strict: bool,
+) -> Result<Quantity, String> {
     let policy = capacity.request_policy.as_ref();
     let Some(requested) = requested else {
         let default = policy.and_then(|policy| policy.default.as_ref());
@@ -84,7 +92,7 @@ fn consumed(requested: Option<&Quantity>, capacity: &Capacity, fractional: bool)
     if let Some(range) = &policy.valid_range
         && let Some(min) = &range.min
     {
-        return round_up_range(requested, range, min, fractional);
+        return round_up_range(requested, range, min, fractional, is_strict);
     }
     let value = policy.valid_values.iter().find(|value| requested <= value);
     Ok(value.unwrap_or(requested).clone())
@@ -97,6 +105,7 @@ fn round_up_range(
     range: &RequestRange,
     min: &Quantity,
     fractional: bool,
+    is_strict: bool,
 ) -> Result<Quantity, String> {
     if requested < min {
         return Ok(min.clone());
@@ -125,14 +134,14 @@ fn round_up_range(
             Quantity::new_milli(value, step.format())
         });
     }
-    if requested.cmp_int(i64::MAX).is_gt() {
+    if is_strict && requested.cmp_int(i64::MAX).is_gt() {
         return Err(format!(
             "{NOT_REPRESENTABLE}: request {requested} exceeds MaxInt64"
         ));
     }
     let (step_int, min_int) = (step.value(), min.value());
     let steps = steps_up(requested.value().wrapping_sub(min_int), step_int)?;
-    if min_int >= 0 && steps > (i64::MAX - min_int).wrapping_div(step_int) {
+    if is_strict && min_int >= 0 && steps > (i64::MAX - min_int).wrapping_div(step_int) {
         return Err(too_far("MaxInt64"));
     }
     Ok(Quantity::new(

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use crate::model::{
-    Cluster, Component, DeviceId, Environment, Gate, PoolId, Str, TaintRule, TaintSelector, Version,
-};
+use crate::model::{Cluster, Component, DeviceId, Environment, Gate, PoolId, Str, TaintRule, TaintSelector};
 
 /// Whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
 ///
@@ -36,18 +34,13 @@ fn fits(wanted: Option<&Str>, actual: &Str) -> bool {
 
 /// Whether the scheduler of this release takes a rule without a selector for one about all devices, as those before 1.37.1 do.
 pub fn bare_rule_is_about_all(environment: &Environment) -> bool {
-    const FIXED_IN: Version = Version {
-        major: 1,
-        minor: 37,
-        patch: 1,
-    };
-    environment.version < FIXED_IN
+    environment.release().bare_rule_is_all
 }
 
 /// The rules of `cluster` as its scheduler understands them: none where their feature is off. In 1.34 they had no gate of their own.
 pub fn rules_of_scheduler(cluster: &Cluster) -> Vec<Arc<TaintRule>> {
     let environment = cluster.environment();
-    let has_own_gate = environment.emulated_minor >= 35;
+    let has_own_gate = !environment.release().rules_need_only_taints;
     if has_own_gate && !environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules) {
         return Vec::new();
     }

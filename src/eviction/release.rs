@@ -1,7 +1,7 @@
 //! What a release of kube-controller-manager, with its gates, makes of device taints.
 
 use crate::devices::RuleSupport;
-use crate::model::{Component, Environment, Gate, Version};
+use crate::model::{Component, Environment, Gate};
 use crate::reservation::PodGroups;
 
 /// Which claims of a pod can evict it.
@@ -47,11 +47,11 @@ impl Release {
     /// `newDeviceTaintEvictionControllerDescriptor`.
     pub fn of(environment: &Environment) -> Self {
         let enabled = |gate| environment.enabled(Component::ControllerManager, gate);
-        let version = environment.version;
+        let facts = environment.release();
         let evicts = enabled(Gate::DynamicResourceAllocation) && enabled(Gate::DRADeviceTaints);
         let rules = if !evicts {
             RuleSupport::Off
-        } else if version < Version::minor(35) {
+        } else if facts.rules_need_only_taints {
             RuleSupport::PublishedOnly
         } else if enabled(Gate::DRADeviceTaintRules) {
             RuleSupport::On
@@ -62,7 +62,7 @@ impl Release {
             evicts,
             rules,
             groups: PodGroups::of(environment, Component::ControllerManager),
-            stops_at_missing_pod: version < Version::minor(36),
+            stops_at_missing_pod: facts.stops_at_missing_pod,
             claims: EvictingClaims::Named,
         }
     }
@@ -84,7 +84,7 @@ impl Release {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Evidence, GateState};
+    use crate::model::{Evidence, GateState, Version};
 
     fn environment(minor: u32, gates: &[(Gate, bool)]) -> Environment {
         Environment {

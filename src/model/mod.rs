@@ -24,6 +24,7 @@ mod node_selector;
 mod pod;
 mod quantity;
 mod quote;
+mod release;
 mod repeated;
 mod semver;
 mod slice;
@@ -68,6 +69,7 @@ pub use pod::{
 };
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;
+pub use release::Release;
 pub use repeated::{Part, Repeated};
 pub use semver::{Semver, SemverError};
 pub use slice::{

@@ -2,16 +2,11 @@
 
 use crate::model::{Component, Environment, Gate};
 
-/// The first release that asks for `resourceclaims/binding`.
-const BINDING_SINCE: u32 = 36;
-
 /// Whether the API server asks for the right `resourceclaims/binding` of whoever changes reservations and allocations. Mirrors
 /// `resourceclaim/strategy.go`, `AuthorizedForBinding`, v1.37.1.
 pub fn asks_for_binding(environment: &Environment) -> bool {
-    let gate = environment.gate(
-        Component::ApiServer,
-        Gate::DRAResourceClaimGranularStatusAuthorization,
-    );
-    let known_off = !gate.enabled && gate.evidence.is_of_now();
-    environment.emulated_minor >= BINDING_SINCE && !known_off
+    let gate = Gate::DRAResourceClaimGranularStatusAuthorization;
+    let exists = gate.stage_in(environment.emulated_minor).is_some();
+    let state = environment.gate(Component::ApiServer, gate);
+    exists && (state.enabled || !state.evidence.is_of_now())
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::PodGroups;
-use crate::model::{Claim, Cluster, Key, Kind, OwnerReference, Pod, PodGroup, Str, Version};
+use crate::model::{Claim, Cluster, Key, Kind, OwnerReference, Pod, PodGroup, Release, Str};
 
 /// The annotation that ties a claim to the entry it was made for.
 pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
@@ -137,9 +137,9 @@ pub enum NotOwnerReason {
 }
 
 impl NotOwner {
-    /// The words of the release `version`: before 1.36 there was one text for every case.
-    pub fn text_in(&self, version: Version) -> String {
-        if version < Version::minor(36) {
+    /// The words of that release.
+    pub fn text_in(&self, release: &Release) -> String {
+        if release.owner_has_one_text {
             format!(
                 "ResourceClaim {} was not created for pod {} (pod is not owner)",
                 self.claim, self.pod
@@ -180,6 +180,7 @@ impl std::error::Error for NotOwner {}
 mod tests {
     use super::super::testing::{claim, group, pod};
     use super::*;
+    use crate::model::Version;
 
     const ALONE: &str = r#"{"metadata":{"namespace":"n","name":"p","uid":"pod-uid"}}"#;
     const MEMBER: &str = r#"{"metadata":{"namespace":"n","name":"p","uid":"pod-uid"},
@@ -236,9 +237,10 @@ mod tests {
     fn older_releases_have_one_text() {
         let why = check_owner(&pod(MEMBER), &owned_by("m", ""), PodGroups::Accepted).unwrap_err();
         let old = "ResourceClaim m/c was not created for pod n/p (pod is not owner)";
-        assert_eq!(why.text_in(Version::minor(34)), old);
-        assert_eq!(why.text_in(Version::minor(35)), old);
-        assert_eq!(why.text_in(Version::minor(36)), why.to_string());
+        let of = |minor| Release::of(Version::minor(minor));
+        assert_eq!(why.text_in(&of(34)), old);
+        assert_eq!(why.text_in(&of(35)), old);
+        assert_eq!(why.text_in(&of(36)), why.to_string());
     }
 
     #[test]

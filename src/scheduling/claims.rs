@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Claim, Cluster, Key, Kind, Pod, Str, Version, go_quote};
+use crate::model::{Claim, Cluster, Key, Kind, Pod, Str, go_quote};
 use crate::reservation::{ClaimNameError, PodGroups, claim_name};
 
 /// Why the claims of a pod cannot be used yet. The texts are those of the scheduler.
@@ -48,7 +48,7 @@ pub enum PodClaims {
 ///
 /// Mirrors `dynamicresources.go`, `foreachPodResourceClaim`, v1.37.1: PreEnqueue and PreFilter both stop at the first problem.
 pub fn pod_claims(cluster: &Cluster, pod: &Pod, groups: PodGroups) -> PodClaims {
-    let version = Version::minor(cluster.environment().emulated_minor);
+    let release = cluster.environment().release();
     let mut claims = Vec::with_capacity(pod.spec.resource_claims.len());
     for entry in &pod.spec.resource_claims {
         let name = match claim_name(pod, entry) {
@@ -66,7 +66,7 @@ pub fn pod_claims(cluster: &Cluster, pod: &Pod, groups: PodGroups) -> PodClaims 
             return PodClaims::Problem(ClaimProblem::Deleting { claim: key });
         }
         if let Err(why) = name.may_use(claim, groups) {
-            let text = why.text_in(version);
+            let text = why.text_in(&release);
             return PodClaims::Problem(ClaimProblem::Owner { claim: key, text });
         }
         claims.push(Arc::clone(claim));

@@ -13,12 +13,11 @@ use super::claims::{ClaimProblem, PodClaims, check_requests, pod_claims};
 use super::extended::{Extended, NodeShare, in_memory_key};
 use super::plain::PlainFilters;
 use super::requests::{Usage, pod_requests};
+use super::score::points;
 use super::verdict::{Granted, Judgment, Obstacle, Refusal, Verdict};
-use crate::allocator::{Demand, Explanation, Inputs, Limits, Observer, Outcome, Stop};
-use crate::devices::{Features, Implementation};
-use crate::model::{
-    Claim, Cluster, Component, Gap, Gate, Key, Kind, Meter, Node, Pod, Str, Time, Version, go_quote,
-};
+use crate::allocator::{Certainty, Demand, Explanation, Inputs, Limits, Observer, Outcome, Stop};
+use crate::devices::Features;
+use crate::model::{Claim, Cluster, Component, Gap, Gate, Key, Kind, Meter, Node, Pod, Str, Time, go_quote};
 use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 
 /// Most entries that `status.reservedFor` can have.
@@ -36,6 +35,7 @@ pub struct Scheduler {
 struct Gates {
     extended_resources: bool,
     prioritized_list: bool,
+    scores: bool,
     binding_conditions: bool,
     generic_workload: bool,
     groups: PodGroups,
@@ -79,6 +79,7 @@ impl Scheduler {
             gates: Gates {
                 extended_resources: on(Gate::DRAExtendedResource),
                 prioritized_list: on(Gate::DRAPrioritizedList),
+                scores: on(Gate::DRAPrioritizedList) && environment.release().scores,
                 binding_conditions: on(Gate::DRADeviceBindingConditions)
                     && on(Gate::DRAResourceClaimDeviceStatus),
                 generic_workload: on(Gate::GenericWorkload),
@@ -113,17 +114,6 @@ impl Scheduler {
     /// The cluster that this is the view of.
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
-    }
-
-    /// Whether the answers are those of the cluster's scheduler device for device, rather than only whether something fits.
-    pub fn is_exact(&self) -> bool {
-        let environment = self.cluster.environment();
-        // With this gate a device takes CPU and memory of the node, which is not counted here.
-        let counts_nodes = environment.enabled(Component::Scheduler, Gate::DRANodeAllocatableResources);
-        environment.emulated_minor == Version::NEWEST_MINOR
-            && environment.version.minor == Version::NEWEST_MINOR
-            && !counts_nodes
-            && Features::of(environment).implementation() != Implementation::Stable
     }
 
     /// Begins the cycle of `pod`.
@@ -354,13 +344,14 @@ impl<'a> Cycle<'a> {
             Err(error) => return Verdict::Error(error).into(),
         };
         let mut steps = 0;
+        let mut certainty = Certainty::Sure;
         let mut granted = self.existing();
         if let Some(wanted) = wanted {
             let attempt = self
                 .scheduler
                 .inputs
                 .allocate(node, &wanted.demand, limits, observer);
-            steps = attempt.steps;
+            (steps, certainty) = (attempt.steps, attempt.certainty);
             let verdict = match attempt.outcome {
                 Outcome::Allocated(allocations) => {
                     let new = wanted.keys.iter().zip(allocations);
@@ -378,15 +369,31 @@ impl<'a> Cycle<'a> {
                 Outcome::GaveUp => Some(Verdict::GaveUp),
             };
             if let Some(verdict) = verdict {
-                return Judgment { verdict, steps };
+                return Judgment {
+                    verdict,
+                    certainty,
+                    points: None,
+                    steps,
+                };
             }
         }
-        let verdict = if unavailable.is_empty() {
-            Verdict::Fits(granted)
-        } else {
-            Verdict::Refused(Refusal::NotAvailable(unavailable))
-        };
-        Judgment { verdict, steps }
+        if !unavailable.is_empty() {
+            // What could be allocated beside does not matter, unless an error ends the attempt.
+            let is_sure = !matches!(certainty, Certainty::MayError(_));
+            return Judgment {
+                verdict: Verdict::Refused(Refusal::NotAvailable(unavailable)),
+                certainty: if is_sure { Certainty::Sure } else { certainty },
+                points: None,
+                steps,
+            };
+        }
+        let scores = self.scheduler.gates.scores;
+        Judgment {
+            points: scores.then(|| points(&self.claims, &granted)).flatten(),
+            verdict: Verdict::Fits(granted),
+            certainty,
+            steps,
+        }
     }
 
     /// What is left of the work that expressions may take.

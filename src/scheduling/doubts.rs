@@ -30,7 +30,6 @@ pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> Ve
         BUGS.iter()
             .filter_map(|bug| bug.told(environment.version, &facts)),
     );
-    doubts.extend(orders(cluster, &wanted, &facts));
     doubts
 }
 
@@ -46,8 +45,17 @@ pub fn disagreeing_pools(cluster: &Cluster) -> Vec<(PoolId, BTreeSet<i64>)> {
     cluster.pools().filter_map(counts).collect()
 }
 
-/// What hangs on the order of the scheduler's lists.
-fn orders(cluster: &Cluster, wanted: &[&Claim], facts: &Facts) -> Vec<String> {
+/// What hangs on the order of the scheduler's lists when `claims` are to be allocated, in every release: which devices they get. Each
+/// is a sentence without a full stop.
+pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
+    let wanted: Vec<&Claim> = claims
+        .iter()
+        .filter(|claim| claim.status.allocation.is_none())
+        .map(|claim| &**claim)
+        .collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
     let mut orders: Vec<String> = disagreeing_pools(cluster)
         .into_iter()
         .map(|(pool, counts)| {
@@ -63,8 +71,12 @@ fn orders(cluster: &Cluster, wanted: &[&Claim], facts: &Facts) -> Vec<String> {
         let mut constraints = claim.spec.devices.constraints.iter();
         constraints.any(|constraint| constraint.distinct_attribute.is_some())
     };
-    if facts.shareable
-        && let Some(claim) = wanted.iter().find(distinct)
+    let is_shareable = || {
+        let mut devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
+        devices.any(|device| device.allow_multiple_allocations)
+    };
+    if let Some(claim) = wanted.iter().find(distinct)
+        && is_shareable()
     {
         orders.push(format!(
             "order decides: claim/{} wants distinct values of an attribute, and some devices can be shared, of which kube-scheduler \

@@ -20,10 +20,13 @@ pub const IN_MEMORY_CLAIM: &str = "<extended-resources>";
 const ANNOTATION: &str = "resource.kubernetes.io/extended-resource-claim";
 
 /// The class that provides a resource. Of several with that name the newest counts, and of equally old ones the first by
-/// name.
+/// name. In old releases a class that names a resource does not provide the one of its own name.
 pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a Arc<Class>> {
     if let Some(class) = resource.strip_prefix(CLASS_RESOURCE) {
-        return cluster.class(class);
+        let replaces = cluster.environment().release().explicit_name_replaces;
+        return cluster
+            .class(class)
+            .filter(|class| !replaces || class.spec.extended_resource_name.is_none());
     }
     let named = cluster.classes().filter(|class| {
         class
@@ -236,9 +239,13 @@ fn request(container: &Container, place: usize, resource: &Str, class: &Str, cou
 mod tests {
     use super::super::requests::pod_requests;
     use super::*;
-    use crate::model::{ClusterBuilder, Environment, Kind, Object};
+    use crate::model::{ClusterBuilder, Environment, Kind, Object, Version};
 
     fn cluster() -> Cluster {
+        cluster_of(Environment::default())
+    }
+
+    fn cluster_of(environment: Environment) -> Cluster {
         let mut builder = ClusterBuilder::default();
         for class in [
             r#"{"metadata":{"name":"old","creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"extendedResourceName":"x.io/gpu"}}"#,
@@ -247,7 +254,7 @@ mod tests {
         ] {
             builder.add(Object::from_json(Kind::DeviceClass, class.as_bytes()).unwrap());
         }
-        builder.build(Environment::default()).0
+        builder.build(environment).0
     }
 
     #[test]
@@ -265,6 +272,19 @@ mod tests {
             .unwrap();
         let named: Vec<_> = named.iter().map(|class| class.metadata.name.as_str()).collect();
         assert_eq!(named, ["b", "c", "old"]);
+    }
+
+    #[test]
+    fn a_class_that_names_a_resource_keeps_its_own_name_or_not() {
+        let mut cluster = cluster();
+        let class = |cluster: &Cluster, name: &str| class_of(cluster, name).is_some();
+        let own = "deviceclass.resource.kubernetes.io/old";
+        assert!(class(&cluster, own) && class(&cluster, "x.io/gpu"));
+        cluster = cluster_of(Environment {
+            version: Version::minor(34),
+            ..Environment::default()
+        });
+        assert!(!class(&cluster, own) && class(&cluster, "x.io/gpu"));
     }
 
     #[test]

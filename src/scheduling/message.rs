@@ -47,7 +47,11 @@ pub fn message_of_obstacle(cluster: &Cluster, pod: Option<&Pod>, obstacle: &Obst
                 let unhelpful = "Preemption is not helpful for scheduling";
                 let preemption =
                     preemption_text(pod, &BTreeMap::from([(unhelpful, nodes.len())]), nodes.len());
-                let own = older_than_37(cluster).then(|| "no new claims to deallocate".to_owned());
+                let own = cluster
+                    .environment()
+                    .release()
+                    .says_nothing_to_deallocate
+                    .then(|| "no new claims to deallocate".to_owned());
                 text.push_str(&post_filter(own, preemption));
             }
             Message::Unschedulable(text)
@@ -99,7 +103,8 @@ pub fn message(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<
 
 /// What the plugin for dynamic resources does once no node fits.
 fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<String> {
-    let older = older_than_37(cycle.scheduler().cluster());
+    let release = cycle.scheduler().cluster().environment().release();
+    let older = release.says_nothing_to_deallocate;
     if !cycle.uses_devices() {
         return older.then(|| "no new claims to deallocate".to_owned());
     }
@@ -163,10 +168,6 @@ fn preemption_text(pod: Option<&Pod>, reasons: &BTreeMap<&str, usize>, nodes: us
 fn post_filter(own: Option<String>, preemption: String) -> String {
     let texts: Vec<String> = own.into_iter().chain([preemption]).collect();
     format!(" {}", texts.join(", "))
-}
-
-fn older_than_37(cluster: &Cluster) -> bool {
-    cluster.environment().emulated_minor < 37
 }
 
 fn available(nodes: usize) -> String {

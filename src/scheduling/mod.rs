@@ -12,6 +12,8 @@
 //! - `placement`: what the cluster looks like afterwards;
 //! - `assumptions`: gates of which nothing tells, and what the other value would change;
 //! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
+//! - `score`: how the plugin ranks nodes;
+//! - `unlike`: schedulers that the rules here do not fit;
 //! - `what_if`: changes that somebody considers;
 //! - `fixes`: the smallest changes that would help;
 //! - `waiting`: whether it helps to wait until others have ended.
@@ -31,6 +33,8 @@ mod placement;
 mod plain;
 mod profiles;
 mod requests;
+mod score;
+mod unlike;
 mod verdict;
 mod waiting;
 mod what_if;
@@ -40,7 +44,7 @@ pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
 pub use daemons::daemon_pods;
-pub use doubts::{disagreeing_pools, doubts};
+pub use doubts::{disagreeing_pools, doubts, orders};
 pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};
 pub use fixes::{
     ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
@@ -51,6 +55,8 @@ pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, with_defaults};
 pub use plain::{Plain, PlainFilters, Shortage, not_simulated};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
+pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};
+pub use unlike::unlike;
 pub use verdict::{Granted, Judgment, Obstacle, Refusal, Stage, Verdict};
 pub use waiting::{Consumer, Uncertain, Waiting, emptied, waiting};
 pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};

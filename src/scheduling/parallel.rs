@@ -32,10 +32,7 @@ pub fn judge_all<'n>(
     observer: &(dyn Observer + Sync),
     run: Run<'_>,
 ) -> Vec<(&'n Arc<Node>, Judgment)> {
-    let open = || Judgment {
-        verdict: Verdict::GaveUp,
-        steps: 0,
-    };
+    let open = || Judgment::from(Verdict::GaveUp);
     let mut answers: Vec<Judgment> = nodes.iter().map(|_| open()).collect();
     let mut undecided: Vec<usize> = (0..nodes.len()).collect();
     let mut share = 0_u64;

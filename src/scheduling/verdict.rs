@@ -2,7 +2,7 @@
 
 use super::claims::{ClaimProblem, RequestProblem};
 use super::plain::Plain;
-use crate::allocator::INVALID_POOLS;
+use crate::allocator::{Certainty, INVALID_POOLS};
 use crate::model::{Allocation, Key, Str};
 
 /// Why the scheduler looks at no node at all.
@@ -128,12 +128,21 @@ impl Verdict {
 pub struct Judgment {
     /// The answer.
     pub verdict: Verdict,
+    /// How sure it is where only the scheduler knows the order of pools.
+    pub certainty: Certainty,
+    /// With how many points the plugin for dynamic resources ranks the node, where it fits and the claims have alternatives.
+    pub points: Option<u64>,
     /// Steps of the allocator's search.
     pub steps: u64,
 }
 
 impl From<Verdict> for Judgment {
     fn from(verdict: Verdict) -> Self {
-        Self { verdict, steps: 0 }
+        Self {
+            verdict,
+            certainty: Certainty::Sure,
+            points: None,
+            steps: 0,
+        }
     }
 }

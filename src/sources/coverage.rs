@@ -180,11 +180,8 @@ impl Coverage {
 
 /// Whether the cluster cannot have objects of `kind`: what refers to one is left over from another release or from other gates.
 fn cannot_exist(kind: Kind, environment: &Environment) -> bool {
-    /// Of Kubernetes 1.x: older ones do not serve PodGroups, whatever their gates.
-    const FIRST_WITH_GROUPS: u32 = 37;
     let gate = environment.gate(Component::ApiServer, Gate::GenericWorkload);
-    kind == Kind::PodGroup
-        && (environment.version.minor < FIRST_WITH_GROUPS || (!gate.enabled && gate.evidence.is_of_now()))
+    kind == Kind::PodGroup && (!environment.serves_groups() || (!gate.enabled && gate.evidence.is_of_now()))
 }
 
 /// What a file tells of one kind.

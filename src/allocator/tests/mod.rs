@@ -5,6 +5,7 @@ mod change;
 mod explanation;
 mod families;
 mod metered;
+mod releases;
 
 use std::sync::Arc;
 
@@ -114,6 +115,7 @@ fn all_features() -> Features {
         optional_node_operations: true,
         partitionable_devices: true,
         prioritized_list: true,
+        ..Features::default()
     }
 }
 

@@ -37,6 +37,9 @@ Examples:
 /// the first by name is assumed. With `-f` manifests are judged that need not exist; of workloads the pods are judged: of Deployments,
 /// Jobs, DaemonSets and whatever else holds a template of pods. Nothing is changed.
 ///
+/// Releases from 1.34 on are judged by their own rules. Up to 1.35 kube-scheduler takes pools in an order that only it knows: whether it
+/// fits is certain then, and the devices are one of several choices, which are told.
+///
 /// Exit code 0: it fits. 1: it does not, or the scheduler would fail. 4: not known, since data is missing or the budget ran out.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
@@ -306,6 +309,19 @@ const NODES: &[Column<NodeResult>] = &[
     Column::inner("REASON", |node, cell| cell.option(node.message.as_deref())),
 ];
 
+/// Where claims have alternatives.
+const SCORED: &[Column<NodeResult>] = &[
+    Column::inner("NODE", |node, cell| cell.text(&node.node)),
+    Column::inner("RESULT", |node, cell| {
+        cell.toned(tone(node.result), words(node.result));
+    }),
+    Column::inner("SCORE", |node, cell| {
+        cell.option(node.score.map(|score| score.normalized.unwrap_or(score.points)));
+    }),
+    Column::inner("DEVICES", |node, cell| cell.list(devices(&node.claims))),
+    Column::inner("REASON", |node, cell| cell.option(node.message.as_deref())),
+];
+
 const PLACEMENTS: &[Column<Placement>] = &[
     Column::inner("POD", |pod, cell| {
         cell.text(format_args!("{}/{}", pod.namespace, pod.name));
@@ -356,8 +372,18 @@ impl Report for AllocationReport {
             result => words(result).to_owned(),
         };
         layout.toned("Result", tone(self.result), result);
-        if self.exactness == Exactness::FitOnly {
-            layout.field("Exactness", "whether it fits; the devices may be others");
+        let exactness = match self.exactness {
+            Exactness::Exact => None,
+            Exactness::OneOf => Some("whether it fits is certain; the devices are one of several choices"),
+            Exactness::MayError => {
+                Some("kube-scheduler may meet an error first, depending on an order that only it knows")
+            }
+            Exactness::FitOnly => {
+                Some("by the rules that are known here; kube-scheduler may answer otherwise")
+            }
+        };
+        if let Some(exactness) = exactness {
+            layout.field("Exactness", exactness);
         }
         if let Some(message) = &self.message {
             layout.field("Message", message);
@@ -404,7 +430,12 @@ impl Report for AllocationReport {
 fn nodes(layout: &mut Layout, nodes: &[NodeResult], detail: Detail) {
     let listed =
         |node: &&NodeResult| detail == Detail::Wide || nodes.len() <= LISTED || node.result == Fit::Fits;
-    let table = Table::new(NODES, detail, nodes.iter().filter(listed));
+    let columns = if nodes.iter().any(|node| node.score.is_some()) {
+        SCORED
+    } else {
+        NODES
+    };
+    let table = Table::new(columns, detail, nodes.iter().filter(listed));
     if !table.is_empty() {
         layout.section("Nodes", |section| {
             section.table(table);

@@ -98,10 +98,10 @@ impl Reached {
 
 impl PoolIndex {
     /// Groups `slices`, which come in the order of their names.
-    fn new(slices: impl Iterator<Item = Arc<NumberedSlice>>) -> Self {
+    fn new(slices: impl Iterator<Item = Arc<NumberedSlice>>, features: Features) -> Self {
         let mut index = Self::default();
         for numbered in slices {
-            let node = own_node(&numbered.slice);
+            let node = own_node(&numbered.slice, features);
             let pool = *index
                 .by_id
                 .entry(numbered.slice.pool_id())
@@ -160,7 +160,10 @@ impl Pools {
         selectors: &SelectorCache,
     ) -> Self {
         let mut pools = Self {
-            index: Arc::new(PoolIndex::new(slices.map(|slice| selectors.number(slice)))),
+            index: Arc::new(PoolIndex::new(
+                slices.map(|slice| selectors.number(slice)),
+                features,
+            )),
             views: Arc::default(),
             changed: HashMap::default(),
             features,
@@ -178,10 +181,11 @@ impl Pools {
         selectors: &SelectorCache,
     ) {
         let known = &self.index;
-        let index = PoolIndex::new(slices.map(|slice| {
+        let numbered = slices.map(|slice| {
             let numbered = known.numbered(slice);
             numbered.map_or_else(|| selectors.number(slice), Arc::clone)
-        }));
+        });
+        let index = PoolIndex::new(numbered, self.features);
         self.index = Arc::new(index);
         self.forget_all();
     }
@@ -311,7 +315,7 @@ impl Pools {
             });
             return Ok(match view {
                 // A slice that is ignored must not be asked whom it reaches, which may be an error.
-                Some(view) if reaches(&only.slice, node)? => Some(Arc::clone(view)),
+                Some(view) if self.reaches(&only.slice, node)? => Some(Arc::clone(view)),
                 _ => None,
             });
         }
@@ -396,11 +400,11 @@ impl Pools {
         for named in [true, false] {
             for (place, numbered) in pool.slices.iter().enumerate() {
                 let slice = &numbered.slice;
-                let visible = match own_node(slice) {
+                let visible = match own_node(slice, self.features) {
                     Some(name) => named && *name == node.metadata.name,
                     None => !named,
                 };
-                if !visible || self.is_ignored(slice) || !reaches(slice, node)? {
+                if !visible || self.is_ignored(slice) || !self.reaches(slice, node)? {
                     continue;
                 }
                 match slice.spec.pool.generation.cmp(&generation) {
@@ -415,16 +419,31 @@ impl Pools {
         Ok(relevant)
     }
 
+    fn reaches(&self, slice: &Slice, node: &Node) -> Result<bool, String> {
+        if is_everywhere(slice, self.features) {
+            return Ok(true);
+        }
+        reaches(slice, node)
+    }
+
     /// Slices that an allocator without the feature does not see.
     fn is_ignored(&self, slice: &Slice) -> bool {
+        let counters_are_apart = !self.features.release.counters_are_of_slice;
         (!self.features.partitionable_devices
-            && (slice.spec.per_device_node_selection || !slice.spec.shared_counters.is_empty()))
+            && (slice.spec.per_device_node_selection
+                || (counters_are_apart && !slice.spec.shared_counters.is_empty())))
             || (!self.features.compatibility_groups && uses_compatibility_groups(slice))
     }
 }
 
-fn own_node(slice: &Slice) -> Option<&Str> {
-    slice.spec.node_name.as_ref().filter(|name| !name.is_empty())
+/// Whether the slice belongs to its pool on every node, whichever nodes it names.
+fn is_everywhere(slice: &Slice, features: Features) -> bool {
+    !slice.spec.shared_counters.is_empty() && features.counter_slices_reach_all()
+}
+
+fn own_node(slice: &Slice, features: Features) -> Option<&Str> {
+    let name = slice.spec.node_name.as_ref().filter(|name| !name.is_empty());
+    name.filter(|_| !is_everywhere(slice, features))
 }
 
 /// How much it takes to see whether `slice` reaches a node.

@@ -35,7 +35,7 @@ pub(crate) struct PoolView {
     pub(crate) status: PoolStatus,
     /// Slices with devices that reach the node, by name.
     pub(crate) slices: Vec<Arc<NumberedSlice>>,
-    /// The devices of those slices; none unless the pool is usable.
+    /// The devices of those slices; none unless the pool is usable. In releases that use incomplete pools too, those have theirs.
     pub(crate) devices: TiVec<InView, PoolDevice>,
     /// Some device is not taken as a whole.
     pub(crate) has_free_devices: bool,
@@ -45,6 +45,8 @@ pub(crate) struct PoolView {
     pub(crate) has_binding_conditions: bool,
     /// Whether taints count at all.
     has_taints: bool,
+    /// Whether they count whatever their effect is.
+    any_effect: bool,
     /// Rules that may select devices of the pool.
     rules: Vec<Arc<TaintRule>>,
 }
@@ -143,7 +145,9 @@ impl PoolView {
         let of_rules = of_rules.map(|rule| &rule.spec.taint);
         // Where the feature is off there are no rules either.
         let own = if self.has_taints { &*device.taints } else { &[] };
-        own.iter().chain(of_rules).filter(|taint| keeps_off(taint))
+        own.iter()
+            .chain(of_rules)
+            .filter(|taint| self.any_effect || keeps_off(taint))
     }
 
     /// The device as expressions know it.
@@ -192,6 +196,7 @@ impl Pools {
             counters: PoolWide::default(),
             has_binding_conditions,
             has_taints: self.features.device_taints,
+            any_effect: self.features.release.any_effect_blocks,
             rules: self.rules_of(&pool.id),
         })
     }
@@ -213,12 +218,15 @@ impl Pools {
             counters: PoolWide::default(),
             has_binding_conditions: false,
             has_taints: self.features.device_taints,
+            any_effect: self.features.release.any_effect_blocks,
             rules: self.rules_of(&pool.id),
         };
         let first = &pool.slices[relevant[0] as usize].slice.spec.pool;
         let expected = first.resource_slice_count;
         let mut others: Vec<&Arc<NumberedSlice>> = Vec::new();
-        if relevant.len() as i64 != expected {
+        if relevant.len() as i64 != expected && self.features.release.pool_is_of_node {
+            view.status = PoolStatus::Incomplete;
+        } else if relevant.len() as i64 != expected {
             // Slices that do not reach the node decide whether the pool is complete.
             let newer =
                 |numbered: &Arc<NumberedSlice>| numbered.slice.spec.pool.generation > first.generation;
@@ -330,7 +338,9 @@ impl Pools {
             slice,
             index,
             dedicated: state.is_some_and(|state| state.dedicated),
-            shared: state.is_some_and(|state| state.shared),
+            shared: state.is_some_and(|state| {
+                state.shared && (!self.features.release.bare_shares_use_nothing || !state.consumed.is_empty())
+            }),
             multiple: self.features.consumable_capacity && device.allow_multiple_allocations,
             consumed: shares.map_or_else(Box::default, |state| {
                 let capacities = device.capacity.iter();

@@ -4,23 +4,29 @@
 //! the ones before leave; where the scheduler could choose between nodes, the first by name is assumed. `packing` asks how many more
 //! there could be.
 
+mod exactness;
 mod packing;
 mod report;
 
 use std::sync::Arc;
 
-use crate::allocator::{Budget, Limits, Observer};
+use crate::allocator::{Budget, Certainty, Limits, Observer};
 use crate::model::{
     Change, Claim, Cluster, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Slice, Str, Time,
 };
 use crate::scheduling::{
     AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, MOST_CONSUMERS, Obstacle,
-    Run, Scheduler, Stage, Start, Verdict, disagreeing_pools, doubts, generate_claims, judge_all, message,
-    message_of_obstacle, not_simulated, place,
+    Run, SCORE_WEIGHT, Scheduler, Stage, Start, Verdict, disagreeing_pools, generate_claims, judge_all,
+    message, message_of_obstacle, normalized, not_simulated, place,
 };
 
+pub use exactness::Exactness;
+pub(super) use exactness::{Trust, is_open};
+
 pub use packing::{Exhausted, Packing, Placed, pack};
-pub use report::{AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement, Target};
+pub use report::{
+    AllocationReport, ClaimAllocation, Fit, NodeResult, NodeScore, OpenRequest, Placement, Target,
+};
 
 /// What is to be judged.
 #[derive(Clone, Debug)]
@@ -69,6 +75,9 @@ const TIMED_NODES: usize = 2;
 /// What is said of a pod for which kube-scheduler times out.
 const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: the pod is tried again and again";
 
+/// The same of releases in which that keeps only the node from the pod.
+const NODE_TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: it passes the node over, with `timed out trying to allocate devices`";
+
 /// What is said where the budget did not suffice to find out.
 const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
 
@@ -97,6 +106,7 @@ pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> 
     report.assumed_gates = otherwise.gates;
     if let Some(order) = otherwise.order {
         report.result = Fit::Unknown;
+        report.exactness = Exactness::FitOnly;
         report.unknown.push(order);
     }
     report
@@ -211,7 +221,7 @@ pub(super) fn alone(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -
 /// The answer for one pod, or for claims.
 struct Judged {
     fit: Fit,
-    exactness: Exactness,
+    trust: Trust,
     message: Option<String>,
     nodes: Vec<NodeResult>,
     not_simulated: Vec<String>,
@@ -239,17 +249,17 @@ fn judge_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> 
 }
 
 fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: &Settings<'_>) -> Judged {
-    let (exactness, notes) = exactness(scheduler, start, pod);
+    let trust = Trust::of(scheduler, start, pod);
     let mut judged = Judged {
         fit: Fit::Unknown,
-        exactness,
+        trust,
         message: None,
         nodes: Vec::new(),
         not_simulated: pod.map_or_else(Vec::new, |pod| {
             not_simulated(pod).into_iter().map(str::to_owned).collect()
         }),
         unknown: Vec::new(),
-        notes,
+        notes: Vec::new(),
         first: None,
     };
     match start {
@@ -257,26 +267,8 @@ fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: 
         Start::Obstacle(obstacle) => obstructed(&mut judged, scheduler, pod, obstacle),
         Start::Cycle(cycle) => on_nodes(&mut judged, cycle, settings),
     }
+    judged.notes.splice(..0, std::mem::take(&mut judged.trust.notes));
     judged
-}
-
-/// How far the answer is the scheduler's own, and why no further.
-pub(super) fn exactness(
-    scheduler: &Scheduler,
-    start: &Start<'_>,
-    pod: Option<&Pod>,
-) -> (Exactness, Vec<String>) {
-    let claims = match start {
-        Start::Cycle(cycle) => cycle.user_claims(),
-        Start::Obstacle(_) | Start::Unknown(_) => &[],
-    };
-    let doubts = doubts(scheduler.cluster(), pod, claims);
-    let exactness = if scheduler.is_exact() && doubts.is_empty() {
-        Exactness::Exact
-    } else {
-        Exactness::FitOnly
-    };
-    (exactness, doubts)
 }
 
 fn obstructed(judged: &mut Judged, scheduler: &Scheduler, pod: Option<&Pod>, obstacle: &Obstacle) {
@@ -296,10 +288,14 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
     let nodes: Vec<&Arc<Node>> = all.filter(is_asked).collect();
     let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
     let timeouts = timeouts(cycle, &answers, settings);
+    judged
+        .trust
+        .see(answers.iter().map(|(node, judgment)| (*node, judgment)));
     judged.nodes = answers
         .iter()
-        .map(|(node, judgment)| NodeResult::new(&node.metadata.name, &judgment.verdict))
+        .map(|(node, judgment)| NodeResult::of_judgment(&node.metadata.name, judgment))
         .collect();
+    score(judged, &answers, settings);
     if !cycle.awaits_binding_conditions() {
         judged.nodes.iter_mut().for_each(|node| node.waits_for.clear());
     }
@@ -308,10 +304,11 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
     }
     let fits = answers
         .iter()
-        .filter(|(_, judgment)| judgment.verdict.fits())
+        .filter(|(_, judgment)| judgment.verdict.fits() && !is_open(judgment))
         .count();
     judged.first = answers
         .iter()
+        .filter(|(_, judgment)| !is_open(judgment))
         .find_map(|(node, judgment)| match &judgment.verdict {
             Verdict::Fits(granted) => Some((node.metadata.name.clone(), granted.clone(), fits == 1)),
             _ => None,
@@ -343,6 +340,33 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
     judged.notes.extend(cycle.meter().exhausted().map(str::to_owned));
 }
 
+/// Says how the plugin for dynamic resources ranks the nodes, where it does and the answers are sure.
+fn score(judged: &mut Judged, answers: &[(&Arc<Node>, Judgment)], settings: &Settings<'_>) {
+    let points = |judgment: &Judgment| judgment.points.filter(|_| judgment.certainty == Certainty::Sure);
+    let best = answers.iter().filter_map(|(_, judgment)| points(judgment)).max();
+    let Some(best) = best else { return };
+    let fitting = || answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
+    // The scheduler compares the nodes that it has found to fit. It stops looking once it has enough of them.
+    let compares_all = settings.nodes.is_empty()
+        && fitting().count() <= enough_nodes(answers.len())
+        && fitting().all(|(_, judgment)| points(judgment).is_some());
+    for (node, (_, judgment)) in judged.nodes.iter_mut().zip(answers) {
+        node.score = points(judgment).map(|points| NodeScore {
+            points,
+            normalized: compares_all.then(|| normalized(points, best)),
+        });
+    }
+    let mut note = format!(
+        "kube-scheduler prefers nodes that grant earlier alternatives: their score counts {SCORE_WEIGHT} times, and other plugins add theirs"
+    );
+    if !compares_all {
+        note.push_str(
+            "; the score is one of points, as the nodes that it is compared with are not all known",
+        );
+    }
+    judged.notes.push(note);
+}
+
 /// That the pod is not bound at once, where devices that it would get have binding conditions.
 fn waiting(nodes: &[NodeResult]) -> Option<String> {
     const NAMED: usize = 3;
@@ -369,6 +393,12 @@ fn waiting(nodes: &[NodeResult]) -> Option<String> {
 /// found more than enough nodes. An expression that was not tried may fail, so that what fits elsewhere decides nothing then.
 fn summary(answers: &[(&Arc<Node>, Judgment)], fits: usize, untried: bool) -> Fit {
     let any = |is: fn(&Verdict) -> bool| answers.iter().any(|(_, judgment)| is(&judgment.verdict));
+    let sure_errors = answers.iter().any(|(_, judgment)| {
+        matches!(judgment.verdict, Verdict::Error(_)) && judgment.certainty == Certainty::Sure
+    });
+    if !sure_errors && answers.iter().any(|(_, judgment)| exactness::may_error(judgment)) {
+        return Fit::MayError;
+    }
     if any(|verdict| matches!(verdict, Verdict::Error(_))) {
         return if fits > enough_nodes(answers.len()) {
             Fit::MayError
@@ -381,6 +411,8 @@ fn summary(answers: &[(&Arc<Node>, Judgment)], fits: usize, untried: bool) -> Fi
         Fit::Fits
     } else if gave_up {
         Fit::GaveUp
+    } else if answers.iter().any(|(_, judgment)| is_open(judgment)) {
+        Fit::Unknown
     } else {
         Fit::DoesNotFit
     }
@@ -431,7 +463,13 @@ pub(super) fn timeouts(
         timeouts.nodes.push((place, gave_up));
     }
     if timeouts.nodes.iter().any(|(_, times_out)| *times_out) {
-        timeouts.note = Some(TIMES_OUT.to_owned());
+        let node_only = cycle
+            .scheduler()
+            .cluster()
+            .environment()
+            .release()
+            .timeout_is_node_only;
+        timeouts.note = Some(if node_only { NODE_TIMES_OUT } else { TIMES_OUT }.to_owned());
     }
     timeouts
 }
@@ -441,8 +479,13 @@ fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) ->
     let mut cluster = cluster.clone();
     let mut placements = Vec::with_capacity(pods.len());
     let mut report = AllocationReport::of_sequence(pods.iter().map(|pod| Target::pod(&pod.key())).collect());
-    for pod in pods {
-        let judged = place_next(&mut cluster, pod, settings);
+    for (place, pod) in (1..).zip(pods) {
+        let mut judged = place_next(&mut cluster, pod, settings);
+        if judged.trust.exactness == Exactness::OneOf && place < pods.len() {
+            judged.trust.exactness = Exactness::FitOnly;
+            let note = "pods are judged as if those before them got the devices that are shown";
+            judged.notes.push(note.to_owned());
+        }
         report.note(&judged);
         placements.push(Placement::new(&pod.key(), judged));
     }

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::exactness::{Exactness, is_open};
 use super::packing::Packing;
 use super::{Judged, key_parts};
-use crate::model::{Allocation, Key, Str};
-use crate::scheduling::{AssumedGate, Granted, Verdict};
+use crate::allocator::{Certainty, Choice};
+use crate::model::{Allocation, Key, PoolId, Str};
+use crate::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -110,15 +112,6 @@ impl Fit {
     }
 }
 
-/// How far an answer is the scheduler's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Exactness {
-    /// Per node, device for device.
-    Exact,
-    /// Whether something fits; the devices may be others.
-    FitOnly,
-}
-
 /// The answer for one node.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -139,8 +132,57 @@ pub struct NodeResult {
     /// Binding conditions of devices that would be granted, which have to become true before the pod is bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Str>,
+    /// How the plugin for dynamic resources ranks the node, where claims have alternatives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<NodeScore>,
+    /// Requests whose devices are one of several choices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<OpenRequest>,
+    /// The error that ends the attempt in some orders of pools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possible_error: Option<String>,
     /// What each claim gets.
     pub claims: Vec<ClaimAllocation>,
+}
+
+/// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeScore {
+    /// Eight for each request that gets its first alternative, seven for the second, and so on.
+    pub points: u64,
+    /// The same where the best node has a hundred; absent where not all nodes that are compared are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normalized: Option<u64>,
+}
+
+/// A request that can get its devices from several places, of which only the scheduler's order decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenRequest {
+    /// Namespace of the claim.
+    pub namespace: Str,
+    /// The claim.
+    pub claim: Str,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// Pools that have devices for it, as `driver/pool`.
+    pub pools: Vec<String>,
+    /// Their slices that have.
+    pub slices: Vec<Str>,
+}
+
+impl From<&Choice> for OpenRequest {
+    fn from(choice: &Choice) -> Self {
+        let (namespace, claim) = key_parts(&choice.claim);
+        Self {
+            namespace,
+            claim,
+            request: choice.request.clone(),
+            pools: choice.pools.iter().map(PoolId::to_string).collect(),
+            slices: choice.slices.clone(),
+        }
+    }
 }
 
 /// What a claim gets.
@@ -202,6 +244,9 @@ impl NodeResult {
             message: None,
             times_out: false,
             waits_for: Vec::new(),
+            score: None,
+            choices: Vec::new(),
+            possible_error: None,
             claims: Vec::new(),
         };
         match verdict {
@@ -232,6 +277,26 @@ impl NodeResult {
                 result.result = Fit::GaveUp;
                 result.message = Some("gave up: not decided within the budget of the search".to_owned());
             }
+        }
+        result
+    }
+
+    /// The same with how sure it is.
+    pub(super) fn of_judgment(node: &Str, judgment: &Judgment) -> Self {
+        let mut result = Self::new(node, &judgment.verdict);
+        match &judgment.certainty {
+            Certainty::Sure => {}
+            Certainty::OneOf(choices) => result.choices = choices.iter().map(Into::into).collect(),
+            Certainty::MayError(error) => {
+                result.result = Fit::MayError;
+                result.possible_error = Some(error.clone());
+                result.message = Some(error.clone());
+            }
+            Certainty::MayDiffer(why) if is_open(judgment) => {
+                result.result = Fit::Unknown;
+                result.message = Some(why.clone());
+            }
+            Certainty::MayDiffer(_) => {}
         }
         result
     }
@@ -285,7 +350,7 @@ impl AllocationReport {
         Self {
             targets,
             result: judged.fit,
-            exactness: judged.exactness,
+            exactness: judged.trust.exactness,
             message: judged.message,
             nodes: judged.nodes,
             placements: Vec::new(),
@@ -338,9 +403,7 @@ impl AllocationReport {
         if badness(judged.fit) > badness(self.result) {
             self.result = judged.fit;
         }
-        if judged.exactness == Exactness::FitOnly {
-            self.exactness = Exactness::FitOnly;
-        }
+        self.exactness = self.exactness.max(judged.trust.exactness);
         let add = |known: &mut Vec<String>, more: &[String]| {
             for one in more {
                 if !known.contains(one) {

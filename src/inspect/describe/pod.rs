@@ -176,10 +176,10 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
         let problem = (!unread).then(|| format!("could not find ResourceClaim \"{key}\""));
         return PodClaimDescription { problem, ..named };
     };
-    let version = cluster.environment().version;
+    let release = cluster.environment().release();
     let has_node = pod.node().is_some();
     let problem = match Unusable::of(pod, &name, claim, PodGroups::Accepted) {
-        Some(Unusable::NotOwned(why)) => Some(why.text_in(version)),
+        Some(Unusable::NotOwned(why)) => Some(why.text_in(&release)),
         // A pod without a node has yet to get it, and one that has ended needs it no more.
         Some(why) if has_node && !pod.is_terminal() => {
             Some(format!("claim/{key} {why}: {}", Unusable::consequence(pod)))

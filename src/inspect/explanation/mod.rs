@@ -13,7 +13,9 @@ mod word;
 use std::sync::Arc;
 
 use self::bound::{bound, missing_template, template_missing};
-use super::allocation::{Settings, Target, Units, alone, exactness, otherwise, place_all, timeouts};
+use super::allocation::{
+    Exactness, Settings, Target, Trust, Units, alone, is_open, otherwise, place_all, timeouts,
+};
 use super::remedy::{Remedy, end_consumers};
 
 use crate::devices::ClassSelectors;
@@ -235,14 +237,14 @@ impl<'e> Explained<'e> {
     }
 
     fn start(&self, report: &mut Explanation, start: &Start<'_>) {
-        let (exactness, doubts) = exactness(self.scheduler, start, self.pod.map(|pod| &**pod));
-        report.exactness = Some(exactness);
-        report.notes.extend(doubts);
+        let mut trust = Trust::of(self.scheduler, start, self.pod.map(|pod| &**pod));
+        report.notes.append(&mut trust.notes);
         match start {
             Start::Unknown(gaps) => self.unknown(report, gaps),
             Start::Obstacle(obstacle) => self.obstacle(report, obstacle),
-            Start::Cycle(cycle) => self.nodes(report, cycle),
+            Start::Cycle(cycle) => self.nodes(report, cycle, &mut trust),
         }
+        report.exactness = Some(trust.exactness);
     }
 
     /// Says what the verdict hangs on that is not known.
@@ -259,6 +261,7 @@ impl<'e> Explained<'e> {
         report.assumed_gates = otherwise.gates;
         if let Some(order) = otherwise.order {
             report.conclude(ClusterVerdict::Unknown, order.clone());
+            report.exactness = Some(Exactness::FitOnly);
             report.unknown.push(order);
         }
     }
@@ -458,11 +461,15 @@ impl<'e> Explained<'e> {
         missing_template(self.cluster(), pod, pod.spec.resource_claims.iter())
     }
 
-    fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>) {
+    fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>, trust: &mut Trust) {
         let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
         let settings = self.settings;
         let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
+        trust.see(answers.iter().map(|(node, judgment)| (*node, judgment)));
+        report.notes.append(&mut trust.notes);
         report.notes.extend(timeouts(cycle, &answers, settings).note);
+        let open = answers.iter().filter(|(_, judgment)| is_open(judgment));
+        let open: Vec<Str> = open.map(|(node, _)| node.metadata.name.clone()).collect();
         let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
             .into_iter()
             .map(|(node, judgment)| (node, judgment.verdict))
@@ -492,7 +499,11 @@ impl<'e> Explained<'e> {
             );
             report.reasons.push(Reason::plain("TooManyConsumers", text));
         }
-        let fits = verdicts.iter().filter(|(_, verdict)| verdict.fits()).count();
+        let is_sure = |node: &Node| !open.contains(&node.metadata.name);
+        let fitting = verdicts
+            .iter()
+            .filter(|(node, verdict)| verdict.fits() && is_sure(node));
+        let fits = fitting.count();
         let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
         let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
         let exhausted = self.cluster().meter().exhausted();
@@ -520,6 +531,12 @@ impl<'e> Explained<'e> {
                     Some(why) => format!("not decided: {why}"),
                     None => "not decided within the budget of the search".to_owned(),
                 },
+            );
+            return;
+        } else if let Some(first) = open.first() {
+            report.conclude(
+                ClusterVerdict::Unknown,
+                format!("whether it fits on {first} is not known: order decides"),
             );
             return;
         } else {

@@ -274,7 +274,7 @@ fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding
             [entry],
         ))
     };
-    if look.cluster.environment().emulated_minor < 36 {
+    if look.cluster.environment().release().gives_up_at_foreign_entry {
         return finding(format!(
             "is reserved for {who}, at which the claim controller of this release gives up: no entry of the claim is ever removed"
         ))
@@ -295,7 +295,8 @@ fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
     let key = claim.key();
     let mut ended = cluster.pods_of_claim(&key).filter(ended).peekable();
     let entries = &claim.status.reserved_for;
-    let gives_up = environment.emulated_minor < 36 && entries.iter().any(|entry| !entry.is_pod());
+    let gives_up =
+        environment.release().gives_up_at_foreign_entry && entries.iter().any(|entry| !entry.is_pod());
     if ended.peek().is_none() || gives_up {
         return Vec::new();
     }
@@ -311,7 +312,7 @@ fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
         return Vec::new();
     }
     let is_added_again = |pod: &&Arc<Pod>| {
-        let group = if environment.emulated_minor < 37 {
+        let group = if !environment.release().needs_groups {
             Ok(groups.group_of(cluster, pod))
         } else {
             let workloads = environment.enabled(Component::ControllerManager, Gate::GenericWorkload);

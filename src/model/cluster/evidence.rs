@@ -14,9 +14,6 @@ use crate::model::{
 
 use Component::{ApiServer, ControllerManager, Kubelet, Scheduler};
 
-/// First release of 1.x that serves PodGroups with their claims unless that is turned off. Older ones may have their traces left over.
-const SERVES_GROUPS: u32 = 37;
-
 impl Cluster {
     /// Learns from the objects which gates were on in whoever wrote them: of all objects of a source once, since a part of them shows
     /// less.
@@ -107,7 +104,7 @@ fn groups_may_exist(cluster: &Cluster) -> bool {
     {
         return false;
     }
-    let is_unread = environment.emulated_minor >= SERVES_GROUPS && cluster.gap(Kind::PodGroup, "").is_some();
+    let is_unread = environment.serves_groups() && cluster.gap(Kind::PodGroup, "").is_some();
     cluster.count(Kind::PodGroup) > 0 || is_unread
 }
 

@@ -130,7 +130,9 @@ fn only_what_was_compared_and_decided_by_kube_scheduler_is_exact() {
         (plain(), "1.37", "Exact"),
         (plain(), "1.37.0", "Exact"),
         (plain(), "1.38", "FitOnly"),
-        (plain(), "1.36", "FitOnly"),
+        (plain(), "1.36", "Exact"),
+        (plain(), "1.35", "Exact"),
+        (plain(), "1.34", "Exact"),
         (volcano(), "1.37", "FitOnly"),
         (configured, "1.37", "Exact"),
     ] {
@@ -140,6 +142,131 @@ fn only_what_was_compared_and_decided_by_kube_scheduler_is_exact() {
         let warned = report["warnings"].to_string().contains("newer than 1.37");
         assert_eq!(warned, release == "1.38", "{report:#}");
     }
+}
+
+/// The slice of a pool of its own on that node.
+fn slice(pool: &str, node: &str, device: &Value) -> Value {
+    json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+        "metadata": {"name": format!("{pool}-slice"), "creationTimestamp": "2026-11-21T10:00:00Z"},
+        "spec": {"driver": "d", "nodeName": node, "devices": [device],
+                 "pool": {"name": pool, "generation": 1, "resourceSliceCount": 1}}})
+}
+
+#[test]
+fn up_to_1_35_an_order_decides_which_devices_are_granted() {
+    let second = slice("b", "a", &json!({"name": "g0"}));
+    let objects = [world(&[1], json!({}), json!({}), json!({})), vec![second]].concat();
+    for (release, exactness) in [
+        ("1.34", "OneOf"),
+        ("1.35", "OneOf"),
+        ("1.36", "Exact"),
+        ("1.37", "Exact"),
+    ] {
+        let args = ["simulate", "allocation", "pod/p", "--kubernetes-version", release];
+        let (exit, report) = asked(&args, &objects);
+        assert_eq!(
+            (report["result"].as_str(), exit),
+            (Some("Fits"), Some(0)),
+            "{release}"
+        );
+        assert_eq!(report["exactness"], exactness, "{release}");
+        let is_open = exactness == "OneOf";
+        assert_eq!(
+            report["notes"]
+                .to_string()
+                .contains("order decides on a: request r of claim/default/c"),
+            is_open,
+            "{release} {report:#}"
+        );
+        let choices = &report["nodes"][0]["choices"];
+        let expected = json!([{"namespace": "default", "claim": "c", "request": "r", "pools": ["d/a", "d/b"],
+            "slices": ["b-slice", "s0"]}]);
+        assert_eq!(
+            *choices,
+            if is_open { expected } else { Value::Null },
+            "{release}"
+        );
+        let args = ["explain", "pod/p", "--kubernetes-version", release];
+        assert_eq!(asked(&args, &objects).1["exactness"], exactness, "{release}");
+    }
+}
+
+#[test]
+fn up_to_1_35_an_error_may_come_before_a_device() {
+    let bad = slice(
+        "b",
+        "a",
+        &json!({"name": "bad", "attributes": {"bad": {"bool": true}}}),
+    );
+    let mut objects = [world(&[1], json!({}), json!({}), json!({})), vec![bad]].concat();
+    let selector = "!has(device.attributes['d'].bad) || device.attributes['d'].missing == 1";
+    objects[3]["spec"]["devices"]["requests"][0]["exactly"]["selectors"] =
+        json!([{"cel": {"expression": selector}}]);
+    for (release, result, exactness) in [("1.35", "MayError", "MayError"), ("1.36", "Fits", "Exact")] {
+        let args = ["simulate", "allocation", "pod/p", "--kubernetes-version", release];
+        let (exit, report) = asked(&args, &objects);
+        assert_eq!(report["result"], result, "{release} {report:#}");
+        assert_eq!(report["nodes"][0]["result"], result);
+        assert_eq!(report["exactness"], exactness);
+        assert_eq!(exit, Some(i32::from(result == "MayError")));
+        let error = report["nodes"][0]["possibleError"].as_str().unwrap_or_default();
+        assert_eq!(
+            error.contains("no such key: missing"),
+            result == "MayError",
+            "{report:#}"
+        );
+    }
+}
+
+#[test]
+fn nodes_are_ranked_by_the_alternatives_that_they_grant() {
+    let class = |name: &str| {
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name},
+            "spec": {"selectors": [{"cel": {"expression": format!("device.attributes['d'].size == '{name}'")}}]}})
+    };
+    let sized = |size: &str| json!({"name": "g0", "attributes": {"size": {"string": size}}});
+    let node = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"pods": "10"}}});
+    let alternative = |name: &str| json!({"name": name, "deviceClassName": name, "allocationMode": "ExactCount", "count": 1});
+    let objects = vec![
+        class("large"),
+        class("small"),
+        node("a"),
+        node("b"),
+        node("c"),
+        slice("a", "a", &sized("small")),
+        slice("b", "b", &sized("large")),
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": meta("c"),
+            "spec": {"devices": {"requests": [{"name": "r", "firstAvailable": [alternative("large"), alternative("small")]}]}}}),
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta("p"), "spec": {
+            "resourceClaims": [{"name": "c", "resourceClaimName": "c"}], "containers": [{"name": "a"}]}}),
+    ];
+    let scores = |args: &[&str]| -> Vec<Value> {
+        let args = [&["simulate", "allocation", "pod/p"], args].concat();
+        let (_, report) = asked(&args, &objects);
+        let nodes = report["nodes"].as_array().expect("an array");
+        let told = report["notes"].to_string().contains("other plugins add theirs");
+        assert_eq!(
+            told,
+            nodes.iter().any(|node| node["score"].is_object()),
+            "{report:#}"
+        );
+        nodes.iter().map(|node| node["score"].clone()).collect()
+    };
+    let ranked = [
+        json!({"points": 7, "normalized": 87}),
+        json!({"points": 8, "normalized": 100}),
+        Value::Null,
+    ];
+    for release in ["1.35", "1.36", "1.37"] {
+        assert_eq!(scores(&["--kubernetes-version", release]), ranked, "{release}");
+    }
+    // The plugin of 1.34 ranks no nodes.
+    assert_eq!(
+        scores(&["--kubernetes-version", "1.34"]),
+        [Value::Null, Value::Null, Value::Null]
+    );
+    // The best node may be one that was not looked at.
+    assert_eq!(scores(&["--node", "a"]), [json!({"points": 7})]);
 }
 
 #[test]

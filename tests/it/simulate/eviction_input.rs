@@ -118,7 +118,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     Object:     claim/default/shared
     As If:      --taint gpu.example.com/gpu-node-1/gpu-99=k:NoExecute
     Result:     Unknown
-    Exactness:  whether it fits; the devices may be others
+    Exactness:  by the rules that are known here; kube-scheduler may answer otherwise
     Unknown:    no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
 
     ----- stderr -----
