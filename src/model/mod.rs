@@ -62,7 +62,7 @@ pub use node::{
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use pod::{
     Affinity, Bare, Container, ContainerClaim, ContainerPort, ContainerStatus, ExtendedResourceClaim, Gang,
-    Named, NodeAffinity, Pod, PodClaim, PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus,
+    Named, POD_CONDITIONS, NodeAffinity, Pod, PodClaim, PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus,
     PodGroupWorkload, PodSpec, PodStatus, PreferredTerm, RequestMapping, ResourceHealth, ResourceStatus,
     Resources, SchedulingGroup, SchedulingPolicy,
 };
