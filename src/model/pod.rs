@@ -241,7 +241,9 @@ fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Volumes,
         path: String,
     }
     let all: Vec<Volume> = list(deserializer)?;
-    let mut paths = all.iter().filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
+    let mut paths = all
+        .iter()
+        .filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
     Ok(Volumes {
         bind: all
             .iter()
@@ -313,7 +315,12 @@ pub struct PodStatus {
 }
 
 /// Types of the conditions of pods that are read. Others come from controllers that nothing is known of.
-pub const POD_CONDITIONS: [&str; 4] = ["PodScheduled", "PodReadyToStartContainers", "Ready", "DisruptionTarget"];
+pub const POD_CONDITIONS: [&str; 4] = [
+    "PodScheduled",
+    "PodReadyToStartContainers",
+    "Ready",
+    "DisruptionTarget",
+];
 
 fn pod_conditions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
     let mut conditions: Vec<Condition> = or_default(deserializer)?;
