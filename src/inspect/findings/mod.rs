@@ -20,6 +20,7 @@ mod pools;
 mod requests;
 mod reservations;
 mod rules;
+mod stages;
 mod suppression;
 #[cfg(test)]
 mod tests;
@@ -226,7 +227,7 @@ pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
 
 /// The same on the threads of `run`. How many there are shows nowhere in the report.
 pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> FindingList {
-    const NOW: [fn(&mut Look<'_>); 12] = [
+    const NOW: [fn(&mut Look<'_>); 13] = [
         devices::look,
         reservations::look,
         claims::look,
@@ -239,6 +240,7 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         ending::look,
         rules::look,
         leftovers::look,
+        stages::look,
     ];
     let shared = Shared::new(cluster);
     let mut look = Look::new(&shared, request);

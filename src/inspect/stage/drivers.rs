@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::model::{Cluster, Gap, Kind, Node, Pod, Str, Taint, Time};
+use crate::inspect::warnings::missing;
+use crate::model::{Cluster, Kind, Node, Pod, Str, Taint, Time};
 
 /// The DaemonSet that a pod belongs to.
 pub(in crate::inspect) fn daemon_set_of(pod: &Pod) -> Option<&Str> {
@@ -74,8 +75,8 @@ impl std::fmt::Display for KeptOff {
 /// How the pod of a driver on a node is doing.
 #[derive(Clone, Debug)]
 pub(in crate::inspect) enum Plugin<'c> {
-    /// Pods could not be read, so that it is not known.
-    Hidden(&'c Gap),
+    /// Not all pods were read, so that it is not known: what is missing.
+    Hidden(String),
     /// There is none that may be the driver's.
     None {
         /// A pod of the DaemonSet that brings it to other nodes, if there is one.
@@ -113,14 +114,19 @@ pub(in crate::inspect) struct Drivers<'c> {
     of_node: HashMap<&'c Str, Vec<&'c Arc<Pod>>>,
     /// The DaemonSets among them: one pod of each.
     sets: BTreeMap<(&'c Str, &'c Str), &'c Arc<Pod>>,
-    gap: Option<&'c Gap>,
+    /// What was not read.
+    hidden: Option<String>,
 }
 
 impl<'c> Drivers<'c> {
-    /// Those of `cluster`.
-    pub(in crate::inspect) fn of(cluster: &'c Cluster) -> Self {
+    /// Those of `cluster`, of which pods of all namespaces were read, or not.
+    pub(in crate::inspect) fn of(cluster: &'c Cluster, reads_all: bool) -> Self {
+        let unread = "pods of other namespaces, of which one may be the driver's, were not read: `kubectl dra explain` does";
         let mut found = Self {
-            gap: cluster.gap(Kind::Pod, ""),
+            hidden: match cluster.gap(Kind::Pod, "") {
+                Some(gap) => Some(missing(gap)),
+                None => (!reads_all).then(|| unread.to_owned()),
+            },
             ..Self::default()
         };
         for pod in cluster.pods() {
@@ -149,8 +155,8 @@ impl<'c> Drivers<'c> {
         // The best that is there: a driver whose old pod crashes while the new one is ready is served.
         own.sort_by_key(|pod| (!is_ready(pod), pod.key()));
         let Some(pod) = own.first() else {
-            if let Some(gap) = self.gap {
-                return Plugin::Hidden(gap);
+            if let Some(hidden) = &self.hidden {
+                return Plugin::Hidden(hidden.clone());
             }
             let mut sets = self.sets.iter().filter(|(_, pod)| is_of(driver, pod));
             let elsewhere = sets.next().map(|(_, pod)| *pod);

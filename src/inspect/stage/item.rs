@@ -1,11 +1,14 @@
 //! The stage of a pod in the shape that readers get.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::cause::Party;
 use super::remedy::{Advice, advise};
 use super::{PodStage, Stage, Stages};
-use crate::model::{AllocatedDevice, Str, Time};
+use crate::model::{AllocatedDevice, Cluster, Pod, Str, Time};
 use crate::script::Script;
 
 /// The stage of a pod.
@@ -28,6 +31,60 @@ pub struct StageItem {
     /// What would have to be known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
+}
+
+/// The stage of one pod among several.
+#[derive(Clone, Debug, Serialize)]
+pub struct PodStageItem {
+    /// The pod: `namespace/name`.
+    pub pod: String,
+    /// How far it is.
+    #[serde(flatten)]
+    pub at: StageItem,
+}
+
+impl PodStageItem {
+    /// Those of `pods`, in their order; what has no stage is left out.
+    pub(in crate::inspect) fn of<'c>(
+        stages: &Stages<'c>,
+        pods: impl IntoIterator<Item = &'c Arc<Pod>>,
+    ) -> Vec<Self> {
+        let items = pods.into_iter().filter_map(|pod| {
+            let found = stages.pod(pod)?;
+            Some(Self {
+                pod: pod.key().to_string(),
+                at: StageItem::of(stages, &found),
+            })
+        });
+        items.collect()
+    }
+}
+
+/// How many pods are at a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StageCount {
+    /// The stage.
+    pub stage: Stage,
+    /// How many.
+    pub count: usize,
+    /// How many of them something keeps there, or endangers.
+    pub stuck: usize,
+}
+
+impl StageCount {
+    /// The numbers of those pods of `cluster` that `counts`.
+    pub(in crate::inspect) fn of(cluster: &Cluster, now: Time, counts: impl Fn(&Pod) -> bool) -> Vec<Self> {
+        let mut numbers: BTreeMap<Stage, (usize, usize)> = BTreeMap::new();
+        for found in Stages::of(cluster, now).all().filter(|found| counts(found.pod)) {
+            let (count, stuck) = numbers.entry(found.stage).or_default();
+            *count += 1;
+            *stuck += usize::from(found.stuck.is_some());
+        }
+        let items = numbers.into_iter();
+        items
+            .map(|(stage, (count, stuck))| Self { stage, count, stuck })
+            .collect()
+    }
 }
 
 /// What keeps a pod at its stage.

@@ -34,7 +34,7 @@ pub(super) use claims::{Problems, is_missing, problems, template_missing};
 pub(super) use drivers::{
     Drivers, KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off,
 };
-pub use item::{StageItem, StuckItem};
+pub use item::{PodStageItem, StageCount, StageItem, StuckItem};
 pub(super) use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub(super) use remedy::{advise, pods_on};
 
@@ -136,6 +136,7 @@ pub(super) struct PodStage<'c> {
 pub(super) struct Stages<'c> {
     cluster: &'c Cluster,
     now: Time,
+    reads_all: bool,
     drivers: OnceCell<Drivers<'c>>,
     published: OnceCell<HashSet<(&'c Str, &'c Str, &'c Str)>>,
 }
@@ -146,8 +147,17 @@ impl<'c> Stages<'c> {
         Self {
             cluster,
             now,
+            reads_all: true,
             drivers: OnceCell::new(),
             published: OnceCell::new(),
+        }
+    }
+
+    /// The same, where only pods of one namespace were read: nothing is said of pods that are not there.
+    pub(super) fn of_part(cluster: &'c Cluster, now: Time) -> Self {
+        Self {
+            reads_all: false,
+            ..Self::of(cluster, now)
         }
     }
 
@@ -158,7 +168,8 @@ impl<'c> Stages<'c> {
 
     /// Pods that may be drivers'.
     pub(super) fn drivers(&self) -> &Drivers<'c> {
-        self.drivers.get_or_init(|| Drivers::of(self.cluster))
+        self.drivers
+            .get_or_init(|| Drivers::of(self.cluster, self.reads_all))
     }
 
     /// How the pod of `driver` on `node` is doing.
@@ -325,8 +336,8 @@ impl<'c> Stages<'c> {
         for driver in drivers {
             let plugin = self.plugin(&driver, node);
             let absent = match &plugin {
-                Plugin::Hidden(gap) => {
-                    found.unknown.push(missing(gap));
+                Plugin::Hidden(why) => {
+                    found.unknown.push(why.clone());
                     continue;
                 }
                 Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
