@@ -525,6 +525,7 @@ mod tests {
                     {"state": "pending", "count": 1},
                     {"state": "allocated", "count": 2},
                     {"state": "allocated,reserved", "count": 1}]},
+                "podStages": [],
                 "usageBy": "Namespace",
                 "usage": [{"namespace": "n", "claims": 3, "pendingClaims": 1, "idleClaims": 3, "drivers": [
                     {"driver": "d", "devices": 4, "shares": 1, "units": "3", "ofUnits": 5, "idleDevices": 4}]}],

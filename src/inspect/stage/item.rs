@@ -73,7 +73,7 @@ pub struct StageCount {
 
 impl StageCount {
     /// The numbers of those pods of `cluster` that `counts`.
-    pub(in crate::inspect) fn of(cluster: &Cluster, now: Time, counts: impl Fn(&Pod) -> bool) -> Vec<Self> {
+    pub fn of(cluster: &Cluster, now: Time, counts: impl Fn(&Pod) -> bool) -> Vec<Self> {
         let mut numbers: BTreeMap<Stage, (usize, usize)> = BTreeMap::new();
         for found in Stages::of(cluster, now).all().filter(|found| counts(found.pod)) {
             let (count, stuck) = numbers.entry(found.stage).or_default();

@@ -14,6 +14,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("controlplane", &["cmd/controlplane"]),
     ("oracle", &["cmd/oracle", "internal"]),
     ("kubectl", &["cmd/kubectl"]),
+    ("kubelet", &["cmd/kubelet"]),
 ];
 
 /// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.

@@ -11,7 +11,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -34,13 +33,8 @@ func client(kubeconfig string) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-// untilStopped ends with a signal, or with the standard input: whoever started the program is gone then.
 func untilStopped() context.Context {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		stop()
-	}()
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	return ctx
 }
 

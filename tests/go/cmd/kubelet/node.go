@@ -81,6 +81,12 @@ func (n *node) pods(ctx context.Context) ([]*v1.Pod, error) {
 // start does what kuberuntime_manager.go, SyncPod, does with devices: they are prepared before a sandbox is made, and the CDI devices are
 // looked up when containers are.
 func (n *node) start(ctx context.Context, pod *v1.Pod) {
+	_, err := os.Stat(n.sandbox(pod))
+	if err == nil && pod.Status.Phase == v1.PodRunning {
+		// Containers that run are let alone. Only the health of their devices is reported.
+		n.report(ctx, pod, v1.PodRunning, v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: metav1.Now()}})
+		return
+	}
 	if _, err := os.Stat(n.sandbox(pod)); err != nil {
 		if err := n.manager.PrepareResources(ctx, pod); err != nil {
 			n.complain(pod, "FailedPrepareDynamicResources", fmt.Sprintf("Failed to prepare dynamic resources: %v", err))
