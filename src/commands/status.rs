@@ -3,6 +3,7 @@
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::findings::Counts;
+use crate::inspect::stage::StageCount;
 use crate::inspect::{
     self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageBy, UsageItem,
 };
@@ -127,6 +128,12 @@ pub(super) const CLAIMS: &[Column<StateCount>] = &[
     Column::inner("CLAIMS", |count, cell| cell.text(count.count)),
 ];
 
+const STAGES: &[Column<StageCount>] = &[
+    Column::inner("STAGE", |count, cell| cell.text(count.stage)),
+    Column::inner("PODS", |count, cell| cell.text(count.count)),
+    Column::inner("STUCK", |count, cell| unless_zero(count.stuck, Tone::Bad, cell)),
+];
+
 const GATES: &[Column<GateLine>] = &[
     Column::inner("GATE", |line, cell| cell.text(line.gate)),
     Column::inner("COMPONENT", |line, cell| cell.text(line.component)),
@@ -201,6 +208,17 @@ impl ClusterStatus {
             Some(claims) => {
                 layout.section("Claims", |section| {
                     section.table(Table::new(CLAIMS, detail, &claims.states));
+                });
+            }
+        }
+        match &self.pod_stages {
+            None => {
+                layout.field("Pods With Devices", UNKNOWN);
+            }
+            Some(stages) if stages.is_empty() => {}
+            Some(stages) => {
+                layout.section("Pods With Devices", |section| {
+                    section.table(Table::new(STAGES, detail, stages));
                 });
             }
         }

@@ -122,7 +122,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
     let quotas = Quotas::of(cluster);
     let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
-        bound(&mut report, cluster, pod, node);
+        bound(&mut report, cluster, pod, node, settings.now);
     } else {
         let scheduler = Scheduler::new(cluster, settings.now);
         let start = scheduler.pod(pod);
