@@ -23,6 +23,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("kubectl", &["cmd/kubectl"]),
+    ("kubelet", &["cmd/kubelet"]),
 ];
 
 /// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.
