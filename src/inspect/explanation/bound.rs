@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::report::{ClusterVerdict, Explanation, FixItem, Holding, Reason};
 use super::word;
 use crate::inspect::listing::some;
-use crate::inspect::stage::{self, Cause, Problems, Stage, StageItem, Stages, advise, is_missing, problems};
+use crate::inspect::stage::{
+    self, Cause, PodStage, Problems, Stage, StageItem, Stages, advise, is_missing, problems,
+};
 use crate::model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 
 impl Holding {
@@ -88,6 +90,9 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
         .into_iter()
         .map(|problem| Reason::plain(problem.code, problem.text));
     report.reasons.extend(reasons);
+    let stages = Stages::of(cluster, now);
+    let found = stages.pod(pod);
+    report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
     if let Some(first) = report.reasons.first() {
         let summary = format!("the pod is bound to {node}, but {}", first.message);
         report.conclude(ClusterVerdict::Broken, summary);
@@ -98,22 +103,19 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
             ClusterVerdict::Unknown,
             format!("the pod is bound to {node}; whether it has its devices is not known without {kinds}"),
         );
-    } else {
-        staged(report, cluster, pod, node, now);
+    } else if let Some(found) = found {
+        staged(report, &stages, &found, node);
     }
 }
 
 /// Says how far the pod is on its node, and what keeps it there.
-fn staged(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, now: Time) {
-    let stages = Stages::of(cluster, now);
-    let Some(found) = stages.pod(pod) else {
-        return;
-    };
-    let item = StageItem::of(&stages, &found);
-    let devices = if item.devices.is_empty() {
+fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, node: &Str) {
+    let (cluster, pod) = (stages.cluster(), found.pod);
+    let devices = report.stage.as_ref().map_or(&[][..], |item| &item.devices);
+    let devices = if devices.is_empty() {
         String::new()
     } else {
-        format!(" with {}", some(&item.devices))
+        format!(" with {}", some(devices))
     };
     match found.stuck.as_ref().map(|stuck| &stuck.cause) {
         None if found.stage == Stage::Unknown => {
@@ -159,14 +161,13 @@ fn staged(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &St
                 ClusterVerdict::Broken,
                 format!("the pod {place} {node}{link} {text}"),
             );
-            if let Some(advice) = advise(&stages, &found) {
+            if let Some(advice) = advise(stages, found) {
                 let mut fix = FixItem::unproven(advice.kind, advice.target, advice.message, advice.remedy);
                 fix.look = advice.look;
                 report.fixes.push(fix);
             }
         }
     }
-    report.stage = Some(item);
 }
 
 /// That there is no template for claims of the pod.

@@ -151,7 +151,7 @@ impl Cause<'_> {
             Self::DevicesUnresolvable { devices, rebooted } => {
                 let since = match rebooted {
                     Some(at) => format!(
-                        ", as {node} was started anew at {at}: what the driver wrote was lost, and the kubelet takes the claim for prepared"
+                        ", as {node} was started anew at {at}: what the driver had written was lost, and it has not written it again"
                     ),
                     None => String::new(),
                 };

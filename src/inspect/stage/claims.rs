@@ -23,8 +23,8 @@ pub(in crate::inspect) struct Problems<'c> {
     pub(in crate::inspect) hidden: Option<&'c Gap>,
 }
 
-/// Why a pod that has its node cannot use the devices of its claims. Mirrors what `kubelet/cm/dra/manager.go`, `prepareResources`, v1.37.1
-/// looks at before it asks a driver.
+/// Why a pod that has its node cannot use the devices of its claims: what the kubelet looks at before it asks a driver, which
+/// [`Unusable`] has of one claim.
 pub(in crate::inspect) fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
     let groups = PodGroups::of_kubelets(cluster.environment());
     let own = pod.spec.resource_claims.iter();

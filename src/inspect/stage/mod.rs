@@ -7,15 +7,17 @@
 mod cause;
 mod claims;
 mod drivers;
+mod ending;
 mod item;
 mod reach;
 mod remedy;
+mod running;
 mod said;
 #[cfg(test)]
 mod tests;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,8 +27,8 @@ use self::cause::{beside, kubelet_version};
 use self::said::Said;
 use super::Binding;
 use super::warnings::missing;
-use crate::model::{AllocatedDevice, Claim, Cluster, DeviceId, Event, Gate, Kind, Node, Pod, Str, Time};
-use crate::reservation::{ClaimName, PodGroups, claim_names, is_consumer, is_reserved_for};
+use crate::model::{AllocatedDevice, Claim, Cluster, Event, Gate, Kind, Node, Pod, Str, Time};
+use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for};
 
 pub(super) use cause::Cause;
 pub use cause::Party;
@@ -161,6 +163,11 @@ impl<'c> Stages<'c> {
         }
     }
 
+    /// What they are the stages of.
+    pub(super) fn cluster(&self) -> &'c Cluster {
+        self.cluster
+    }
+
     /// Every pod that has devices, or is to have them on its node, in order.
     pub(super) fn all(&self) -> impl Iterator<Item = PodStage<'c>> {
         self.cluster.pods().filter_map(|pod| self.pod(pod))
@@ -206,20 +213,6 @@ impl<'c> Stages<'c> {
             self.starts(&mut found, node);
         }
         Some(found)
-    }
-
-    /// A pod that has ended is kept by nobody but finalizers.
-    fn kept_by_finalizers(&self, pod: &Pod) -> Option<Stuck<'c>> {
-        let metadata = &pod.metadata;
-        let since = metadata.deletion_timestamp?;
-        let is_late = self.now.since(since).as_secs() >= ENDING_SECONDS;
-        (is_late && !metadata.finalizers.is_empty()).then(|| {
-            Stuck::new(
-                Cause::Finalizers(metadata.finalizers.to_vec()),
-                Some(since),
-                format!("the pod was to be gone at {since}"),
-            )
-        })
     }
 
     /// A pod without a node whose claims are reserved for it waits for its devices to be attached.
@@ -279,95 +272,6 @@ impl<'c> Stages<'c> {
                 format!("claim/{key} lacks the condition of the device"),
             ))
         })
-    }
-
-    /// A pod that is to end. What the kubelet lacks to end it shows in no event: it only logs that a driver does not take devices back.
-    fn ends(&self, found: &mut PodStage<'c>, node: &Str) {
-        let pod = found.pod;
-        let Some(since) = pod.metadata.deletion_timestamp else {
-            return;
-        };
-        if self.now.since(since).as_secs() < ENDING_SECONDS {
-            return;
-        }
-        let ended = format!("the pod was to end at {since}");
-        if let Some(silent) = self.silent(node) {
-            found.stuck = Some(Stuck {
-                evidence: vec![ended, silent.1],
-                ..Stuck::new(silent.0, Some(since), "")
-            });
-            return;
-        }
-        if !has_stopped(pod) {
-            found.waits = Some("containers have not ended".to_owned());
-            return;
-        }
-        if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {
-            found.unknown.push(missing(gap));
-            return;
-        }
-        let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter().rev();
-        let newest = events
-            .find(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
-        if newest.is_some_and(|event| event.reason == "FailedKillPod") {
-            found.waits = Some("the kubelet does not get its containers ended".to_owned());
-            return;
-        }
-        // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.1.
-        let is_last = |claim: &&Arc<Claim>| {
-            let key = claim.key();
-            let mut others = self.cluster.pods_of_claim(&key);
-            !others.any(|other| {
-                other.metadata.uid != pod.metadata.uid
-                    && other.node() == Some(node)
-                    && is_consumer(other, claim, PodGroups::Accepted)
-            })
-        };
-        let drivers: BTreeSet<Str> = self
-            .claims(pod)
-            .filter(is_last)
-            .flat_map(|claim| claim.results())
-            .filter(|result| needs_unprepare(result))
-            .map(|result| result.driver.clone())
-            .collect();
-        let stopped = "no container of it runs any more".to_owned();
-        // A driver that is not there explains it better than one that is.
-        let mut present = None;
-        for driver in drivers {
-            let plugin = self.plugin(&driver, node);
-            let absent = match &plugin {
-                Plugin::Hidden(why) => {
-                    found.unknown.push(why.clone());
-                    continue;
-                }
-                Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
-                Plugin::Crashing(..) | Plugin::OtherFolder(..) => true,
-                Plugin::NotReady(_) | Plugin::Ready(..) => false,
-            };
-            if absent {
-                found.stuck = Some(Stuck {
-                    evidence: vec![ended, stopped],
-                    ..Stuck::new(Cause::DriverNotRegistered { driver, plugin }, Some(since), "")
-                });
-                return;
-            }
-            present.get_or_insert((driver, plugin));
-        }
-        if let Some((driver, plugin)) = present {
-            found.stuck = Some(Stuck {
-                evidence: vec![ended, stopped],
-                ..Stuck::new(Cause::UnprepareFails { driver, plugin }, Some(since), "")
-            });
-        }
-    }
-
-    /// Whether a driver publishes anything for a node: what the kubelet deletes half a minute after it is gone.
-    fn publishes(&self, driver: &Str, node: &Str) -> Option<bool> {
-        if self.cluster.gap(Kind::ResourceSlice, "").is_some() {
-            return None;
-        }
-        let node = self.cluster.node(node)?;
-        publishes_for(self.cluster, driver, &node.metadata)
     }
 
     /// Why nothing can be expected of the kubelet.
@@ -581,68 +485,6 @@ impl<'c> Stages<'c> {
         reboots.filter(|at| *at >= began).max()
     }
 
-    /// What a pod that runs has to fear.
-    fn endangered(&self, pod: &Pod) -> Option<Stuck<'c>> {
-        for container in &pod.status.container_statuses {
-            for status in &container.allocated_resources_status {
-                let broken = status
-                    .resources
-                    .iter()
-                    .find(|resource| resource.health == "Unhealthy");
-                if let Some(resource) = broken {
-                    let text = resource.message.as_ref().map(ToString::to_string);
-                    let cause = Cause::DeviceUnhealthy {
-                        device: resource.resource_id.to_string(),
-                        text: text.unwrap_or_default(),
-                    };
-                    let evidence = format!("the kubelet reports it for container {}", container.name);
-                    return Some(Stuck::new(cause, None, evidence));
-                }
-            }
-        }
-        let mut lost = Vec::new();
-        for claim in self.claims(pod) {
-            for status in &claim.status.devices {
-                let broken = status.conditions.iter().find(|condition| {
-                    matches!(condition.type_.as_str(), "Ready" | "Healthy") && condition.status == "False"
-                });
-                if let Some(condition) = broken {
-                    let cause = Cause::DeviceUnhealthy {
-                        device: status.id().to_string(),
-                        text: condition.message.to_string(),
-                    };
-                    let evidence = format!("claim/{} has {}=False of it", claim.key(), condition.type_);
-                    return Some(Stuck::new(cause, condition.last_transition_time, evidence));
-                }
-            }
-            lost.extend(claim.results().iter().filter(|result| !self.is_published(result)));
-        }
-        let devices: Vec<DeviceId> = lost.into_iter().map(AllocatedDevice::id).collect();
-        (!devices.is_empty()).then(|| {
-            Stuck::new(
-                Cause::DeviceNotPublished { devices },
-                None,
-                "no ResourceSlice has it",
-            )
-        })
-    }
-
-    fn is_published(&self, result: &AllocatedDevice) -> bool {
-        let published = self.published.get_or_init(|| {
-            let slices = self.cluster.slices();
-            slices
-                .flat_map(|slice| {
-                    let spec = &slice.spec;
-                    spec.devices
-                        .iter()
-                        .map(|device| (&spec.driver, &spec.pool.name, &device.name))
-                })
-                .collect()
-        });
-        published.contains(&(&result.driver, &result.pool, &result.device))
-            || self.cluster.gap(Kind::ResourceSlice, "").is_some()
-    }
-
     /// The claims that the pod may use.
     pub(super) fn claims(&self, pod: &Pod) -> impl Iterator<Item = &'c Arc<Claim>> {
         let cluster = self.cluster;
@@ -690,24 +532,6 @@ fn stage_of(pod: &Pod) -> Stage {
         (false, true) => Stage::Prepared,
         (false, false) => Stage::Reserved,
     }
-}
-
-/// Whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
-fn has_stopped(pod: &Pod) -> bool {
-    let stopped = |name: &Str| {
-        let mut own = pod.status.container_statuses.iter();
-        own.any(|status| {
-            status.name == *name && (status.state.terminated.is_some() || status.state.waiting.is_some())
-        })
-    };
-    // One that was never started has no status.
-    let never_began = pod.status.phase == "Pending" && pod.status.container_statuses.is_empty();
-    never_began
-        || pod
-            .spec
-            .containers
-            .iter()
-            .all(|container| stopped(&container.name))
 }
 
 /// What a container waits for, where it says.

@@ -181,7 +181,7 @@ fn again(pod: &Arc<Pod>) -> Advice {
     Advice::new("RecreatePod", target, "make the pod again", remedy)
 }
 
-/// What the kubelet takes for prepared is prepared anew only when no pod of the node has it any more.
+/// A driver that has the claim on its list prepares it anew once it has taken it back, which is when no pod of the node has it any more.
 fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
     let mut pods: Vec<&Arc<Pod>> = vec![pod];
     for claim in stages.claims(pod) {

@@ -5,8 +5,8 @@
 
 use crate::model::Event;
 
-/// What the kubelet says. Mirrors `kubelet/cm/dra/manager.go`, `prepareResources`, `kubelet/cm/dra/claiminfo.go`, `newClaimInfoFromClaim`,
-/// and `kubelet/cm/dra/plugin/dra_plugin_manager.go`, `GetPlugin`, v1.34.10 to v1.37.1, read backwards.
+/// What the kubelet says, as `kubelet/cm/dra/manager.go`, `prepareResources`, `kubelet/cm/dra/claiminfo.go`, `newClaimInfoFromClaim`,
+/// and `kubelet/cm/dra/plugin/dra_plugin_manager.go`, `GetPlugin`, write it in v1.34.10 to v1.37.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said<'e> {
     /// The driver has no socket that the kubelet knows.
@@ -118,6 +118,10 @@ impl<'e> Said<'e> {
                 .then_some(Self::EarlierClaim { claim, uid });
         }
         if let Some(rest) = text.strip_prefix("ResourceClaim ") {
+            // `NAMESPACE/CLAIM was not created for Pod NAMESPACE/POD (Pod is not owner)`, in small letters before 1.36.
+            if rest.contains(" was not created for ") {
+                return Some(Self::NotOwner);
+            }
             if let Some((claim, rest)) = name_before(rest, ": ") {
                 return match rest.strip_suffix(" feature gate is disabled on kubelet") {
                     Some(gate) => Some(Self::FeatureOff { gate }),
@@ -135,8 +139,7 @@ impl<'e> Said<'e> {
             let (claim, _) = name_before(rest, " ")?;
             return Some(Self::NotAllowed { claim });
         }
-        (text.starts_with("ResourceClaim was not created for ") || text.contains(" is not owner of "))
-            .then_some(Self::NotOwner)
+        None
     }
 
     /// What a container runtime says where it does not know CDI devices. containerd and CRI-O take the words from the same library
@@ -209,6 +212,18 @@ mod tests {
             (
                 "old ResourceClaim with same name c and different UID 1-2 still exists (previous pod force-deleted?!)",
                 r#"EarlierClaim { claim: "c", uid: "1-2" }"#,
+            ),
+            (
+                "ResourceClaim n/c was not created for Pod n/p (Pod is not owner)",
+                "NotOwner",
+            ),
+            (
+                "ResourceClaim n/c was not created for pod n/p (pod is not owner)",
+                "NotOwner",
+            ),
+            (
+                "ResourceClaim n/c was not created for Pod n/p (neither Pod nor PodGroup g is the owner)",
+                "NotOwner",
             ),
             (
                 "ResourceClaim c is being unprepared",

@@ -3,8 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Stage, StageItem, Stages};
+use crate::allocator::Budget;
 use crate::devices::testing::{World, now, status};
+use crate::inspect::allocation::Settings;
+use crate::inspect::explanation::explain_pod;
+use crate::inspect::findings;
 use crate::model::{Cluster, Kind};
+use crate::scheduling::in_order;
 
 const DRIVER: &str = "gpu.example.com";
 
@@ -406,8 +411,8 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
     assert_eq!(
         base().with(Kind::Event, &reboot("2026-11-21T11:55:00Z")).told(),
         format!(
-            "{plain}, as node-1 was started anew at 2026-11-21T11:55:00Z: what the driver wrote was lost, and the kubelet takes the claim \
-             for prepared"
+            "{plain}, as node-1 was started anew at 2026-11-21T11:55:00Z: what the driver had written was lost, and it has not \
+             written it again"
         )
     );
     // An earlier boot.
@@ -601,4 +606,85 @@ fn a_remedy_is_a_command_where_one_helps() {
         command(shared).unwrap(),
         "kubectl delete pod/p pod/q --namespace=n"
     );
+}
+
+/// In a cluster where all is well nothing is said, of 2,000 pods that run.
+#[test]
+fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
+    const NODES: usize = 40;
+    const DEVICES: usize = 50;
+    let mut world = World::default().class(DRIVER);
+    for node in 0..NODES {
+        let name = format!("node-{node}");
+        let devices: Vec<Value> = (0..DEVICES)
+            .map(|device| json!({"name": format!("g{device}")}))
+            .collect();
+        let ready = json!([{"type": "Ready", "status": "True"}]);
+        world = world
+            .with(Kind::Node, &json!({"metadata": {"name": name}, "status": {"conditions": ready}}))
+            .with(
+                Kind::ResourceSlice,
+                &json!({"metadata": {"name": format!("s{node}")}, "spec": {"driver": DRIVER, "nodeName": name, "devices": devices,
+                    "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}}}),
+            );
+        for device in 0..DEVICES {
+            let pod = format!("p-{node}-{device}");
+            let selector = json!({"nodeSelectorTerms": [
+                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]});
+            let result =
+                json!({"request": "r", "driver": DRIVER, "pool": name, "device": format!("g{device}")});
+            let exactly = json!({"deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 1});
+            world = world
+                .with(
+                    Kind::ResourceClaim,
+                    &json!({"metadata": {"namespace": "n", "name": pod, "uid": format!("{pod}-claim"),
+                            "finalizers": ["resource.kubernetes.io/delete-protection"]},
+                        "spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}},
+                        "status": {"allocation": {"devices": {"results": [result]}, "nodeSelector": selector},
+                            "reservedFor": [{"resource": "pods", "name": pod, "uid": pod}]}}),
+                )
+                .with(
+                    Kind::Pod,
+                    &json!({"metadata": {"namespace": "n", "name": pod, "uid": pod},
+                        "spec": {"nodeName": name, "containers": [{"name": "main"}],
+                                 "resourceClaims": [{"name": "c", "resourceClaimName": pod}]},
+                        "status": {"phase": "Running", "startTime": "2026-11-21T11:00:00Z",
+                            "conditions": [{"type": "Ready", "status": "True"}, {"type": "PodReadyToStartContainers", "status": "True"}],
+                            "containerStatuses": [{"name": "main", "ready": true, "state": {"running": {"startedAt": "2026-11-21T11:00:01Z"}},
+                                "allocatedResourcesStatus": [{"name": "claim:c", "resources": [
+                                    {"resourceID": format!("{DRIVER}/gpu=g{device}"), "health": "Healthy"}]}]}]}}),
+                )
+                .with(
+                    Kind::Event,
+                    &json!({"metadata": {"namespace": "n", "name": format!("{pod}.1")}, "type": "Normal", "reason": "Started",
+                        "involvedObject": {"kind": "Pod", "namespace": "n", "name": pod, "uid": pod},
+                        "source": {"component": "kubelet"}, "message": "Container started", "lastTimestamp": "2026-11-21T11:00:01Z"}),
+                );
+        }
+    }
+    let cluster = world.build();
+    let list = findings::check(&cluster, &findings::CheckRequest::now(now()));
+    assert!(list.items.is_empty(), "{:?}", list.items.first());
+    let budget = Budget::new(1_000);
+    let settings = Settings {
+        nodes: Vec::new(),
+        now: now(),
+        budget: &budget,
+        observer: &(),
+        run: &in_order,
+    };
+    let mut running = 0;
+    for pod in cluster.pods() {
+        let report = explain_pod(&cluster, pod, &settings);
+        let stage = report.stage.as_ref().unwrap();
+        let (_, device) = pod.metadata.name.rsplit_once('-').unwrap();
+        let node = pod.node().unwrap();
+        assert_eq!(
+            report.summary,
+            format!("the pod runs on {node} with {DRIVER}/{node}/g{device}")
+        );
+        assert!(stage.stage == Stage::Running && stage.stuck.is_none());
+        running += 1;
+    }
+    assert_eq!(running, NODES * DEVICES);
 }

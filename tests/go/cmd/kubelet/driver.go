@@ -24,6 +24,7 @@ import (
 //	slow-prepare    seconds that preparing takes
 //	fail-unprepare  text of an error
 //	health          a DeviceHealthReport as JSON
+//	keeps-prepared  it has a list of prepared claims on disk, and writes no CDI file for those on it
 type driver struct {
 	name, dir string
 }
@@ -74,15 +75,32 @@ func (d *driver) PrepareResourceClaims(ctx context.Context, claims []*resourceap
 				continue
 			}
 			id := d.name + "/gpu=" + string(claim.UID) + "-" + device.Device
-			if err := os.WriteFile(cdiFile(d.dir, id), nil, 0o600); err != nil {
-				return nil, err
+			if !d.isPrepared(claim.UID) {
+				if err := os.WriteFile(cdiFile(d.dir, id), nil, 0o600); err != nil {
+					return nil, err
+				}
 			}
 			result.Devices = append(result.Devices, kubeletplugin.Device{Requests: []string{device.Request}, PoolName: device.Pool,
 				DeviceName: device.Device, ShareID: device.ShareID, CDIDeviceIDs: []string{id}})
 		}
+		if _, keeps := d.told("keeps-prepared"); keeps {
+			if err := os.WriteFile(d.prepared(claim.UID), nil, 0o600); err != nil {
+				return nil, err
+			}
+		}
 		out[claim.UID] = result
 	}
 	return out, nil
+}
+
+// prepared is where a driver that keeps a list has the claim on it.
+func (d *driver) prepared(claim types.UID) string {
+	return filepath.Join(d.dir, "plugins", d.name, "prepared-"+string(claim))
+}
+
+func (d *driver) isPrepared(claim types.UID) bool {
+	_, err := os.Stat(d.prepared(claim))
+	return err == nil
 }
 
 func (d *driver) UnprepareResourceClaims(_ context.Context, claims []kubeletplugin.NamespacedObject) (map[types.UID]error, error) {
@@ -94,7 +112,7 @@ func (d *driver) UnprepareResourceClaims(_ context.Context, claims []kubeletplug
 			continue
 		}
 		files, _ := filepath.Glob(cdiFile(d.dir, d.name+"/gpu="+string(claim.UID)+"-*"))
-		for _, file := range files {
+		for _, file := range append(files, d.prepared(claim.UID)) {
 			_ = os.Remove(file)
 		}
 	}
