@@ -7,13 +7,18 @@ SHELL := /bin/bash
 CASES ?= 10000
 SEED ?= $(shell date +%s)
 
+# Which release to compare with: that of the tests, or an older one such as 1.35.
+RELEASE ?=
+
 .PHONY: fuzz
-fuzz: ## Compare random allocator cases with the real allocator, CASES=n SEED=n
-	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) cargo test --locked --test allocator_fuzz
+fuzz: ## Compare random allocator cases with the real allocator, CASES=n SEED=n, of an older release with RELEASE=1.35
+	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) KUBECTL_DRA_FUZZ_RELEASE=$(RELEASE) \
+		cargo test --locked --test allocator_fuzz -- $(if $(RELEASE),older_releases,random_cases)
 
 .PHONY: fuzz-cel
-fuzz-cel: ## Compare random selectors with the real library, CASES=n SEED=n
-	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) cargo test --locked --test cel_fuzz
+fuzz-cel: ## Compare random selectors with the real library, CASES=n SEED=n, of an older release with RELEASE=1.35
+	KUBECTL_DRA_FUZZ_CASES=$(CASES) KUBECTL_DRA_FUZZ_SEED=$(SEED) KUBECTL_DRA_FUZZ_RELEASE=$(RELEASE) \
+		cargo test --locked --test cel_fuzz -- $(if $(RELEASE),older_releases,random_selectors)
 
 # How long each target of the fuzzer runs.
 MINUTES ?= 10

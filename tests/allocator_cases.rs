@@ -9,40 +9,16 @@
 )]
 
 mod allocator;
-
-use std::path::{Path, PathBuf};
+#[path = "allocator/files.rs"]
+mod files;
 
 use allocator::case::Case;
-
-fn case_files() -> Vec<PathBuf> {
-    let further = std::env::var_os("KUBECTL_DRA_CASES").unwrap_or_default();
-    let folders = std::env::split_paths(&further).filter(|path| !path.as_os_str().is_empty());
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cases");
-    let mut files = Vec::new();
-    for folder in std::iter::once(own).chain(folders) {
-        let entries = std::fs::read_dir(&folder)
-            .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
-        let mut found: Vec<PathBuf> = entries
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| {
-                path.extension().is_some_and(|extension| extension == "jsonl")
-                    && path
-                        .file_name()
-                        .is_some_and(|name| name.to_string_lossy().starts_with("allocator"))
-            })
-            .collect();
-        assert!(!found.is_empty(), "no cases in {}", folder.display());
-        found.sort();
-        files.extend(found);
-    }
-    files
-}
 
 #[test]
 fn every_case_has_the_result_of_the_go_library() {
     let mut count = 0;
     let mut failures = Vec::new();
-    for file in case_files() {
+    for file in files::case_files() {
         let text = std::fs::read_to_string(&file)
             .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
         let before = count;

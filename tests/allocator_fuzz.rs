@@ -1,5 +1,7 @@
 //! Fresh random cases: the Go library generates and decides, the allocator decides, and every difference fails.
 //!
+//! `allocator/release.rs` does the same for older releases.
+//!
 //! Which cases is said as `support/random_cases.rs` says; `make fuzz` does so. The seed and what the cases cover are printed, and
 //! short coverage fails. A difference is shrunk to a small case, which is kept in `tests/data/cases/allocator-found.jsonl`, where
 //! `tests/allocator_cases.rs` finds it from then on.
@@ -11,10 +13,14 @@
 )]
 
 mod allocator;
+#[path = "allocator/files.rs"]
+mod files;
 #[path = "it/support/go.rs"]
 mod go;
 #[path = "support/random_cases.rs"]
 mod random_cases;
+#[path = "allocator/release.rs"]
+mod release;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -27,6 +33,9 @@ use random_cases::KEPT;
 
 const NAME: &str = "random_cases_have_the_result_of_the_go_library";
 
+/// The same for older releases.
+const OF_RELEASES: &str = "older_releases_have_the_result_of_their_go_library";
+
 /// Cases of an ordinary test run.
 const FEW: u64 = 3_000;
 
@@ -37,7 +46,14 @@ fn main() -> ExitCode {
     if std::env::var_os(DIFFERS).is_some() {
         return differs();
     }
-    random_cases::run(NAME, FEW, fuzz)
+    // Each says how it ended.
+    let newest = random_cases::run(NAME, FEW, fuzz);
+    let older = random_cases::run(OF_RELEASES, FEW, release::compare);
+    if newest == ExitCode::SUCCESS {
+        older
+    } else {
+        newest
+    }
 }
 
 /// Compares `count` cases and says whether all agree and cover enough.

@@ -231,6 +231,8 @@ impl<'a> Problem<'a> {
                     continue;
                 }
                 PoolStatus::Incomplete => "being updated",
+                // Where a pool that misses slices is checked for contradictions, too, what is missing comes first.
+                PoolStatus::Invalid(_) if view.misses_slices => "being updated",
                 PoolStatus::Invalid(_) => "invalid",
             };
             let error = format!(

@@ -146,6 +146,7 @@ fn reach(problem: &mut Problem<'_>, number: AlternativeIx) -> Reach {
                 reach.shareable |= shareable;
                 reach.slices.insert(slice);
                 error_of_constraints(problem, number, device)
+                    .or_else(|| error_of_selector(problem, number, device))
             }
             Err(Unfit::RuledOut(_)) => None,
             Err(Unfit::Trouble(trouble)) => Some(problem.stop(number, device, *trouble)),
@@ -164,6 +165,14 @@ fn error_of_constraints(problem: &mut Problem<'_>, number: AlternativeIx, device
         let trouble = problem.attribute(*source, device).err()?;
         Some(problem.stop(number, device, trouble))
     })
+}
+
+/// What the node selector of a device says that no allocation can hold.
+fn error_of_selector(problem: &Problem<'_>, number: AlternativeIx, device: DeviceIx) -> Option<Stop> {
+    let claim = &problem.demand.claims[problem.alternatives[number].claim].claim;
+    let why = super::result::unsupported_selector(problem, device)?;
+    let error = format!("create NodeSelector for claim {}: {why}", claim.metadata.name);
+    Some(Stop::Error(error))
 }
 
 /// The alternative in mode All that goes on as another one, if that shows in some order.

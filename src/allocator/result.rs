@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 use super::candidates::Problem;
-use super::index::ClaimIx;
+use super::index::{ClaimIx, DeviceIx};
 use super::request::RequestDemand;
 use super::search::Pick;
 use crate::devices::Implementation;
@@ -190,35 +190,57 @@ fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<Allocate
     config
 }
 
+/// What restricts an allocation to nodes that has the device.
+enum Restriction<'a> {
+    /// It is of one node.
+    Own,
+    /// Its nodes are those of a selector with these terms.
+    Terms(&'a [NodeSelectorTerm]),
+}
+
+fn restriction<'a>(problem: &'a Problem<'_>, device: DeviceIx) -> Restriction<'a> {
+    let found = problem.device(device);
+    let spec = &problem.slice(device).spec;
+    let (name, selector) = if spec.per_device_node_selection {
+        (&found.node_name, &found.node_selector)
+    } else {
+        (&spec.node_name, &spec.node_selector)
+    };
+    if name.is_some() || (found.binds_to_node && problem.features.knows_shares_and_binding()) {
+        return Restriction::Own;
+    }
+    let terms = selector
+        .as_ref()
+        .map(|selector| selector.node_selector_terms.as_slice());
+    Restriction::Terms(terms.unwrap_or_default())
+}
+
+fn unsupported(terms: &[NodeSelectorTerm]) -> String {
+    format!(
+        "unsupported ResourceSlice.NodeSelector with {} terms",
+        terms.len()
+    )
+}
+
+/// Why no allocation that has the device can say where it is, unless one of a single node comes before it.
+pub(super) fn unsupported_selector(problem: &Problem<'_>, device: DeviceIx) -> Option<String> {
+    match restriction(problem, device) {
+        Restriction::Terms(terms) if terms.len() > 1 => Some(unsupported(terms)),
+        Restriction::Own | Restriction::Terms(_) => None,
+    }
+}
+
 fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSelector>, String> {
     let mut term = NodeSelectorTerm::default();
-    let knows_binding = problem.features.knows_shares_and_binding();
     for pick in picks {
-        let device = problem.device(pick.device);
-        let spec = &problem.slice(pick.device).spec;
-        let (name, selector) = if spec.per_device_node_selection {
-            (&device.node_name, &device.node_selector)
-        } else {
-            (&spec.node_name, &spec.node_selector)
-        };
-        if name.is_some() || (device.binds_to_node && knows_binding) {
-            return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name)));
-        }
-        match selector
-            .as_ref()
-            .map(|selector| selector.node_selector_terms.as_slice())
-        {
-            None | Some([]) => {}
-            Some([added]) => {
+        match restriction(problem, pick.device) {
+            Restriction::Own => return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name))),
+            Restriction::Terms([]) => {}
+            Restriction::Terms([added]) => {
                 add_requirements(&mut term.match_fields, &added.match_fields);
                 add_requirements(&mut term.match_expressions, &added.match_expressions);
             }
-            Some(terms) => {
-                return Err(format!(
-                    "unsupported ResourceSlice.NodeSelector with {} terms",
-                    terms.len()
-                ));
-            }
+            Restriction::Terms(terms) => return Err(unsupported(terms)),
         }
     }
     let restricts = !term.match_fields.is_empty() || !term.match_expressions.is_empty();

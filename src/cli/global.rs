@@ -78,7 +78,7 @@ struct SelectionArgs {
     )]
     selector: Option<String>,
 
-    /// Read a file, a folder, `-` or `example:gpus` instead
+    /// A file, a folder, `-` or `example:gpus`
     ///
     /// Instead of a cluster; may be repeated. `-` is standard input, `example:NAME` a small cluster that comes with the program. YAML and JSON,
     /// single objects, lists and several documents, also compressed with gzip or zstd. Objects that say no namespace are in that of `-n`, or
@@ -118,8 +118,8 @@ struct SelectionArgs {
 
 #[derive(Debug, Args)]
 struct OutputArgs {
-    /// Format
-    #[arg(long, short, global = true, value_enum, default_value = "table", hide_default_value = true, value_name = "FORMAT", help_heading = OUTPUT)]
+    /// `table`, `wide`, `json`, `yaml` or `name`
+    #[arg(long, short, global = true, value_enum, hide_possible_values = true, default_value = "table", hide_default_value = true, value_name = "FORMAT", help_heading = OUTPUT)]
     output: Format,
 
     /// Leave out the line of column names

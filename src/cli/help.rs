@@ -57,7 +57,7 @@ fn shaped(command: Command, path: &str) -> Command {
         .short('h')
         .long(HELP)
         .action(ArgAction::HelpShort)
-        .help(format!("Print help (`{AT_LENGTH_BY}{more}` says more)"));
+        .help(format!("Print help (more: `{AT_LENGTH_BY}{more}`)"));
     let at_length = Arg::new(AT_LENGTH)
         .long(AT_LENGTH)
         .action(ArgAction::HelpLong)

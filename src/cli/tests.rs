@@ -314,7 +314,7 @@ fn all_commands(command: &clap::Command) -> Vec<(String, clap::Command)> {
 
 /// Values that nobody can offer: numbers, times, texts of the user, and names that are his to choose.
 const FREE: &[&str] = &[
-    "ADDRESS:PORT",
+    "ADDRESS",
     "CEL",
     "COLUMN|PATH",
     "DURATION",
@@ -330,7 +330,7 @@ const FREE: &[&str] = &[
     "NUMBER",
     "PASSWORD",
     "RESOURCE.GROUP",
-    "RESOURCE.GROUP/NAME",
+    "OBJECT",
     "STEPS",
     "TIME",
     "TOKEN",
@@ -408,7 +408,7 @@ fn shell_words(line: &str) -> Vec<String> {
 
 #[test]
 fn help_of_a_command_fits_on_a_screen() {
-    let mut root = command_line().term_width(100);
+    let mut root = command_line().term_width(80);
     root.build();
     let whole = std::iter::once((String::new(), root.clone()));
     for (path, mut command) in whole.chain(all_commands(&root)) {

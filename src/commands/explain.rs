@@ -513,7 +513,7 @@ fn groups(groups: &[NodeGroup], layout: &mut Layout) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for group in groups.iter().take(GROUPS) {
         let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
-        let nodes = shortened(&names);
+        let nodes = folded(&names);
         lines.extend(group.devices.iter().map(|count| NodeLine {
             nodes: nodes.clone(),
             several,
@@ -531,7 +531,7 @@ fn groups(groups: &[NodeGroup], layout: &mut Layout) {
     layout.section("Nodes", |section| {
         section.table(Table::new(NODES, Detail::Normal, &lines));
         for (reason, names) in reasons {
-            let names = format!("{}: ", shortened(&names));
+            let names = format!("{}: ", folded(&names));
             section.line(2, [span(Tone::Strong, names), plain(reason)]);
         }
         let rest: usize = groups.iter().skip(GROUPS).map(|group| group.nodes.len()).sum();
@@ -605,7 +605,7 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
     } else {
         TOLD
     };
-    let rest = groups.len().saturating_sub(told);
+    let rest: usize = groups.iter().skip(told).map(|(_, names)| names.len()).sum();
     for (reasons, names) in groups.into_iter().take(told) {
         layout.section(&format!("Nodes {}", shortened(&names)), |section| {
             section.table(Table::new(REASONS, detail, reasons));
@@ -614,7 +614,10 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
     if rest > 0 {
         layout.field(
             "Other Nodes",
-            format!("{rest} more kinds of reasons; `-o wide` tells all"),
+            format!(
+                "{}: -o wide",
+                crate::output::counted(rest, "more node", "more nodes")
+            ),
         );
     }
 }
@@ -658,6 +661,14 @@ fn summaries(reasons: &[Reason], detail: Detail) -> Vec<Summary> {
         .collect()
 }
 
+/// The names, or where they are many the first and how many more look the same, as a map has it.
+fn folded(names: &[&str]) -> String {
+    match names {
+        [first, rest @ ..] if rest.len() >= NAMED => format!("{first} +{}", rest.len()),
+        _ => names.join(","),
+    }
+}
+
 /// The first few names, and how many there are besides.
 fn shortened(names: &[&str]) -> String {
     let rest = names.len().saturating_sub(NAMED);
@@ -679,18 +690,16 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
         lines.extend(fix.gets.iter().map(GetsItem::text));
         lines.extend(fix.risky.then(|| RISKY.to_owned()));
         lines.extend(fix.look.iter().map(|look| format!("see: {look}")));
-        let proof = match (fix.proven, fix.minimal) {
-            (true, true) => "proven; nothing smaller suffices",
-            (true, false) => "sufficient, not proven smallest",
-            (false, _) => "not proven",
-        };
-        lines.push(match fix.nodes.as_slice() {
-            [] => format!("({proof})"),
-            nodes => {
-                let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
-                format!("({proof}; then on {})", shortened(&names))
-            }
-        });
+        let mut proof = if fix.proven { "tested" } else { "not tested" }.to_owned();
+        if !fix.nodes.is_empty() {
+            let names: Vec<&str> = fix.nodes.iter().map(|name| name.as_str()).collect();
+            proof.push_str(": fits on ");
+            proof.push_str(&shortened(&names));
+        }
+        if fix.proven && !fix.minimal {
+            proof.push_str("; a smaller change may exist");
+        }
+        lines.push(proof);
         layout.list(&number.to_string(), lines);
     }
 }

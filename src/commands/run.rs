@@ -47,15 +47,15 @@ Examples:
 #[command(before_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("writes").args(["take_over", "supplement"]))]
 pub(crate) struct Args {
-    /// End after this time; without it, go on until Ctrl-C
+    /// End after this time, not at Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// When something undone is overdue [default: 30s]
+    /// When a write is overdue [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 
-    /// How often to ask for versions and gates [default: 1m]
+    /// Ask for gates again [default: 1m]
     ///
     /// If versions, served kinds or gates are not those any more that the rules were made for, the command ends, so that the next start goes by
     /// what is true then. `0s` is never.
@@ -74,12 +74,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     writing: writing::Flags,
 
-    /// Form of the lines on stderr
-    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    /// Lines on stderr: text or json
+    #[arg(
+        long,
+        hide_possible_values = true,
+        value_enum,
+        default_value = "text",
+        value_name = "FORMAT"
+    )]
     log_format: LogFormat,
 
-    /// Serve /healthz, /readyz and /metrics, as on `:8080`
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listening)]
+    /// Serve health and metrics, as on `:8080`
+    ///
+    /// As /healthz, /readyz and /metrics.
+    #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     metrics_address: Option<SocketAddr>,
 }
 

@@ -3,6 +3,7 @@
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::inspect::findings::Counts;
+use crate::inspect::stage::StageCount;
 use crate::inspect::{
     self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageBy, UsageItem,
 };
@@ -127,6 +128,12 @@ pub(super) const CLAIMS: &[Column<StateCount>] = &[
     Column::inner("CLAIMS", |count, cell| cell.text(count.count)),
 ];
 
+const STAGES: &[Column<StageCount>] = &[
+    Column::inner("STAGE", |count, cell| cell.text(count.stage)),
+    Column::inner("PODS", |count, cell| cell.text(count.count)),
+    Column::inner("STUCK", |count, cell| unless_zero(count.stuck, Tone::Bad, cell)),
+];
+
 const GATES: &[Column<GateLine>] = &[
     Column::inner("GATE", |line, cell| cell.text(line.gate)),
     Column::inner("COMPONENT", |line, cell| cell.text(line.component)),
@@ -204,6 +211,17 @@ impl ClusterStatus {
                 });
             }
         }
+        match &self.pod_stages {
+            None => {
+                layout.field("Pods With Devices", UNKNOWN);
+            }
+            Some(stages) if stages.is_empty() => {}
+            Some(stages) => {
+                layout.section("Pods With Devices", |section| {
+                    section.table(Table::new(STAGES, detail, stages));
+                });
+            }
+        }
         let more = if self.findings_are_incomplete {
             ", perhaps more"
         } else {
@@ -214,10 +232,18 @@ impl ClusterStatus {
             Counts { warnings: 1.., .. } => Tone::Notice,
             Counts { .. } => Tone::Plain,
         };
-        let findings = format!(
-            "{}{more} (see kubectl dra check)",
-            super::words_of(&self.findings)
+        let mut findings = format!("{}{more}", super::words_of(&self.findings));
+        let is_clean = matches!(
+            self.findings,
+            Counts {
+                errors: 0,
+                warnings: 0,
+                infos: 0
+            }
         );
+        if !is_clean || self.findings_are_incomplete {
+            findings.push_str(" (see kubectl dra check)");
+        }
         layout.toned("Findings", tone, findings);
         if self.gates.is_empty() {
             layout.field("Feature Gates", "defaults of the release (assumed)");

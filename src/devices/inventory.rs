@@ -99,6 +99,19 @@ impl Unavailable {
             | RuledOut::Constraint => None,
         }
     }
+
+    /// What keeps it from being allocated, for a reader: `counters`.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::CountersExhausted => "counters",
+            Self::Incompatible => "compatibility groups",
+            Self::PoolIncomplete => "pool incomplete",
+            Self::PoolInvalid => "pool invalid",
+            Self::GateOff => "gate off",
+            Self::SliceIgnored => "slice ignored",
+            Self::Tainted => "taint",
+        }
+    }
 }
 
 impl fmt::Display for Unavailable {

@@ -25,6 +25,9 @@ const MOST_BOUND: usize = 2_000;
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplanationList {
+    /// The namespace of which it tells; absent for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Str>,
     /// What waits, by cause: first what a tested change helps, and of that the cause with the most pods.
     pub items: Vec<CauseItem>,
     /// Pods that wait and need no devices, which are not explained.
@@ -127,7 +130,10 @@ impl Unit<'_> {
 
 /// Explains whatever waits in `namespace`, or in all.
 pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settings<'_>) -> ExplanationList {
-    let mut list = ExplanationList::default();
+    let mut list = ExplanationList {
+        namespace: namespace.cloned(),
+        ..ExplanationList::default()
+    };
     for kind in [Kind::Pod, Kind::ResourceClaim] {
         if let Some(gap) = cluster.gap(kind, namespace.map(Str::as_str).unwrap_or_default()) {
             let missing = super::warnings::missing(gap);
@@ -315,7 +321,8 @@ struct Likeness<'a> {
     resources: BTreeSet<&'a Str>,
     /// Namespaces in which something else than the pod decides.
     limited: BTreeSet<&'a Str>,
-    has_gaps: bool,
+    /// Whether of some namespaces less is known than of others.
+    knows_some_better: bool,
 }
 
 impl<'a> Likeness<'a> {
@@ -324,7 +331,11 @@ impl<'a> Likeness<'a> {
             cluster,
             resources: classes_of_resources(cluster).into_keys().collect(),
             limited: cluster.quotas().map(|quota| &quota.metadata.namespace).collect(),
-            has_gaps: !cluster.environment().gaps.is_empty(),
+            knows_some_better: cluster
+                .environment()
+                .gaps
+                .iter()
+                .any(|gap| !gap.namespace.is_empty() || !gap.except.is_empty()),
         }
     }
 
@@ -343,7 +354,7 @@ impl<'a> Likeness<'a> {
     /// All that decides about a pod without a node, in a text. What decides without being needed here only makes more of them.
     fn of_pod(&self, pod: &Pod) -> String {
         let mut key = format!("{:?}", pod.spec);
-        let mut says_namespace = self.has_gaps || self.limited.contains(&pod.metadata.namespace);
+        let mut says_namespace = self.knows_some_better || self.limited.contains(&pod.metadata.namespace);
         for entry in &*pod.spec.resource_claims {
             let claim = claim_name(pod, entry).ok().and_then(|name| {
                 let name = name.name()?;
@@ -385,7 +396,7 @@ impl<'a> Likeness<'a> {
 
     fn of_claim(&self, claim: &Claim) -> String {
         let mut key = format!("claim|{:?}", claim.spec);
-        if self.has_gaps || self.limited.contains(&claim.metadata.namespace) {
+        if self.knows_some_better || self.limited.contains(&claim.metadata.namespace) {
             let _ = write!(key, "|{}", claim.metadata.namespace);
         }
         key
@@ -543,6 +554,23 @@ mod tests {
         assert!(!list.has_waiting() && list.is_incomplete());
         let nothing = explained(&world().build(), None);
         assert!(!nothing.has_waiting() && !nothing.is_incomplete());
+    }
+
+    #[test]
+    fn a_kind_that_could_not_be_read_anywhere_keeps_no_namespaces_apart() {
+        let mut world = world().without(Kind::ResourceQuota);
+        for number in 0..=MOST_KINDS {
+            world = waiting(world, &format!("n-{number}"), "replica", 3);
+        }
+        let list = explained(&world.build(), None);
+        assert_eq!(
+            told(&list),
+            [(
+                "no node has 3 usable devices of class d".to_owned(),
+                MOST_KINDS + 1
+            )]
+        );
+        assert_eq!(list.not_explained, 0);
     }
 
     #[test]

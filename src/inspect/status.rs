@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::findings::{CheckRequest, Counts, check_by};
+use super::stage::StageCount;
 use super::usage::{Counting, FreeByNode, Measures, UnitSums};
 use super::{Health, HealthIndex, IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings};
 use crate::devices::{DeviceState, Inventory, Nodes, Taints, node_of};
@@ -30,6 +31,9 @@ pub struct ClusterStatus {
     /// Claims that have devices while no pod runs with them, by namespace and name; absent when claims or pods could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<Vec<IdleClaim>>,
+    /// Pods with devices by how far they are on their nodes; absent when pods or claims could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod_stages: Option<Vec<StageCount>>,
     /// Releases of the kubelets, oldest first.
     pub kubelets: Vec<KubeletCount>,
     /// Numbers of defects that `check` finds in the whole cluster; none that it cannot find without what could not be read.
@@ -141,7 +145,7 @@ pub struct GateLine {
 }
 
 /// Kinds that the report is made from.
-pub const STATUS_NEEDS: [Kind; 10] = [
+pub const STATUS_NEEDS: [Kind; 11] = [
     Kind::Namespace,
     Kind::Node,
     Kind::DeviceClass,
@@ -152,6 +156,7 @@ pub const STATUS_NEEDS: [Kind; 10] = [
     Kind::Pod,
     Kind::PodGroup,
     Kind::ResourceQuota,
+    Kind::Event,
 ];
 
 /// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state, and those whose
@@ -208,6 +213,12 @@ pub fn status(
         usage_by: by,
         usage: Some(usage).filter(|_| knows_claims && knows_slices),
         idle: idle.filter(|_| knows_claims),
+        pod_stages: (knows_claims && cluster.gap(Kind::Pod, namespace).is_none()).then(|| {
+            StageCount::of(cluster, now, |pod| {
+                let wanted = selection.namespace.as_ref();
+                wanted.is_none_or(|namespace| *namespace == pod.metadata.namespace)
+            })
+        }),
         now,
         kubelets: kubelets(cluster),
         findings: findings.counts,
@@ -514,6 +525,7 @@ mod tests {
                     {"state": "pending", "count": 1},
                     {"state": "allocated", "count": 2},
                     {"state": "allocated,reserved", "count": 1}]},
+                "podStages": [],
                 "usageBy": "Namespace",
                 "usage": [{"namespace": "n", "claims": 3, "pendingClaims": 1, "idleClaims": 3, "drivers": [
                     {"driver": "d", "devices": 4, "shares": 1, "units": "3", "ofUnits": 5, "idleDevices": 4}]}],

@@ -85,9 +85,9 @@ pub struct PodSpec {
     /// Whether there are rules of spreading over the topology.
     #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
     pub has_topology_spread: bool,
-    /// Whether a volume can decide the node.
-    #[serde(rename = "volumes", deserialize_with = "any_binds")]
-    pub has_binding_volume: bool,
+    /// What its volumes tell.
+    #[serde(deserialize_with = "volumes")]
+    pub volumes: Volumes,
     /// The pod's ports are those of the node.
     #[serde(deserialize_with = "or_default")]
     pub host_network: bool,
@@ -216,19 +216,45 @@ fn is_filled<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, 
     Ok(!elements.is_empty())
 }
 
-/// Whether one of the volumes can bind the pod to some nodes, as those of volume claims and ephemeral ones can. Every pod has volumes, and
-/// nothing else of them matters.
-fn any_binds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+/// What the volumes of a pod tell. Every pod has volumes, and nothing else of them matters.
+#[derive(Clone, Debug, Default)]
+pub struct Volumes {
+    /// Whether one can bind the pod to some nodes, as those of volume claims and ephemeral ones can.
+    pub bind: bool,
+    /// A folder of the node where plugins register with the kubelet, if one is mounted: that tells a pod that may be a driver's.
+    pub plugin_folder: Option<Str>,
+}
+
+/// The folder in which the kubelet looks for plugins, as far as its name goes: what is above it is the kubelet's own, `/var/lib/kubelet`
+/// as a rule. Mirrors `kubelet/config/defaults.go`, `DefaultKubeletPluginsRegistrationDirName`, v1.37.1.
+const PLUGINS_REGISTRY: &str = "plugins_registry";
+
+fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Volumes, D::Error> {
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Volume {
         persistent_volume_claim: Option<serde::de::IgnoredAny>,
         ephemeral: Option<serde::de::IgnoredAny>,
+        host_path: Option<HostPath>,
     }
-    let volumes: Vec<Volume> = list(deserializer)?;
-    Ok(volumes
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct HostPath {
+        #[serde(deserialize_with = "or_default")]
+        path: String,
+    }
+    let all: Vec<Volume> = list(deserializer)?;
+    let mut paths = all
         .iter()
-        .any(|volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()))
+        .filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
+    Ok(Volumes {
+        bind: all
+            .iter()
+            .any(|volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()),
+        plugin_folder: paths
+            .find(|path| path.split('/').any(|part| part == PLUGINS_REGISTRY))
+            .map(|path| path.as_str().into()),
+    })
 }
 
 /// Demands on the node beyond plain labels.
@@ -273,7 +299,7 @@ pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     #[serde(deserialize_with = "interned")]
     pub phase: Str,
-    /// Those that a rule or a column reads: `PodScheduled`, `Ready`, `DisruptionTarget`.
+    /// Those that a rule or a column reads: `PodScheduled`, `PodReadyToStartContainers`, `Ready`, `DisruptionTarget`.
     #[serde(deserialize_with = "pod_conditions")]
     pub conditions: Vec<Condition>,
     /// Claims made from templates.
@@ -281,16 +307,27 @@ pub struct PodStatus {
     pub resource_claim_statuses: Vec<PodClaimStatus>,
     /// The claim that the scheduler made for extended resources.
     pub extended_resource_claim_status: Option<ExtendedResourceClaim>,
-    /// Health of devices, for the containers that have any.
+    /// Containers that have health of devices, or that do not run: those that run without anything to report are left out.
     #[serde(deserialize_with = "container_statuses")]
     pub container_statuses: Vec<ContainerStatus>,
+    /// The same of containers that run before the others.
+    #[serde(deserialize_with = "container_statuses")]
+    pub init_container_statuses: Vec<ContainerStatus>,
     /// When the kubelet saw the pod first.
     pub start_time: Option<Time>,
 }
 
+/// Types of the conditions of pods that are read. Others come from controllers that nothing is known of.
+pub const POD_CONDITIONS: [&str; 4] = [
+    "PodScheduled",
+    "PodReadyToStartContainers",
+    "Ready",
+    "DisruptionTarget",
+];
+
 fn pod_conditions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
     let mut conditions: Vec<Condition> = or_default(deserializer)?;
-    conditions.retain(|c| matches!(c.type_.as_str(), "PodScheduled" | "Ready" | "DisruptionTarget"));
+    conditions.retain(|c| POD_CONDITIONS.contains(&c.type_.as_str()));
     conditions.shrink_to_fit();
     Ok(conditions)
 }
@@ -300,7 +337,10 @@ where
     D: serde::Deserializer<'de>,
 {
     let mut statuses: Vec<ContainerStatus> = or_default(deserializer)?;
-    statuses.retain(|status| !status.allocated_resources_status.is_empty());
+    statuses.retain(|status| {
+        let state = &status.state;
+        !status.allocated_resources_status.is_empty() || state.waiting.is_some() || state.terminated.is_some()
+    });
     statuses.shrink_to_fit();
     Ok(statuses)
 }
@@ -354,6 +394,43 @@ pub struct ContainerStatus {
     /// Health of the resources it uses.
     #[serde(deserialize_with = "list")]
     pub allocated_resources_status: Vec<ResourceStatus>,
+    /// Whether it runs.
+    #[serde(deserialize_with = "or_default")]
+    pub state: ContainerState,
+}
+
+/// Whether a container runs: neither of them where it does.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ContainerState {
+    /// It is yet to be started.
+    pub waiting: Option<Box<ContainerWaiting>>,
+    /// It has ended, with this exit code.
+    #[serde(deserialize_with = "exit_code")]
+    pub terminated: Option<i32>,
+}
+
+/// Why a container is not started yet.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ContainerWaiting {
+    /// Machine-readable cause, such as `ContainerCreating` or `CreateContainerError`.
+    #[serde(deserialize_with = "interned")]
+    pub reason: Str,
+    /// In the words of the kubelet or the container runtime.
+    #[serde(deserialize_with = "or_default")]
+    pub message: Str,
+}
+
+fn exit_code<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<i32>, D::Error> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Terminated {
+        #[serde(deserialize_with = "or_default")]
+        exit_code: i32,
+    }
+    let terminated: Option<Terminated> = Option::deserialize(deserializer)?;
+    Ok(terminated.map(|terminated| terminated.exit_code))
 }
 
 /// Health of one resource of a container.

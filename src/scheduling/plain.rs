@@ -211,7 +211,7 @@ fn conflicts(
 /// Filters that could still refuse the pod and are not simulated, because of what the pod uses.
 pub fn not_simulated(pod: &Pod) -> Vec<&'static str> {
     let mut plugins = Vec::new();
-    if pod.spec.has_binding_volume {
+    if pod.spec.volumes.bind {
         plugins.extend([
             "VolumeRestrictions",
             "NodeVolumeLimits",

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use kubectl_dra::allocator::{Attempt, INVALID_POOLS, Inputs, Limits, Outcome};
 use kubectl_dra::devices::Features;
 use kubectl_dra::model::{
-    Allocation, Claim, Cluster, ClusterBuilder, Environment, Key, Kind, Node, Object, with_interner,
+    Allocation, Claim, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind,
+    Node, Object, with_interner,
 };
 use serde_json::Value;
 
 /// A case that has been read.
 pub(crate) struct Case {
-    json: Value,
+    pub(crate) json: Value,
     pub(crate) features: Features,
     pub(crate) cluster: Cluster,
     pub(crate) node: Arc<Node>,
@@ -26,7 +27,14 @@ impl Case {
     /// Reads a line of a file.
     pub(crate) fn read(line: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let cluster = cluster(&json["objects"])?;
+        let release = &json["release"];
+        let environment = environment(release)?;
+        let features = if release.is_null() {
+            features(&json["features"])
+        } else {
+            Features::of(&environment)
+        };
+        let cluster = cluster(&json["objects"], environment)?;
         let node = json["node"].as_str().ok_or("no node")?;
         let node = cluster.node(node).ok_or("the node is not there")?.clone();
         let mut claims = Vec::new();
@@ -35,7 +43,7 @@ impl Case {
             claims.push(cluster.claim(&key).ok_or("a claim is not there")?.clone());
         }
         Ok(Self {
-            features: features(&json["features"]),
+            features,
             json,
             cluster,
             node,
@@ -72,11 +80,26 @@ impl Case {
     }
 
     fn compare(&self, attempt: &Attempt) -> Result<(), String> {
-        let expect = &self.json["expect"];
         if self.timed_out() {
             return Ok(());
         }
-        let (outcome, error, allocations) = match &attempt.outcome {
+        Answer::of(attempt).compare(&Answer::expected(&self.json["expect"]))
+    }
+}
+
+/// An answer in the form in which answers are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// As the Go library's outcomes are called.
+    pub(crate) verdict: String,
+    pub(crate) allocations: Value,
+    pub(crate) error: String,
+}
+
+impl Answer {
+    /// Ours.
+    pub(crate) fn of(attempt: &Attempt) -> Self {
+        let (verdict, error, allocations) = match &attempt.outcome {
             Outcome::Allocated(allocations) => (
                 "allocated",
                 String::new(),
@@ -87,20 +110,42 @@ impl Case {
             Outcome::Error(error) => ("error", error.to_string(), Vec::new()),
             Outcome::GaveUp => ("gave up", String::new(), Vec::new()),
         };
-        let wanted_error = named_devices(expect["error"].as_str().unwrap_or_default());
-        if outcome != expect["outcome"] {
+        Self {
+            verdict: verdict.to_owned(),
+            allocations: normalized(&Value::from(allocations)),
+            error,
+        }
+    }
+
+    /// The Go library's.
+    pub(crate) fn expected(json: &Value) -> Self {
+        let none = Value::Array(Vec::new());
+        Self {
+            verdict: json["outcome"].as_str().unwrap_or_default().to_owned(),
+            allocations: normalized(json.get("allocations").unwrap_or(&none)),
+            error: named_devices(json["error"].as_str().unwrap_or_default()),
+        }
+    }
+
+    /// Compares with the expected answer; says what differs.
+    pub(crate) fn compare(&self, expected: &Self) -> Result<(), String> {
+        if self.verdict != expected.verdict {
             return Err(format!(
-                "{outcome} {error:?} instead of {} {wanted_error:?}",
-                expect["outcome"]
+                "{} {:?} instead of {:?} {:?}",
+                self.verdict, self.error, expected.verdict, expected.error
             ));
         }
-        let wanted = normalized(expect.get("allocations").unwrap_or(&Value::Array(Vec::new())));
-        let got = normalized(&Value::from(allocations));
-        if outcome == "allocated" && got != wanted {
-            return Err(format!("\n  got    {got}\n  wanted {wanted}"));
+        if self.allocations != expected.allocations {
+            return Err(format!(
+                "\n  got    {}\n  wanted {}",
+                self.allocations, expected.allocations
+            ));
         }
-        if error != wanted_error {
-            return Err(format!("\n  error  {error:?}\n  wanted {wanted_error:?}"));
+        if self.error != expected.error {
+            return Err(format!(
+                "\n  error  {:?}\n  wanted {:?}",
+                self.error, expected.error
+            ));
         }
         Ok(())
     }
@@ -124,7 +169,30 @@ fn features(json: &Value) -> Features {
     }
 }
 
-fn cluster(objects: &Value) -> Result<Cluster, String> {
+/// The release of a case for an older one, with its gates in every component.
+fn environment(release: &Value) -> Result<Environment, String> {
+    let mut environment = Environment::default();
+    if release.is_null() {
+        return Ok(environment);
+    }
+    let version = release["version"].as_str().ok_or("no version")?;
+    environment.version = version.parse().map_err(|error| format!("{version}: {error}"))?;
+    environment.emulated_minor = environment.version.minor;
+    environment.min_compatibility_minor = environment.version.minor - 1;
+    for (name, enabled) in release["gates"].as_object().ok_or("no gates")? {
+        let gate = Gate::find(name).ok_or_else(|| format!("no gate {name}"))?;
+        for component in Component::ALL {
+            let state = GateState {
+                enabled: *enabled == true,
+                evidence: Evidence::Flag,
+            };
+            environment.gates.push((component, gate, state));
+        }
+    }
+    Ok(environment)
+}
+
+fn cluster(objects: &Value, environment: Environment) -> Result<Cluster, String> {
     let mut builder = ClusterBuilder::default();
     let mut interner = kubectl_dra::model::Interner::default();
     let mut slices: HashMap<String, u32> = HashMap::new();
@@ -152,7 +220,7 @@ fn cluster(objects: &Value) -> Result<Cluster, String> {
         });
         builder.add(read.map_err(|error| error.to_string())?);
     }
-    Ok(builder.build(Environment::default()).0)
+    Ok(builder.build(environment).0)
 }
 
 fn key(text: &str) -> Key {

@@ -108,12 +108,12 @@ fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
       <SHELL>  Who will read the script [possible values: bash, zsh, fish, powershell, kubectl]
 
     Options:
-      -h, --help  Print help (`kubectl dra help completion` says more)
+      -h, --help  Print help (more: `kubectl dra help completion`)
 
     Options of every command (all: `kubectl dra options`):
       -n, --namespace <NAMESPACE>  Namespace; by default that of the context, or all
       -A, --all-namespaces         All namespaces, even if one is given
-          --from <SOURCE>          Read a file, a folder, `-` or `example:gpus` instead
+          --from <SOURCE>          A file, a folder, `-` or `example:gpus`
 
     For `kubectl dra …`, save the script for `kubectl` as an executable named `kubectl_complete-dra` in
     a directory of the PATH; kubectl's own completion calls it. The others complete `kubectl-dra …`,

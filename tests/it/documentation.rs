@@ -1,10 +1,12 @@
 //! What the README and the pages of the commands show is what the program prints.
 //!
-//! A line that begins with `$` stands above its output. The other examples are run too, on the example `gpus`.
+//! A line that begins with `$` stands above its output: what a pipe gets, or a terminal of 80 columns in a section that says so before. The other
+//! examples are run too, on the example `gpus`.
 
 use std::path::{Path, PathBuf};
 
 use crate::support::command::dra;
+use crate::support::process::Screen;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -25,7 +27,12 @@ struct Shown {
     command: String,
     /// What stands below; absent where no output is shown.
     output: Option<String>,
+    /// Whether it is what a terminal shows.
+    is_screen: bool,
 }
+
+/// What says that the output in the rest of a section is that of a terminal.
+const SCREEN: &str = "terminal of 80 columns";
 
 impl Shown {
     fn title(&self) -> String {
@@ -49,22 +56,33 @@ fn examples(page: &Path) -> Vec<Shown> {
     let mut shown: Vec<Shown> = Vec::new();
     // The output goes on until a line that is not indented; the command of it is the last one.
     let mut inside = false;
+    let mut is_screen = false;
+    // A terminal also shows empty lines.
+    let mut empty = 0;
     for line in text.lines() {
         let Some(line) = line.strip_prefix("    ") else {
+            if inside && is_screen && line.is_empty() {
+                empty += 1;
+                continue;
+            }
             inside = false;
+            is_screen = (is_screen && !line.starts_with('#')) || line.contains(SCREEN);
             continue;
         };
         let new = |command: &str, output| Shown {
             page: page.to_owned(),
             command: command.to_owned(),
             output,
+            is_screen,
         };
         if let Some(command) = line.strip_prefix("$ kubectl dra ") {
             shown.push(new(command, Some(String::new())));
             inside = true;
+            empty = 0;
         } else if inside {
             let output = shown.last_mut().and_then(|last| last.output.as_mut());
             let output = output.expect("a command above its output");
+            output.push_str(&"\n".repeat(std::mem::take(&mut empty)));
             output.push_str(line);
             output.push('\n');
         } else if let Some(command) = line.strip_prefix("kubectl dra ") {
@@ -137,10 +155,16 @@ fn every_example_prints_what_is_shown() {
                 args.extend(["--from", "example:gpus"]);
             }
         }
-        let run = dra(&args).run();
+        let dra = dra(&args);
+        let run = if example.is_screen {
+            let run = dra.env("LANG", "C.UTF-8").env("NO_COLOR", "1");
+            run.run_on_screen(80, Screen::Stdout)
+        } else {
+            dra.run()
+        };
         // A verdict is an answer too, be it bad or unknown.
         let answers: &[i32] = match args[0] {
-            "check" => &[0, 1, 4],
+            "check" | "explain" => &[0, 1, 4],
             "convert" => &[0, 1],
             _ => &[0],
         };
@@ -151,7 +175,12 @@ fn every_example_prints_what_is_shown() {
             run.stderr
         );
         if let Some(output) = &example.output {
-            assert_eq!(run.stdout, *output, "{}", example.title());
+            let printed = run.stdout.replace("\r\n", "\n");
+            if example.is_screen {
+                assert_eq!(printed.trim_end(), output.trim_end(), "{}", example.title());
+            } else {
+                assert_eq!(printed, *output, "{}", example.title());
+            }
         }
     }
 }

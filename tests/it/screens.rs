@@ -114,6 +114,7 @@ impl Source {
         for (kind, line) in [
             ("ResourceClaim", "describe claim/NAME"),
             ("Node", "describe node/NAME"),
+            ("Node", "explain node/NAME"),
             ("DeviceClass", "describe class/NAME"),
             ("Node", "simulate eviction --node NAME"),
         ] {
@@ -157,6 +158,10 @@ const LINES: &[&str] = &[
     "claims -A",
     "reserved -A",
     "devices",
+    "devices --map",
+    "devices --map --by owner",
+    "status --by owner",
+    "explain -A",
     "taints",
     "check",
     "check --to-version 1.36",
@@ -312,11 +317,11 @@ fn devices_stand_below_their_pools_and_those_alike_share_a_row() {
     insta::assert_snapshot!(shown("devices", "partitions"), @"
       DEVICES                   USED BY                     PODS
     mig-node-1 / gpu.example.com: 3 of 10 in use, 2 free
-      gpu-0                     Free,CountersExhausted
+      gpu-0                     Blocked(counters)
       gpu-0-1g-0                default/small-0-gpu-6cmjw   small-0
       gpu-0-1g-1                default/best-1-gpu-2629t    best-1
       gpu-0-1g-2,gpu-0-1g-3     Free
-      gpu-0-1g-4…6,gpu-0-3g-0   Free,CountersExhausted
+      gpu-0-1g-4…6,gpu-0-3g-0   Blocked(counters)
       gpu-0-3g-4                default/best-0-gpu-zzrc5    best-0
     ");
     // Devices of a pool do not stand together any more.

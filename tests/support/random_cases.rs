@@ -29,6 +29,22 @@ pub(crate) fn run(name: &str, few: u64, compare: impl FnOnce(u64, u64) -> bool) 
     }
 }
 
+/// The older releases to compare with, 36 for 1.36: all of them, or the one in `KUBECTL_DRA_FUZZ_RELEASE`.
+#[allow(dead_code, reason = "not every comparison has older releases")]
+pub(crate) fn releases() -> Vec<u32> {
+    let asked = std::env::var("KUBECTL_DRA_FUZZ_RELEASE").unwrap_or_default();
+    let all = [36, 35, 34];
+    let releases: Vec<u32> = all
+        .into_iter()
+        .filter(|minor| asked.is_empty() || asked == format!("1.{minor}"))
+        .collect();
+    assert!(
+        !releases.is_empty(),
+        "no release {asked}, there are 1.34, 1.35 and 1.36"
+    );
+    releases
+}
+
 /// The number in an environment variable, if it is set.
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;

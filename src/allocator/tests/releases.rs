@@ -614,6 +614,28 @@ fn an_error_comes_first_in_some_orders_in_every_one_or_in_none() {
 }
 
 #[test]
+fn a_selector_that_no_allocation_can_hold_ends_the_attempt_in_some_orders() {
+    let mut world = World::new();
+    world.pool("p", &[device("a")], &[]);
+    let term = json!({ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": ["node"] }] });
+    let selector = json!({ "nodeSelectorTerms": [term, term] });
+    slice(
+        &mut world,
+        "q-0",
+        "q",
+        1,
+        &json!({ "nodeName": null, "nodeSelector": selector, "devices": [device("b")] }),
+    );
+    world.claim(&[exactly("r", "any", 1)], &[]);
+    assert_eq!(certainty(&world, features("1.36.4", &[])), Certainty::Sure);
+    let error = "create NodeSelector for claim claim-0: unsupported ResourceSlice.NodeSelector with 2 terms";
+    assert_eq!(
+        certainty(&world, features("1.35.10", &[])),
+        Certainty::MayError(error.to_owned())
+    );
+}
+
+#[test]
 fn a_view_of_old_releases_is_shared_like_any_other() {
     let mut world = World::new();
     slice(

@@ -23,9 +23,9 @@ pub(super) struct SelectionArgs {
     #[arg(value_name = "CLAIM")]
     names: Vec<String>,
 
-    /// Entries of this kind instead of PodGroups, as `jobs.batch`
+    /// Entries of this kind, as `jobs.batch`
     ///
-    /// The controller of that kind may object. May be repeated.
+    /// Instead of PodGroups. The controller of that kind may object. May be repeated.
     #[arg(long, value_name = "RESOURCE.GROUP", value_parser = kind, help_heading = ENTRIES)]
     kind: Vec<String>,
 
@@ -37,9 +37,9 @@ pub(super) struct SelectionArgs {
 /// How claims are converted.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct PlanningArgs {
-    /// Also claims made for a PodGroup, if only a gate goes off
+    /// Also claims made for a PodGroup
     ///
-    /// They are freed when their pods end, but these get no new sandbox and taints do not evict them.
+    /// If only a gate goes off. They are freed when their pods end, but these get no new sandbox and taints do not evict them.
     #[arg(long, help_heading = ENTRIES)]
     include_generated: bool,
 
@@ -49,17 +49,19 @@ pub(super) struct PlanningArgs {
     #[arg(long, help_heading = ENTRIES)]
     release_unused: bool,
 
-    /// With `--release-unused`: although this object exists
+    /// Release although this object exists
     ///
-    /// Also where it cannot be looked up. May be repeated.
-    #[arg(long, value_name = "RESOURCE.GROUP/NAME", value_parser = entry, requires = "release_unused", help_heading = ENTRIES)]
+    /// With `--release-unused`. Also where it cannot be looked up. May be repeated.
+    #[arg(long, value_name = "OBJECT", value_parser = entry, requires = "release_unused", help_heading = ENTRIES)]
     entry: Vec<String>,
 
     /// Release that the control plane goes back to
     #[arg(long, value_name = "VERSION", help_heading = ENTRIES)]
     to_version: Option<Version>,
 
-    /// Feature gate that is turned off; may be repeated
+    /// Feature gate that is turned off
+    ///
+    /// May be repeated.
     #[arg(
         long,
         value_enum,

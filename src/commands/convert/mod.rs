@@ -34,10 +34,9 @@ Examples:
 
 /// Turn other reservations into lists of pods, before a downgrade
 ///
-/// Without a subcommand all is done: plan, ask, back up, write, verify. Each write is one patch locked to the version that was read.
-/// Another run goes on where one ended.
+/// Without a subcommand all is done: plan, ask, back up, write, verify. Each write is locked to the version that was read.
 ///
-/// Exit code 0: only pods are left. 1: something stays. 3: something failed. 4: not all could be read.
+/// Exit code 0: only pods are left. 1: something stays. 3: failed. 4: unknown.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]

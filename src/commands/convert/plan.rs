@@ -30,7 +30,7 @@ Examples:
   # Before a gate is switched off
   kubectl dra convert plan --disable-gate DRAWorkloadResourceClaims";
 
-/// Say what is to be done with each claim that is reserved for others than pods
+/// Say what has to be done with each claim
 ///
 /// Lists claims with an entry that is not a pod, and with `--to-version` below 1.37 those that were made for a PodGroup. ACTION is `Convert`
 /// or `Release` where one write mends it, `Keep` where its kinds were not selected, `Refuse` where it cannot be converted; CODE and REASON

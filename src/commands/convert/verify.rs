@@ -21,7 +21,7 @@ Examples:
   # Of a file
   kubectl dra convert verify --from after.yaml";
 
-/// Verify that claims are reserved for the pods that use them, and nothing else
+/// Verify that claims are reserved for their pods alone
 ///
 /// One row for each defect: `NonPodEntry` and `ReservedForAnyPod` for a reservation that is not a pod, of whatever kind;
 /// `ConsumerNotListed` for a pod on a node that uses the claim and has no entry of its own; `EntryWithoutConsumer` for an entry of a pod that

@@ -14,7 +14,7 @@ const WRITING: &str = "How it is written";
 /// Whether claims are written.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConsentArgs {
-    /// Do not ask before writing; needed without a terminal
+    /// Do not ask; needed without a terminal
     #[arg(long, short = 'y', help_heading = WRITING)]
     pub(super) yes: bool,
 
@@ -46,7 +46,7 @@ pub(super) struct WritingArgs {
     #[arg(long, value_name = "NUMBER", default_value = "8", help_heading = WRITING)]
     pub(super) concurrency: NonZeroUsize,
 
-    /// Backup of the lists that are replaced, for `restore`
+    /// Backup of what is replaced, for `restore`
     ///
     /// By default in the directory for state of the user.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WRITING)]

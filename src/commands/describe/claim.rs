@@ -53,6 +53,7 @@ impl Report for ClaimDescription {
             let pods = self.missing.iter().map(|missing| format!("pod/{}", missing.pod));
             layout.list("Used Without Reservation By", pods);
         }
+        parts::stages(&mut layout, &self.pods);
         if let Some(eviction) = &self.eviction {
             parts::eviction(&mut layout, eviction, now);
         }

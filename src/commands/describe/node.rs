@@ -71,6 +71,7 @@ impl Report for NodeDescription {
         layout.section("Claims", |section| {
             section.table(Table::new(CLAIMS, detail, &self.claims));
         });
+        parts::stages(&mut layout, &self.pods);
         parts::events(&mut layout, self.events.as_deref(), now);
         layout.into()
     }

@@ -1,6 +1,7 @@
 //! Parts that several descriptions have.
 
 use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
+use crate::inspect::stage::{PodStageItem, StageItem};
 use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
 use crate::model::Time;
 use crate::output::{Cell, Column, Detail, Layout, NONE, Table, Tone, UNKNOWN, age};
@@ -107,6 +108,62 @@ pub(super) fn config(layout: &mut Layout, configs: &[ConfigItem]) {
         });
     }
 }
+
+/// How far a pod is on its node, what keeps it there, and what helps.
+pub(super) fn stage(layout: &mut Layout, item: &StageItem, now: Time) {
+    layout.section("Devices On The Node", |section| {
+        section.field("Stage", item.stage);
+        if let Some(stuck) = &item.stuck {
+            section.toned("Cause", Tone::Bad, format!("{}: {}", stuck.cause, stuck.message));
+            if let Some(since) = stuck.since {
+                section.field("Since", instant(since, now));
+            }
+            section.field("Next", stuck.owner.text());
+            section.list("Shown By", &stuck.evidence);
+            if let Some(command) = &stuck.command {
+                section.field("Fix", command);
+            }
+            if let Some(note) = &stuck.note {
+                section.field("Note", note);
+            }
+            if let Some(look) = &stuck.look {
+                section.field("Look", look);
+            }
+        }
+        if let Some(waits) = &item.waits {
+            section.field("Waits", waits);
+        }
+        if !item.unknown.is_empty() {
+            section.list("Unknown", &item.unknown);
+        }
+    });
+}
+
+/// The pods that something keeps at their stage, or endangers.
+pub(super) fn stages(layout: &mut Layout, items: &[PodStageItem]) {
+    let stuck: Vec<PodStageItem> = items
+        .iter()
+        .filter(|item| item.at.stuck.is_some())
+        .cloned()
+        .collect();
+    if stuck.is_empty() {
+        return;
+    }
+    layout.section("Stuck Pods", |section| {
+        section.table(Table::new(STAGES, Detail::Normal, &stuck));
+    });
+}
+
+const STAGES: &[Column<PodStageItem>] = &[
+    Column::inner("POD", |item, cell| cell.text(&item.pod)),
+    Column::inner("STAGE", |item, cell| cell.text(item.at.stage)),
+    Column::inner("CAUSE", |item, cell| {
+        cell.option(item.at.stuck.as_ref().map(|stuck| stuck.cause));
+    }),
+    Column::inner("MESSAGE", |item, cell| {
+        cell.option(item.at.stuck.as_ref().map(|stuck| &stuck.message));
+    }),
+];
 
 /// `key=value:Effect since … (rule drain)`.
 pub(super) fn taint(taint: &DeviceTaintItem, now: Time) -> String {

@@ -34,6 +34,9 @@ impl Report for PodDescription {
                 section.section(title, |section| of_claim(section, claim, now));
             }
         });
+        if let Some(stage) = &self.stage {
+            parts::stage(&mut layout, stage, now);
+        }
         if !self.containers.is_empty() {
             layout.section("Containers", |section| {
                 for container in &self.containers {

@@ -446,6 +446,52 @@ mod tests {
         }
     }
 
+    /// 5,000 nodes with eight devices: all alike, in any order, held by anybody, and all different.
+    #[test]
+    fn thousands_of_nodes_fit_on_a_screen_and_each_is_counted() {
+        const NODES: usize = 5_000;
+        let holder = |number| Mark::Held(Some(number));
+        let row = |number: usize, marks: Vec<Mark>| MapRow {
+            name: format!("node-{number}"),
+            more: 0,
+            cells: vec![MapCell {
+                held: marks.iter().filter(|mark| matches!(mark, Mark::Held(_))).count(),
+                marks,
+            }],
+        };
+        type Marks = fn(usize, usize) -> Option<usize>;
+        let kinds: [(Fold, Marks); 4] = [
+            (Fold::Equal, |_, device| (device < 3).then_some(0)),
+            (Fold::Sorted, |node, device| (device == node % 8).then_some(0)),
+            (Fold::Anybody, |node, device| {
+                (device < node % 8).then_some((node * 7 + device) % 40)
+            }),
+            // Nodes with as many devices in use are one row whoever uses them, so that these need sizes of their own.
+            (Fold::Anybody, |_, _| None),
+        ];
+        for (number, (fold, held)) in kinds.into_iter().enumerate() {
+            let rows = (0..NODES).map(|node| {
+                let devices = if number == 3 { 1 + node % 70 } else { 8 };
+                let marks = (0..devices).map(|device| held(node, device).map_or(Mark::Free, holder));
+                row(node, marks.collect())
+            });
+            let map = DeviceMap {
+                drivers: vec!["gpu.example.com".into()],
+                rows: rows.collect(),
+                holders: Vec::new(),
+            };
+            for width in [60, 80, 200] {
+                let screen = Screen::new(Some(width), true);
+                let mut drawing = Drawing::new(&map, fold, screen);
+                let (rows, nodes) = drawing.cut();
+                assert!(drawing.lines() <= MOST_LINES, "{fold:?} at {width}");
+                let shown: usize = drawing.rows.iter().map(|row| row.more + 1).sum();
+                assert_eq!(shown + nodes, NODES, "{fold:?} at {width}");
+                assert_eq!(rows > 0, number == 3, "{fold:?} at {width}");
+            }
+        }
+    }
+
     #[test]
     fn holders_get_letters_of_their_names_as_long_as_there_are_any() {
         let holders = |names: &[&str]| {

@@ -158,7 +158,7 @@ impl Look {
         let mut words = Vec::new();
         let is_held = matches!(item.state, DeviceState::Allocated | DeviceState::Shared);
         if !is_held {
-            words.push(State(item).to_string());
+            words.push(blocked(item).unwrap_or_else(|| State(item).to_string()));
         }
         words.extend(item.claims.iter().map(|holder| Holder(holder).to_string()));
         if is_held {
@@ -176,6 +176,16 @@ impl Look {
             classes: class_text(item),
         }
     }
+}
+
+/// `Blocked(counters)` for a free device that the scheduler does not allocate: `Free` first would be read as good news.
+fn blocked(item: &DeviceItem) -> Option<String> {
+    let is_blocked = item.state == DeviceState::Free && !item.unavailable.is_empty();
+    let mut reasons: Vec<&str> = item.unavailable.iter().map(|why| why.in_words()).collect();
+    if item.published == Some(false) {
+        reasons.push("unpublished");
+    }
+    is_blocked.then(|| format!("Blocked({})", reasons.join(", ")))
 }
 
 /// Pods behind all holders, whose namespaces they share.

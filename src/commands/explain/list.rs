@@ -65,16 +65,23 @@ impl Report for ExplanationList {
     }
 
     fn nothing(&self) -> Option<String> {
-        Some("Nothing waits for devices".to_owned())
+        Some(self.none("Nothing"))
     }
 }
 
 impl ExplanationList {
+    fn none(&self, nothing: &str) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{nothing} waits for devices in namespace {namespace} (-A: in all)"),
+            None => format!("{nothing} waits for devices"),
+        }
+    }
+
     fn headline(&self, screen: Screen, layout: &mut Layout) {
         let waiting: Vec<&CauseItem> = self.items.iter().filter(|item| item.waits()).collect();
         let count: usize = waiting.iter().map(|item| item.count()).sum();
         let (tone, text) = match (count, self.is_incomplete()) {
-            (0, false) => (Tone::Good, "nothing waits for devices".to_owned()),
+            (0, false) => (Tone::Good, self.none("nothing")),
             (0, true) => (Tone::Notice, "what waits for devices is not all known".to_owned()),
             (count, _) => {
                 let wait = if count == 1 { "waits" } else { "wait" };

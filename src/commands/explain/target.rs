@@ -46,7 +46,7 @@ impl Wanted {
                 Ok(Self::Node(name.into()))
             }
             Some(_) => Named::of(ctx, word).map(Self::Named),
-            None if is_kind(word) => Err(UsageError::new(format!("which {word} is not said")).hint(format!(
+            None if is_kind(word) => Err(UsageError::new(format!("`{word}` needs a name")).hint(format!(
                 "write `{word} NAME`; without any name everything that waits is explained"
             ))),
             None => objects::pod(ctx, word).map(Self::Name),

@@ -27,19 +27,25 @@ const OBSERVE: &str = "30s";
 /// What the command line says of a take-over.
 #[derive(Debug, clap::Args)]
 pub(super) struct Flags {
-    /// Do the work of the built-in controllers, which are off
+    /// Work instead of the built-in controllers
+    ///
+    /// They have to be off.
     #[arg(long, conflicts_with = "overdue", help_heading = HEADING)]
     pub(super) take_over: bool,
 
-    /// Only `resourceclaim` or `device-taint-eviction`
+    /// `resourceclaim`, `device-taint-eviction`
+    ///
+    /// Only this one of the two.
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', value_parser = controller, requires = "take_over", help_heading = HEADING)]
     controllers: Vec<ControllerName>,
 
-    /// How long to watch first whether they are off
+    /// Watch first for so long
+    ///
+    /// Whether the built-in controllers are off is seen by that.
     #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]
     observe: Duration,
 
-    /// Do not watch first: they are known to be off
+    /// Do not watch first: they are off
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
     assume_builtin_disabled: bool,
 
@@ -49,19 +55,19 @@ pub(super) struct Flags {
     #[arg(long, requires = "take_over", help_heading = HEADING)]
     collect_orphans: bool,
 
-    /// Jobs of a controller that are under way at once
+    /// Jobs of a controller at once
     ///
     /// By default `resourceclaim=50,device-taint-eviction=8`.
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = workers, requires = "take_over", help_heading = HEADING)]
     workers: Vec<(ControllerName, usize)>,
 
-    /// Hold a rule that would evict more pods than this
+    /// Hold a rule that would evict more pods
     ///
     /// Its condition and an event say so.
     #[arg(long, value_name = "NUMBER", requires = "take_over", help_heading = HEADING)]
     eviction_limit: Option<usize>,
 
-    /// Deviations, as in `extended-resource-eviction`
+    /// Deviations: `extended-resource-eviction`
     ///
     /// What to do better than kube-controller-manager; with a minus what to do as it does although that is wrong, as in
     /// `-terminal-reservations`. docs/commands/run.md lists them.

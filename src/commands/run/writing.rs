@@ -21,17 +21,21 @@ pub(super) struct Flags {
     #[arg(long, requires = "writes", conflicts_with = "lease", help_heading = HEADING)]
     no_lease: bool,
 
-    /// Send each write once as a dry run of the server
+    /// Send each write once, as a dry run
+    ///
+    /// The server checks it and keeps nothing.
     #[arg(long, requires = "writes", help_heading = HEADING)]
     pub(super) dry_run: bool,
 
-    /// Requests per second of a controller; 0 for no limit
+    /// Requests per second, 0: any
     ///
-    /// Or of the supplement.
+    /// Of each controller, or of the supplement. 0 is no limit.
     #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "writes", help_heading = HEADING)]
     pub(super) kube_api_qps: u32,
 
-    /// Requests that it may send at once
+    /// Requests at once
+    ///
+    /// That each controller or the supplement may send beyond the rate.
     #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "writes", help_heading = HEADING)]
     pub(super) kube_api_burst: u32,
 }

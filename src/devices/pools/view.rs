@@ -43,6 +43,8 @@ pub(crate) struct PoolView {
     pub(crate) counters: PoolWide,
     /// Pools with binding conditions come after those without.
     pub(crate) has_binding_conditions: bool,
+    /// Not all of its slices are there, whatever else is wrong with it.
+    pub(crate) misses_slices: bool,
     /// Whether taints count at all.
     has_taints: bool,
     /// Whether they count whatever their effect is.
@@ -195,6 +197,7 @@ impl Pools {
             devices,
             counters: PoolWide::default(),
             has_binding_conditions,
+            misses_slices: false,
             has_taints: self.features.device_taints,
             any_effect: self.features.release.any_effect_blocks,
             rules: self.rules_of(&pool.id),
@@ -217,6 +220,7 @@ impl Pools {
             has_free_devices: false,
             counters: PoolWide::default(),
             has_binding_conditions: false,
+            misses_slices: false,
             has_taints: self.features.device_taints,
             any_effect: self.features.release.any_effect_blocks,
             rules: self.rules_of(&pool.id),
@@ -226,6 +230,7 @@ impl Pools {
         let mut others: Vec<&Arc<NumberedSlice>> = Vec::new();
         if relevant.len() as i64 != expected && self.features.release.pool_is_of_node {
             view.status = PoolStatus::Incomplete;
+            view.misses_slices = true;
         } else if relevant.len() as i64 != expected {
             // Slices that do not reach the node decide whether the pool is complete.
             let newer =

@@ -45,8 +45,8 @@ impl Trust {
         trust.lower(Exactness::FitOnly, unlike(cluster));
         let told = doubts(cluster, pod, claims);
         trust.lower(Exactness::FitOnly, told.doubts);
-        trust.notes.extend(told.notes);
         trust.lower(Exactness::OneOf, orders(cluster, claims));
+        trust.notes.extend(told.notes);
         trust
     }
 

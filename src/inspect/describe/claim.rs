@@ -9,6 +9,7 @@ use super::text::{selector_terms, toleration};
 use crate::devices::{Inventory, Origin, Taints};
 use crate::eviction::claim_eviction;
 use crate::inspect::references::Consumer;
+use crate::inspect::stage::{PodStageItem, Stages};
 use crate::inspect::{
     ClaimNode, DeviceTaintItem, Health, HealthIndex, HealthReport, MissingItem, ReservationItem, Selection,
     Warnings, reserved,
@@ -46,6 +47,8 @@ pub struct ClaimDescription {
     pub reservations: Vec<ReservationItem>,
     /// Pods that use the claim without an entry.
     pub missing: Vec<MissingItem>,
+    /// Pods that use it, and how far they are on their nodes.
+    pub pods: Vec<PodStageItem>,
     /// When its pods have to go because of taints; absent when they do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
@@ -239,7 +242,9 @@ pub struct EvictionItem {
 }
 
 /// Kinds that the description is made from.
-pub const CLAIM_NEEDS: [Kind; 6] = [
+pub const CLAIM_NEEDS: [Kind; 8] = [
+    Kind::Node,
+    Kind::ResourceClaimTemplate,
     Kind::ResourceClaim,
     Kind::Pod,
     Kind::PodGroup,
@@ -269,6 +274,8 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
         }
     }
     let events = events(cluster, Kind::ResourceClaim, &claim.metadata, &mut warnings);
+    let stages = Stages::of_part(cluster, now);
+    let pods = PodStageItem::of(&stages, cluster.pods_of_claim(key));
     let Claim { spec, status, .. } = &**claim;
     Some(ClaimDescription {
         identity: Identity::of(&claim.metadata),
@@ -286,6 +293,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
         device_reports: status.devices.iter().map(DeviceReport::of).collect(),
         reservations: reservations.items,
         missing: reservations.missing,
+        pods,
         eviction: eviction(cluster, claim, now),
         events,
         now,

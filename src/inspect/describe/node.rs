@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use crate::devices::{ClassSelectors, DeviceState, WantedNode};
+use crate::inspect::stage::{PodStageItem, Stages};
 use crate::inspect::{
     ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, Selection, Warnings, claims, devices,
 };
@@ -37,6 +38,8 @@ pub struct NodeDescription {
     pub devices: Vec<DeviceItem>,
     /// Claims that are allocated for it.
     pub claims: Vec<ClaimItem>,
+    /// Pods on it that have devices, and how far they are.
+    pub pods: Vec<PodStageItem>,
     /// Absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
@@ -68,13 +71,15 @@ pub struct PoolItem {
 }
 
 /// Kinds that the description is made from.
-pub const NODE_NEEDS: [Kind; 7] = [
+pub const NODE_NEEDS: [Kind; 9] = [
     Kind::Node,
     Kind::ResourceSlice,
     Kind::ResourceClaim,
     Kind::DeviceClass,
     Kind::DeviceTaintRule,
+    Kind::ResourceClaimTemplate,
     Kind::Pod,
+    Kind::PodGroup,
     Kind::Event,
 ];
 
@@ -120,6 +125,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
         pools: pools(cluster, &wanted, &listed.items),
         devices: listed.items,
         claims,
+        pods: PodStageItem::of(&Stages::of(cluster, now), cluster.pods_of_node(name)),
         events: events(cluster, Kind::Node, wanted.meta(), &mut warnings),
         now,
         warnings,

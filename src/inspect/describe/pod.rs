@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::claim::{EvictionItem, eviction};
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
+use crate::inspect::stage::{StageItem, Stages};
 use crate::inspect::{DeviceReference, HealthReport, Warnings};
 use crate::model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 use crate::reservation::{ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for};
@@ -32,6 +33,9 @@ pub struct PodDescription {
     pub containers: Vec<ContainerItem>,
     /// What the kubelet reports of its devices.
     pub health_reports: Vec<HealthReport>,
+    /// How far it is on its node, and what keeps it there; absent for one without claims, and for one that has yet to get devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<StageItem>,
     /// Absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
@@ -93,8 +97,11 @@ pub struct ContainerItem {
 }
 
 /// Kinds that the description is made from.
-pub const POD_NEEDS: [Kind; 5] = [
+pub const POD_NEEDS: [Kind; 8] = [
+    Kind::Node,
     Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceClaimTemplate,
     Kind::ResourceClaim,
     Kind::ResourceSlice,
     Kind::DeviceTaintRule,
@@ -130,6 +137,8 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         });
     }
     let health_reports = health_reports(pod);
+    let stages = Stages::of_part(cluster, now);
+    let stage = stages.pod(pod).map(|found| StageItem::of(&stages, &found));
     Some(PodDescription {
         identity: Identity::of(&pod.metadata),
         node: pod.node().cloned(),
@@ -139,6 +148,7 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         claims,
         containers: containers(pod),
         health_reports,
+        stage,
         events: events(cluster, Kind::Pod, &pod.metadata, &mut warnings),
         now,
         warnings,

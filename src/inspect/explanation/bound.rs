@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use super::report::{ClusterVerdict, Explanation, Holding, Reason};
+use super::report::{ClusterVerdict, Explanation, FixItem, Holding, Reason};
 use super::word;
-use crate::model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str};
-use crate::reservation::{ClaimName, ClaimNameError, PodGroups, Unusable, claim_name};
+use crate::inspect::listing::some;
+use crate::inspect::stage::{
+    self, Cause, PodStage, Problems, Stage, StageItem, Stages, advise, is_missing, problems,
+};
+use crate::model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 
 impl Holding {
     /// What `claim` holds, if it is allocated.
@@ -77,49 +80,19 @@ impl Explanation {
 }
 
 /// Says of a pod that has its node what may still keep its devices from it.
-pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str) {
+pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, now: Time) {
     report.conclude(ClusterVerdict::Bound, format!("the pod is bound to {node}"));
-    let groups = PodGroups::of_kubelets(cluster.environment());
-    let own = pod.spec.resource_claims.iter();
-    let own = own.map(|entry| {
-        (
-            claim_name(pod, entry),
-            entry.resource_claim_template_name.as_ref(),
-        )
-    });
-    let extended = ClaimName::of_extended_resources(pod).map(|name| (Ok(name), None));
-    // Without PodGroups it is not known whether traces of them are left over.
-    let unread_groups = cluster
-        .gap(Kind::PodGroup, "")
-        .filter(|_| PodGroups::of_kubelets_is_guessed(cluster.environment()));
-    let mut unread = None;
-    for (name, template) in own.chain(extended) {
-        let name = match name {
-            Ok(name) => name,
-            Err(why) => {
-                let reasons = uncreated(cluster, pod, &why, template);
-                report.reasons.extend(reasons);
-                continue;
-            }
-        };
-        let Some(key) = name.key() else { continue };
-        match cluster.claim(&key) {
-            Some(claim) => {
-                let reason = unusable(pod, &name, claim, groups);
-                if reason.is_none() && unusable(pod, &name, claim, PodGroups::Ignored).is_some() {
-                    unread = unread.or(unread_groups);
-                }
-                report.reasons.extend(reason);
-            }
-            None => match cluster.gap(Kind::ResourceClaim, &key.namespace) {
-                Some(gap) => unread = Some(gap),
-                None => {
-                    let text = format!("claim/{key} not found");
-                    report.reasons.push(Reason::plain("ClaimMissing", text));
-                }
-            },
-        }
-    }
+    let Problems {
+        found,
+        hidden: unread,
+    } = problems(cluster, pod);
+    let reasons = found
+        .into_iter()
+        .map(|problem| Reason::plain(problem.code, problem.text));
+    report.reasons.extend(reasons);
+    let stages = Stages::of(cluster, now);
+    let found = stages.pod(pod);
+    report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
     if let Some(first) = report.reasons.first() {
         let summary = format!("the pod is bound to {node}, but {}", first.message);
         report.conclude(ClusterVerdict::Broken, summary);
@@ -130,32 +103,76 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
             ClusterVerdict::Unknown,
             format!("the pod is bound to {node}; whether it has its devices is not known without {kinds}"),
         );
+    } else if let Some(found) = found {
+        staged(report, &stages, &found, node);
+    }
+}
+
+/// Says how far the pod is on its node, and what keeps it there.
+fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, node: &Str) {
+    let (cluster, pod) = (stages.cluster(), found.pod);
+    let devices = report.stage.as_ref().map_or(&[][..], |item| &item.devices);
+    let devices = if devices.is_empty() {
+        String::new()
     } else {
-        word::of_kubelet(report, cluster, pod, node);
+        format!(" with {}", some(devices))
+    };
+    match found.stuck.as_ref().map(|stuck| &stuck.cause) {
+        None if found.stage == Stage::Unknown => {
+            let why = found.unknown.join("; ");
+            report.conclude(
+                ClusterVerdict::Unknown,
+                format!("the pod is bound to {node}; how far it is there is not known: {why}"),
+            );
+            report.lacks_objects = cluster.gap(Kind::Event, &pod.metadata.namespace).is_some();
+            report.unknown.extend(found.unknown.iter().cloned());
+        }
+        None => {
+            let summary = match (found.stage, &found.waits) {
+                (Stage::Running, _) => format!("the pod runs on {node}{devices}"),
+                (Stage::Unpreparing, None) => format!("the pod is being ended on {node}"),
+                (Stage::Unpreparing, Some(waits)) => {
+                    format!("the pod is being ended on {node}, and {waits}")
+                }
+                (_, Some(waits)) => {
+                    format!("the pod is bound to {node}{devices}, and waits for something else: {waits}")
+                }
+                (_, None) => format!("the pod is bound to {node}"),
+            };
+            report.conclude(ClusterVerdict::Bound, summary);
+        }
+        Some(Cause::Unrecognized { .. }) => word::of_kubelet(report, cluster, pod, node),
+        Some(cause) => {
+            let text = cause.text(node);
+            let place = if found.stage == Stage::Running {
+                "runs on"
+            } else if found.stage == Stage::Unpreparing {
+                "does not end on"
+            } else {
+                "is bound to"
+            };
+            let link = if found.stage == Stage::Unpreparing {
+                ":"
+            } else {
+                ", but"
+            };
+            report.reasons.push(Reason::plain(cause.code(), text.clone()));
+            report.conclude(
+                ClusterVerdict::Broken,
+                format!("the pod {place} {node}{link} {text}"),
+            );
+            if let Some(advice) = advise(stages, found) {
+                let mut fix = FixItem::unproven(advice.kind, advice.target, advice.message, advice.remedy);
+                fix.look = advice.look;
+                report.fixes.push(fix);
+            }
+        }
     }
-}
-
-/// Why there is no claim for an entry of the pod. The scheduler, which would have waited for it, was passed by.
-fn uncreated(cluster: &Cluster, pod: &Pod, why: &ClaimNameError, template: Option<&Str>) -> Vec<Reason> {
-    let mut reasons = vec![Reason::plain("ClaimNotCreated", why.to_string())];
-    if let Some(template) = template.map(|template| pod.metadata.beside(template))
-        && is_missing(cluster, &template)
-    {
-        reasons.insert(0, template_missing(&template, &pod.key()));
-    }
-    reasons
-}
-
-fn is_missing(cluster: &Cluster, template: &Key) -> bool {
-    let kind = Kind::ResourceClaimTemplate;
-    cluster.template(template).is_none() && cluster.gap(kind, &template.namespace).is_none()
 }
 
 /// That there is no template for claims of the pod.
 pub(super) fn template_missing(template: &Key, pod: &Key) -> Reason {
-    let text =
-        format!("resource claim template {template} not found, from which claims of pod/{pod} are made");
-    Reason::plain("TemplateMissing", text)
+    Reason::plain("TemplateMissing", stage::template_missing(template, pod))
 }
 
 /// The template of the first of `entries` whose template does not exist.
@@ -169,16 +186,4 @@ pub(super) fn missing_template<'e>(
         .filter_map(|entry| entry.resource_claim_template_name.as_ref())
         .map(|name| pod.metadata.beside(name));
     keys.find(|key| is_missing(cluster, key))
-}
-
-/// Why the pod cannot use the claim, as a reason.
-fn unusable(pod: &Pod, name: &ClaimName<'_>, claim: &Claim, groups: PodGroups) -> Option<Reason> {
-    let why = Unusable::of(pod, name, claim, groups)?;
-    let code = match why {
-        Unusable::NotOwned(_) => "ClaimNotOwned",
-        Unusable::NotAllocated => "NotAllocated",
-        Unusable::NotReserved => "NotReserved",
-    };
-    let text = format!("claim/{} {why}: {}", claim.key(), Unusable::consequence(pod));
-    Some(Reason::plain(code, text))
 }

@@ -108,7 +108,7 @@ impl Explanation {
                 .push("no change of those that are tried makes it fit".to_owned());
         } else if !fixes.complete {
             self.notes
-                .push("there may be other changes that are as small".to_owned());
+                .push("other equally small changes may exist".to_owned());
         }
     }
 }

@@ -213,14 +213,22 @@ fn cause_of_place(report: &Explanation, claims: &[Arc<Claim>]) -> Option<String>
     })
 }
 
+/// That none of `nodes` nodes takes it.
+pub(super) fn nowhere(nodes: usize) -> String {
+    match nodes {
+        0 => "there is no node".to_owned(),
+        1 => "does not fit on the only node".to_owned(),
+        _ => format!("fits on none of {nodes} nodes"),
+    }
+}
+
 /// Why no node takes it.
 pub(super) fn cause(report: &Explanation, claims: &[Arc<Claim>]) -> String {
     let all = report.nodes.len();
-    let none = match all {
-        0 => return "there is no node".to_owned(),
-        1 => "does not fit on the only node".to_owned(),
-        _ => format!("fits on none of {all} nodes"),
-    };
+    let none = nowhere(all);
+    if all == 0 {
+        return none;
+    }
     if let Some(text) = cause_of_place(report, claims) {
         return text;
     }

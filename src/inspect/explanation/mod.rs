@@ -122,7 +122,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
     let quotas = Quotas::of(cluster);
     let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
-        bound(&mut report, cluster, pod, node);
+        bound(&mut report, cluster, pod, node, settings.now);
     } else {
         let scheduler = Scheduler::new(cluster, settings.now);
         let start = scheduler.pod(pod);
@@ -541,10 +541,7 @@ impl<'e> Explained<'e> {
             return;
         } else {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
-            report.conclude(
-                ClusterVerdict::DoesNotFit,
-                format!("fits on none of {} nodes", nodes.len()),
-            );
+            report.conclude(ClusterVerdict::DoesNotFit, groups::nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle.user_claims()));
             waiting::add(report, self);

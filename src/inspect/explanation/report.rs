@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::inspect::allocation::{Exactness, Target};
 use crate::inspect::remedy::{Remake, Remedy};
+use crate::inspect::stage::StageItem;
 use crate::inspect::warnings::missing;
 use crate::model::{Gap, Quantity, Str};
 use crate::scheduling::AssumedGate;
@@ -36,6 +37,9 @@ pub struct Explanation {
     /// What the claim has, if it is allocated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holding>,
+    /// How far a pod is on its node, and what keeps it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<StageItem>,
     /// What the scheduler says; absent where it says nothing, or something that depends on what is not simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -266,8 +270,11 @@ pub struct Amounts {
 
 /// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
 pub(super) const KINDS: &[&str] = &[
+    "AdmitDriver",
     "AwaitBinding",
+    "AwaitFinalizer",
     "AwaitGate",
+    "AwaitKubelet",
     "CreateClaim",
     "CreateClass",
     "CreateTemplate",
@@ -279,16 +286,22 @@ pub(super) const KINDS: &[&str] = &[
     "LiftNodeTaint",
     "LiftTaint",
     "RaiseQuota",
+    "ReadKubelet",
     "RecreatePod",
     "RelaxNodeAffinity",
     "RelaxNodeSelector",
     "RelaxSelector",
     "ReleaseClaim",
     "RemoveGates",
+    "RepairDriver",
+    "RestartDriver",
+    "RestoreDriver",
+    "RestoreNode",
     "Several",
     "TolerateNodeTaint",
     "TolerateTaint",
     "Uncordon",
+    "UpgradeKubelet",
     "UseClass",
     "WaitForDeletion",
 ];
@@ -398,6 +411,7 @@ impl Explanation {
             waiting: None,
             exactness: None,
             holds: None,
+            stage: None,
             message: None,
             reasons: Vec::new(),
             filters: Vec::new(),

@@ -178,6 +178,8 @@ codes! {
         "A claim without devices can only be served by the driver";
     DriverPublished = "DRA062", "driver-published", Info, Driver, [ResourceSlice, DeviceTaintRule, ResourceClaim],
         "Devices of the driver can still be allocated";
+    DriverAwaited = "DRA063", "driver-awaited", Warning, Driver, [ResourceClaim, Pod],
+        "A pod waits for the driver now, and would wait on without it";
     ExtendedResourceShared = "DRA070", "extended-resource-shared", Warning, Now, [DeviceClass],
         "Several device classes have the same extended resource";
     AdminNamespace = "DRA071", "admin-namespace", Info, Now, [Namespace, ResourceClaim, ResourceClaimTemplate],
@@ -188,6 +190,20 @@ codes! {
         "A claim has held devices for long, and no pod runs with it";
     DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
         "A pod does not end, as the driver of its devices is gone";
+    DriverNotRegistered = "DRA080", "driver-not-registered", Error, Now, [ResourceClaim, Pod, Event],
+        "The kubelet does not know the driver of a pod's devices";
+    PrepareRefused = "DRA081", "prepare-refused", Error, Now, [ResourceClaim, Pod, Event],
+        "A driver does not prepare the devices of a pod";
+    ClaimStillPrepared = "DRA082", "claim-still-prepared", Warning, Now, [ResourceClaim, Pod, Event],
+        "The kubelet has yet to give back what an earlier pod had";
+    DevicesLost = "DRA083", "devices-lost", Error, Now, [ResourceClaim, Pod],
+        "The container runtime does not find the devices of a pod";
+    UnprepareFails = "DRA084", "unprepare-fails", Warning, Now, [ResourceClaim, Pod, ResourceSlice, Node],
+        "A pod does not end, as its driver does not take the devices back";
+    KubeletTooOld = "DRA085", "kubelet-too-old", Error, Now, [ResourceClaim, Pod, Node, Event],
+        "A kubelet lacks the feature that a claim needs";
+    StartUnexplained = "DRA086", "start-unexplained", Warning, Now, [ResourceClaim, Pod, Event],
+        "The kubelet says of a pod's devices what is not known here";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
         "The scheduler of this release has a bug that the cluster can meet";
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
@@ -287,6 +303,8 @@ impl Code {
                 | Self::DriverInUse
                 | Self::DriverPublished
                 | Self::DriverGone
+                | Self::DriverNotRegistered
+                | Self::UnprepareFails
         )
     }
 
@@ -307,6 +325,7 @@ impl Code {
             | Self::PodgroupObjects
             | Self::DriverInUse => &[Kind::Pod, Kind::PodGroup],
             Self::NodeWithoutSlices => &[Kind::Pod],
+            Self::DriverNotRegistered | Self::DevicesLost => &[Kind::Node, Kind::Event],
             Self::HardwareTwice => &[Kind::DeviceClass],
             Self::TolerationSeconds => &[Kind::Pod, Kind::PodGroup, Kind::ResourceClaimTemplate],
             _ => &[],

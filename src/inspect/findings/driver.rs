@@ -10,15 +10,19 @@ use super::{Code, Finding, Look, Severity};
 use crate::cel::drivers_wanted;
 use crate::devices::{ClassSelectors, DeviceState, WantedNode};
 use crate::inspect::remedy::{Remedy, end_consumers, end_groups, end_pods};
+use crate::inspect::stage::{Stage, Stages};
 use crate::model::{Claim, Class, DeviceId, Kind, Pod, Str, TOO_MUCH_WORK};
 use crate::reservation::{owning_group, users};
-use crate::script::{Command, delete_in, taint_driver};
+use crate::script::{Command, NoCommand, Script, delete_in, taint_driver};
 
 pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let cluster = look.cluster;
     let place = Place(node.map(|name| WantedNode::of(cluster, name)));
     for claim in cluster.claims() {
         in_use(look, driver, &place, claim);
+    }
+    if look.wants(Code::DriverAwaited) {
+        awaited(look, driver, node);
     }
     if node.is_none() && look.wants(Code::DriverWanted) {
         wanted(look, driver);
@@ -110,6 +114,53 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
     };
     let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
     look.add(finding.joins([claim_key(claim.key())]).joins(evidence));
+}
+
+/// Pods for which the kubelet is to call the driver now: without it they neither start nor end until it is back.
+fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
+    let stages = Stages::of(look.cluster, look.now);
+    let mut found = Vec::new();
+    for stage in stages.all() {
+        let pod = stage.pod;
+        if node.is_some_and(|node| pod.node() != Some(node)) || pod.node().is_none() {
+            continue;
+        }
+        let what = match stage.stage {
+            Stage::Reserved | Stage::Unknown => "has yet to get its devices prepared",
+            Stage::Unpreparing => "is ending, and has yet to give its devices back",
+            Stage::Prepared | Stage::Starting | Stage::Running | Stage::Gone => continue,
+        };
+        let claims: Vec<_> = stages
+            .claims(pod)
+            .filter(|claim| claim.results().iter().any(|result| result.driver == *driver))
+            .collect();
+        if claims.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "{what}: without the driver it waits until the driver is back, and for the next try of the kubelet after that"
+        );
+        found.push(
+            Finding::new(Code::DriverAwaited, Subject::of(Kind::Pod, &pod.metadata), message)
+                .advice(
+                    "wait until the pod runs or is gone before the driver is stopped; pods that run do not notice a driver that is away, and \
+                     their slices stay for 30 seconds",
+                )
+                .look(explain_pod(pod))
+                .joins([pod_key(pod.key())])
+                .joins(claims.iter().map(|claim| claim_key(claim.key()))),
+        );
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
+    Command::dra("explain")
+        .object(Kind::Pod, &pod.metadata.name)
+        .namespace(&pod.metadata.namespace)
+        .done()
 }
 
 /// Claims without devices that ask for a class which only devices of this driver belong to.

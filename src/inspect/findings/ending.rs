@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use super::claims::DELETION_SECONDS;
 use super::finding::{Subject, claim_key, pod_key, scoped_key, some};
-use super::nodes::{pods_on, publishes_for};
-use super::{Code, Finding, Look, daemon_set_of, is_called_like};
-use crate::model::{AllocatedDevice, Claim, Cluster, Key, Kind, Node, Pod, Str};
+use super::{Code, Finding, Look};
+use crate::inspect::stage::{daemon_set_of, is_called_like, needs_unprepare, pods_on, publishes_for};
+use crate::model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
 use crate::reservation::{PodGroups, claim_names};
-
-/// Operations of which a driver says that the kubelet need not ask it. Mirrors `api/resource/v1/types.go`, `SkipNodeOperation`, v1.37.1.
-const NO_UNPREPARE: [&str; 2] = ["NodeUnprepareResources", "*"];
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -56,16 +53,12 @@ fn is_stuck(look: &Look<'_>, pod: &Pod) -> bool {
 /// What the pod's claims hold, by driver that has to give it back.
 fn held<'a>(cluster: &'a Cluster, pod: &Pod) -> BTreeMap<&'a Str, BTreeSet<Key>> {
     let mut held: BTreeMap<&Str, BTreeSet<Key>> = BTreeMap::new();
-    let needs_driver = |result: &&AllocatedDevice| {
-        let mut skipped = result.skip_node_operations.iter();
-        !skipped.any(|operation| NO_UNPREPARE.contains(&operation.as_str()))
-    };
     let claims = claim_names(pod).filter_map(|name| {
         let claim: &Arc<Claim> = name.find(cluster)?;
         name.may_use(claim, PodGroups::Accepted).is_ok().then_some(claim)
     });
     for claim in claims {
-        for result in claim.results().iter().filter(needs_driver) {
+        for result in claim.results().iter().filter(|result| needs_unprepare(result)) {
             held.entry(&result.driver).or_default().insert(claim.key());
         }
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::{Code, Severity};
+pub use crate::inspect::listing::some;
 use crate::inspect::remedy::Remedy;
 use crate::model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 use crate::script::{NoCommand, Script};
@@ -311,23 +312,6 @@ pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
         name: name.clone(),
     };
     (kind, key)
-}
-
-/// The first of `items` as text, and how many more there are.
-pub fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
-    const SHOWN: usize = 3;
-    let mut items = items.into_iter();
-    let mut text = String::new();
-    for (index, item) in items.by_ref().take(SHOWN).enumerate() {
-        if index > 0 {
-            text.push_str(", ");
-        }
-        text.push_str(&item.to_string());
-    }
-    match items.count() {
-        0 => text,
-        more => format!("{text} and {more} more"),
-    }
 }
 
 /// `count` with the word for one or for several.

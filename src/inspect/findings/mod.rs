@@ -22,6 +22,7 @@ mod requests;
 mod reservations;
 mod rights;
 mod rules;
+mod stages;
 mod suppression;
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,7 @@ pub use upgrade::{Upgrade, UpgradeError};
 
 use super::{Selection, Warnings};
 use crate::devices::Inventory;
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Pod, Str, Time};
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
 use crate::reservation::owning_group;
 use crate::scheduling::{Run, in_order};
 
@@ -244,7 +245,7 @@ pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
 
 /// The same on the threads of `run`. How many there are shows nowhere in the report.
 pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> FindingList {
-    const NOW: [fn(&mut Look<'_>); 14] = [
+    const NOW: [fn(&mut Look<'_>); 15] = [
         devices::look,
         reservations::look,
         claims::look,
@@ -259,6 +260,7 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         leftovers::look,
         bugs::look,
         rights::look,
+        stages::look,
     ];
     let shared = Shared::new(cluster);
     let mut look = Look::new(&shared, request);
@@ -323,22 +325,6 @@ type GroupClaims<'a> = BTreeMap<(Str, Str), Vec<&'a Arc<Claim>>>;
 fn entry_of<'a>(claim: &'a Claim, group: &str) -> Option<&'a str> {
     let rest = claim.metadata.name.strip_prefix(group)?.strip_prefix('-')?;
     Some(rest.rsplit_once('-')?.0)
-}
-
-/// The DaemonSet that makes a pod.
-fn daemon_set_of(pod: &Pod) -> Option<&Str> {
-    let owner = pod.metadata.controller()?;
-    (owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")).then_some(&owner.name)
-}
-
-/// Whether something is called like a driver: by any part of the driver's domain name but the last.
-fn is_called_like(driver: &str, name: &str) -> bool {
-    const LONG: usize = 3;
-    let domain = driver.rsplit_once('.').map_or(driver, |(domain, _)| domain);
-    domain.split('.').any(|part| {
-        let parts = || name.split(|character: char| !character.is_ascii_alphanumeric());
-        parts().any(|word| word == part) || part.len() >= LONG && name.contains(part)
-    })
 }
 
 /// What several families of rules look at, made by the first that does.

@@ -6,9 +6,13 @@ use std::sync::Arc;
 
 use super::finding::{Subject, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
+use crate::inspect::stage::{
+    KeptOff, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, nodes_of_devices,
+    nodes_of_slice, pods_on,
+};
 use crate::model::{Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
 use crate::scheduling::classes_of_resources;
-use crate::script::{Command, NoCommand, Script, delete, describe_pool, field_selector};
+use crate::script::{Command, delete, describe_pool};
 
 /// The label by which nodes are peers: machines of one type have the same devices.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
@@ -38,29 +42,6 @@ pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::HardwareTwice) {
         hardware_twice(look);
     }
-}
-
-/// The nodes that a slice names for itself.
-fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
-    let named = slice.spec.node_name.iter().filter(|name| !name.is_empty());
-    let single = slice
-        .spec
-        .node_selector
-        .as_ref()
-        .and_then(|selector| selector.single_node());
-    named.chain(single)
-}
-
-/// The nodes that devices of a slice name.
-fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
-    let devices = slice
-        .spec
-        .devices
-        .iter()
-        .filter(|_| slice.spec.per_device_node_selection);
-    devices
-        .filter_map(|device| device.node_name.as_ref())
-        .filter(|name| !name.is_empty())
 }
 
 fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
@@ -100,20 +81,6 @@ struct Service<'a> {
     with: BTreeSet<&'a Str>,
     /// Nodes for which there are slices, be it without devices.
     named: BTreeSet<&'a Str>,
-}
-
-/// Whether a driver publishes anything that reaches a node. Nothing where all that it publishes is for several nodes at once, so that it
-/// tells nothing of a single one.
-pub(super) fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
-    let mut is_by_node = true;
-    for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {
-        let mut nodes = nodes_of_slice(slice).chain(nodes_of_devices(slice)).peekable();
-        is_by_node &= nodes.peek().is_some();
-        if nodes.any(|name| *name == node.name) {
-            return Some(true);
-        }
-    }
-    is_by_node.then_some(false)
 }
 
 fn services(cluster: &Cluster) -> BTreeMap<&Str, Service<'_>> {
@@ -323,14 +290,11 @@ fn plugins(cluster: &Cluster) -> Vec<Plugin<'_>> {
         .pods()
         .filter(|pod| !pod.is_terminal() && !pod.metadata.is_deleting())
     {
-        let Some((owner, node)) = super::daemon_set_of(pod).zip(pod.node()) else {
+        let Some((owner, node)) = daemon_set_of(pod).zip(pod.node()) else {
             continue;
         };
         let name = owner.as_str();
-        let is_plugin = ["kubelet-plugin", "kubeletplugin", "resource-driver", "dra"]
-            .iter()
-            .any(|word| name.contains(word));
-        if is_plugin {
+        if is_called_plugin(name) {
             let namespace = &pod.metadata.namespace;
             plugins
                 .entry((namespace, owner))
@@ -350,40 +314,16 @@ impl Plugin<'_> {
     /// The only one that is called like the driver and has a pod wherever the driver has devices.
     fn of_driver<'p>(plugins: &'p [Self], driver: &str, with: &BTreeSet<&Str>) -> Option<&'p Self> {
         let mut fitting = plugins.iter().filter(|plugin| {
-            super::is_called_like(driver, plugin.name)
-                && with.iter().all(|node| plugin.pods.contains_key(*node))
+            is_called_like(driver, plugin.name) && with.iter().all(|node| plugin.pods.contains_key(*node))
         });
         let first = fitting.next()?;
         fitting.next().is_none().then_some(first)
     }
 
-    /// What keeps its pods off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
-    fn kept_off(&self, node: &Node) -> Option<String> {
-        let pod = self.pods.values().next()?;
-        let missing: Vec<String> = pod
-            .spec
-            .node_selector
-            .iter()
-            .filter(|(key, value)| node.metadata.label(key) != Some(value))
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
-        if !missing.is_empty() {
-            return Some(format!(
-                "its nodeSelector asks for {}, which the node lacks",
-                some(missing)
-            ));
-        }
-        let blocks =
-            |taint: &&crate::model::Taint| taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-        let mut taints = node.spec.taints.iter().filter(blocks);
-        let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
-        Some(format!("it does not tolerate the taint {taint} of the node"))
+    /// What keeps its pods off a node.
+    fn kept_off(&self, node: &Node) -> Option<KeptOff> {
+        kept_off(self.pods.values().next()?, node)
     }
-}
-
-fn is_ready(pod: &Pod) -> bool {
-    let mut conditions = pod.status.conditions.iter();
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
 /// A node without slices of a driver that it should have.
@@ -529,14 +469,6 @@ fn hardware_twice(look: &mut Look<'_>) {
     for finding in found {
         look.add(finding);
     }
-}
-
-/// The pods of a node.
-pub(super) fn pods_on(node: &str) -> Result<Script, NoCommand> {
-    Command::kubectl("get")
-        .args(&["pods", "-A"])
-        .option("--field-selector", &field_selector("spec.nodeName", node))
-        .done()
 }
 
 #[cfg(test)]

@@ -39,11 +39,9 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         );
     } else if all_are_known && !pool.is_complete() {
         let message = format!(
-            "has {} of generation {} instead of {}: the scheduler allocates none of its devices, and ends requests for all devices with \
+            "has {there} of {} slices (generation {}): the scheduler allocates none of its devices, and ends requests for all devices with \
              an error. The driver is publishing it, or has stopped in between",
-            counted(there, "slice", "slices"),
-            pool.generation,
-            pool.expected_slices,
+            pool.expected_slices, pool.generation,
         );
         look.add(
             Finding::new(Code::PoolIncomplete, about(), message)
@@ -143,7 +141,7 @@ mod tests {
     #[test]
     fn a_pool_that_counts_no_slices_is_one_from_a_file() {
         for (count, begins) in [
-            (2, "has 1 slice of generation 1 instead of 2"),
+            (2, "has 1 of 2 slices (generation 1)"),
             (0, "says that it has 0 slices, although one is there"),
             (-1, "says that it has -1 slices, although one is there"),
         ] {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::{Subject, some};
 use super::{Code, Finding, Look};
 use crate::access::{Access, Answer, Holder, Question, Request, User};
+use crate::inspect::stage::{daemon_set_of, is_called_like};
 use crate::model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use crate::script::Command;
 
@@ -205,7 +206,7 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
     let mut called = BTreeSet::new();
     let mut others = BTreeSet::new();
     for pod in cluster.pods().filter(|pod| !pod.is_terminal()) {
-        let Some(set) = super::daemon_set_of(pod) else {
+        let Some(set) = daemon_set_of(pod) else {
             continue;
         };
         if !pod
@@ -225,7 +226,7 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
         };
         let publishes = request("create", "resourceslices", "", "", "");
         let answer = access.allowed_by_roles(&account.user(), &publishes);
-        if super::is_called_like(driver, set) {
+        if is_called_like(driver, set) {
             if answer != Answer::No {
                 called.insert(account);
             }

@@ -175,6 +175,11 @@ impl<'a> View<'a> {
         if partitions && !self.counters.is_empty() {
             return self.asking(|_| true);
         }
+        // What is rejected after its constraints are is a share that does not fit any more.
+        let shares = environment.enabled(Component::Scheduler, Gate::DRAConsumableCapacity);
+        if !shares || self.shareable.is_empty() {
+            return Vec::new();
+        }
         self.asking(|ask| !ask.spec.devices.constraints.is_empty())
     }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use serde_json::value::RawValue;
 
-use crate::model::Kind;
+use crate::model::{Kind, POD_CONDITIONS};
 
 /// What is kept of a value.
 #[derive(Debug)]
@@ -34,9 +34,6 @@ pub(super) struct Members {
     /// Every member, or each whose name begins so.
     any: Option<(&'static str, Box<Rule>)>,
 }
-
-/// Conditions of pods that the model reads. Others come from controllers that nothing is known of.
-const POD_CONDITIONS: [&str; 3] = ["PodScheduled", "Ready", "DisruptionTarget"];
 
 impl Rule {
     /// What is kept of the member `key`; nothing if it goes.
@@ -320,9 +317,11 @@ status.conditions.{type, status, reason, message, lastTransitionTime, observedGe
 status.resourceClaimStatuses.{name, resourceClaimName}
 status.extendedResourceClaimStatus.resourceClaimName
 status.extendedResourceClaimStatus.requestMappings.{containerName, resourceName, requestName}
-status.containerStatuses.name
-status.containerStatuses.allocatedResourcesStatus.name
-status.containerStatuses.allocatedResourcesStatus.resources.{resourceID, health, message}";
+status.{containerStatuses, initContainerStatuses}.name
+status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.name
+status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.resources.{resourceID, health, message}
+status.{containerStatuses, initContainerStatuses}.state.waiting.{reason, message}
+status.{containerStatuses, initContainerStatuses}.state.terminated.exitCode";
 
 const GROUP: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}

@@ -168,7 +168,7 @@ mod tests {
                 r#"{"resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c","#,
                 r#""resources":{"claims":[{"name":"gpu"}]}}],"volumes":[{},{"persistentVolumeClaim":{}}],"#,
                 r#""affinity":{"podAffinity":{}},"topologySpreadConstraints":[{}],"initContainers":null},"#,
-                r#""status":{"phase":"Running","conditions":[{"type":"Ready","message":"m"}],"containerStatuses":[{"name":"c"}]}}"#
+                r#""status":{"phase":"Running","conditions":[{"type":"Ready","message":"m"}],"containerStatuses":[{"name":"c","state":{"terminated":{}}}]}}"#
             )
         );
     }

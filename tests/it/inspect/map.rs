@@ -176,7 +176,7 @@ fn use_is_told_by_what_is_asked_for() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -203,7 +203,7 @@ fn use_is_told_by_what_is_asked_for() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----

@@ -24,7 +24,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -46,7 +46,7 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
-    Findings:    none (see kubectl dra check)
+    Findings:    none
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE
       DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims
@@ -105,7 +105,7 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   7
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -127,7 +127,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              2
       allocated,reserved   5
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -150,7 +150,7 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              2
       allocated,reserved   3
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -200,7 +200,7 @@ fn claims_of_one_namespace_are_counted() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   5
-    Findings:       none (see kubectl dra check)
+    Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
@@ -226,7 +226,7 @@ fn gates_are_shown_with_their_evidence() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
-    Findings:    none (see kubectl dra check)
+    Findings:    none
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE
       DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims

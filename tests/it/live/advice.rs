@@ -72,6 +72,14 @@ const NOT_RUN: &[(&str, &str)] = &[
         "no command: an administrator decides whether the namespace may have admin access",
     ),
     ("DRA074", "no command: whoever runs the driver has it run again"),
+    ("DRA063", "no command: the pod gets on by itself"),
+    ("DRA080", "live::after_bind runs it beside a real kubelet"),
+    ("DRA081", "no command: only the driver can prepare the devices"),
+    ("DRA082", "no command: the kubelet goes on by itself"),
+    ("DRA083", "live::after_bind runs it beside a real kubelet"),
+    ("DRA084", "no command: only the driver can take the devices back"),
+    ("DRA085", "no command: an administrator upgrades the kubelet"),
+    ("DRA086", "no command: nobody knows what is wrong"),
     ("DRA090", "no command: the control plane is updated"),
     (
         "DRA091",
@@ -857,6 +865,15 @@ const BY_HAND: &[(&str, &str)] = &[
     ("CreateClass", "an administrator; the recorded pods are helped so"),
     ("AwaitBinding", "the driver; the recorded pods are helped so"),
     ("AwaitGate", "the controller that set the gate"),
+    ("RestoreDriver", "whoever runs the driver; live::after_bind does"),
+    ("RepairDriver", "whoever runs the driver; live::after_bind does"),
+    ("AwaitKubelet", "the kubelet; live::after_bind waits for it"),
+    ("ReadKubelet", "an administrator"),
+    ("UpgradeKubelet", "an administrator"),
+    ("RestoreNode", "an administrator"),
+    ("AwaitFinalizer", "the controller that set the finalizer"),
+    ("RestartDriver", "a command, which live::after_bind runs"),
+    ("AdmitDriver", "a command, which live::after_bind runs"),
 ];
 
 /// Kinds of fixes that the recorded pods need, in `remedies`.

@@ -97,7 +97,7 @@ fn with_the_role_view_the_unknown_is_named() {
         );
         let run = explain(&user, "runs", &[]).exits(0);
         assert!(
-            run.stdout.contains("the pod is bound to gpu-node-1"),
+            run.stdout.contains("the pod runs on gpu-node-1"),
             "{name}: {}",
             run.stdout
         );

@@ -1,6 +1,7 @@
 //! Tests on a real control plane. How to write one is told in `docs/testing.md`.
 
 mod advice;
+mod after_bind;
 mod check;
 mod conformance;
 mod connections;

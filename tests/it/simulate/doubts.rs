@@ -42,6 +42,7 @@ fn world(counts: &[i64], spec: Value, pod_status: Value, claim_status: Value) ->
 fn event(uid: &str, reason: &str, message: &str, at: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Event", "metadata": meta(&format!("e-{uid}")), "type": "Warning", "reason": reason,
         "message": message, "lastTimestamp": at,
+        "source": {"component": if reason == "FailedScheduling" { "default-scheduler" } else { "kubelet" }},
         "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p", "uid": uid}})
 }
 
@@ -79,7 +80,7 @@ fn a_newer_word_of_the_scheduler_or_the_kubelet_makes_the_verdict_unknown() {
     let mut objects = world(
         &[1],
         json!({"nodeName": "a"}),
-        json!({"phase": "Pending"}),
+        json!({"phase": "Pending", "startTime": NOW}),
         holding(own),
     );
     let (exit, report) = asked(&["explain", "pod/p"], &objects);
@@ -93,6 +94,15 @@ fn a_newer_word_of_the_scheduler_or_the_kubelet_makes_the_verdict_unknown() {
     let (exit, report) = asked(&["explain", "pod/p"], &objects);
     assert_eq!((report["verdict"].as_str(), exit), (Some("Unknown"), Some(4)));
     assert_eq!(report["reasons"][0]["code"], "KubeletDisagrees");
+    // What is known to mean something is no doubt.
+    let refused =
+        "Failed to prepare dynamic resources: prepare dynamic resources: DRA driver d is not registered";
+    objects.push(event("p", "FailedPrepareDynamicResources", refused, NOW));
+    let last = objects.len() - 1;
+    objects[last]["metadata"]["name"] = json!("newer");
+    let (exit, report) = asked(&["explain", "pod/p"], &objects);
+    assert_eq!((report["verdict"].as_str(), exit), (Some("Broken"), Some(1)));
+    assert_eq!(report["stage"]["stuck"]["cause"], "DriverNotRegistered");
 }
 
 #[test]

@@ -320,7 +320,7 @@ fn an_explanation_goes_down_to_each_device() {
           kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
           the spec of a template cannot be changed: template/default/cel-mismatch is made again, and counts for all claims that are made from it later
           gets gpu-6, model is "H100-SXM5-80GB"
-          (proven; nothing smaller suffices; then on gpu-node-1,gpu-node-4)
+          tested: fits on gpu-node-1,gpu-node-4
 
     ----- stderr -----
     "#);
@@ -331,7 +331,7 @@ fn an_explanation_goes_down_to_each_device() {
     Verdict:    DoesNotFit: fits on none of 4 nodes
     Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     Waiting:    Waiting helps: gpu-node-1 has enough when pod/default/fills-node-1 ends
-    Note:       there may be other changes that are as small
+    Note:       other equally small changes may exist
     Filters:
       FILTER             NODES   MESSAGES
       DynamicResources   4       4 cannot allocate all claims
@@ -360,28 +360,28 @@ fn an_explanation_goes_down_to_each_device() {
       1:  ask for 1 in template/default/not-enough-free request gpu
           kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
           the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
-          (proven; nothing smaller suffices; then on gpu-node-1)
+          tested: fits on gpu-node-1
       2:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
           kubectl delete pod/fills-node-1 --namespace=default
-          (proven; nothing smaller suffices; then on gpu-node-1)
+          tested: fits on gpu-node-1
       3:  tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu
           kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
           the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           risky: devices reported unhealthy
-          (proven; nothing smaller suffices; then on gpu-node-2)
+          tested: fits on gpu-node-2
       4:  tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu
           kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
           the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
           risky: devices reported unhealthy
-          (proven; nothing smaller suffices; then on gpu-node-2)
+          tested: fits on gpu-node-2
       5:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
           the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
           risky: devices reported unhealthy
-          (proven; nothing smaller suffices; then on gpu-node-2)
+          tested: fits on gpu-node-2
       6:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
           the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
           risky: devices reported unhealthy
-          (proven; nothing smaller suffices; then on gpu-node-2)
+          tested: fits on gpu-node-2
 
     ----- stderr -----
     "#);
@@ -406,7 +406,7 @@ fn an_explanation_goes_down_to_each_device() {
       1:  leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node
           kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
           what is changed of a pod needs another one: pod/default/wrong-node is made again
-          (proven; nothing smaller suffices; then on gpu-node-1)
+          tested: fits on gpu-node-1
 
     ----- stderr -----
     "#);
@@ -421,7 +421,7 @@ fn an_explanation_goes_down_to_each_device() {
     What Would Help:
       1:  create resourceclaimtemplate/default/no
           whoever owns the pod knows what its claims are to ask for
-          (not proven)
+          not tested
 
     ----- stderr -----
     "#);
@@ -500,18 +500,18 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
     What Would Help:
       1:  ask for 4 in claim/default/big request gpu
           claim/default/big does not exist yet: change its manifest
-          (proven; nothing smaller suffices; then on gpu-node-2,gpu-node-3)
+          tested: fits on gpu-node-2,gpu-node-3
       2:  end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98
           kubectl delete pod/sweep-glg98 --namespace=training
           Job sweep makes its pods again unless it is stopped first
-          (proven; nothing smaller suffices; then on gpu-node-2)
+          tested: fits on gpu-node-2
       3:  end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp
           kubectl delete pod/sweep-krgjp --namespace=training
           Job sweep makes its pods again unless it is stopped first
-          (proven; nothing smaller suffices; then on gpu-node-3)
+          tested: fits on gpu-node-3
       4:  end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0
           kubectl delete pod/trainer-0 --namespace=training
-          (proven; nothing smaller suffices; then on gpu-node-3)
+          tested: fits on gpu-node-3
 
     ----- stderr -----
     "#);

@@ -56,7 +56,7 @@ fn nothing_waits_where_everything_has_its_devices() {
     ----- stdout -----
 
     ----- stderr -----
-    Nothing waits for devices
+    Nothing waits for devices in namespace training (-A: in all)
     ");
     dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
     exit_code: 0
@@ -166,7 +166,7 @@ fn objects_are_named_as_for_kubectl() {
     ----- stdout -----
 
     ----- stderr -----
-    error: which node is not said
+    error: `node` needs a name
 
     hint: write `node NAME`; without any name everything that waits is explained
     ");

@@ -13,7 +13,17 @@ use std::process::Command;
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("controlplane", &["cmd/controlplane"]),
     ("oracle", &["cmd/oracle", "internal"]),
+    (
+        "older",
+        &[
+            "cmd/older",
+            "internal/cases",
+            "internal/stored",
+            "internal/upstream",
+        ],
+    ),
     ("kubectl", &["cmd/kubectl"]),
+    ("kubelet", &["cmd/kubelet"]),
 ];
 
 /// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.
@@ -23,7 +33,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 /// # Panics
 /// When Go is missing or the build fails, with what to do about it.
 pub(crate) fn build(program: &str) -> PathBuf {
-    build_with(program, "go.mod", program)
+    build_tagged(program, "go.mod", "", program)
 }
 
 /// The same with the requirements of another file in `tests/go`, such as `releases/1.36.mod`, under a name of its own, which also names
@@ -31,7 +41,27 @@ pub(crate) fn build(program: &str) -> PathBuf {
 ///
 /// # Panics
 /// As [`build`].
+#[allow(dead_code, reason = "not every test program needs older releases")]
 pub(crate) fn build_with(program: &str, requirements: &str, name: &str) -> PathBuf {
+    build_tagged(program, requirements, "", name)
+}
+
+/// The allocator and CEL library of an older release, with the requirements in `releases/oracle-1.MINOR.mod` and the files that have its
+/// build tag. `KUBECTL_DRA_TEST_ORACLE_1_36` names one built elsewhere.
+///
+/// # Panics
+/// As [`build`].
+#[allow(dead_code, reason = "not every test program needs older releases")]
+pub(crate) fn older_oracle(minor: u32) -> PathBuf {
+    build_tagged(
+        "older",
+        &format!("releases/oracle-1.{minor}.mod"),
+        &format!("kube1{minor}"),
+        &format!("oracle_1.{minor}"),
+    )
+}
+
+fn build_tagged(program: &str, requirements: &str, tags: &str, name: &str) -> PathBuf {
     let Some((_, sources)) = PROGRAMS.iter().find(|(known, _)| *known == program) else {
         panic!("no sources are known for the Go program `{program}`");
     };
@@ -59,7 +89,7 @@ pub(crate) fn build_with(program: &str, requirements: &str, name: &str) -> PathB
     lock.lock().expect("lock file can be locked");
     // Another process may have built it meanwhile.
     if !binary.is_file() {
-        compile(&module, program, requirements, &flags, &binary);
+        compile(&module, program, requirements, tags, &flags, &binary);
         remove_old(name, &binary);
     }
     binary
@@ -72,7 +102,7 @@ pub(crate) fn target_dir() -> &'static Path {
         .expect("the temporary folder lies in the target directory")
 }
 
-fn compile(module: &Path, program: &str, requirements: &str, flags: &str, binary: &Path) {
+fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: &str, binary: &Path) {
     // Straight to the stream, since the test harness hides what the print macros write, and a build of
     // minutes without a word looks like a hang.
     let _ = writeln!(
@@ -86,7 +116,14 @@ fn compile(module: &Path, program: &str, requirements: &str, flags: &str, binary
         .expect("target directory is writable");
     let result = Command::new("go")
         .current_dir(module)
-        .args(["build", "-buildvcs=false", "-modfile", requirements])
+        .args([
+            "build",
+            "-buildvcs=false",
+            "-modfile",
+            requirements,
+            "-tags",
+            tags,
+        ])
         .args(["-ldflags", flags, "-o"])
         .args([unfinished.as_os_str(), format!("./cmd/{program}").as_ref()])
         .output();
@@ -138,13 +175,16 @@ fn remove_old(name: &str, binary: &Path) {
 fn linker_flags(requirements: &Path) -> String {
     let text = fs::read_to_string(requirements)
         .unwrap_or_else(|error| panic!("{}: {error}", requirements.display()));
+    let mut flags = "-s -w".to_owned();
     let version = text
         .lines()
-        .find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"))
-        .unwrap_or_else(|| panic!("{} does not require k8s.io/kubernetes", requirements.display()))
-        .trim();
+        .find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"));
+    let Some(version) = version.map(str::trim) else {
+        // The library alone has no component that would report a version.
+        return flags;
+    };
     let package = "k8s.io/component-base/version";
-    let mut flags = format!("-s -w -X {package}.gitVersion=v{version}");
+    flags = format!("{flags} -X {package}.gitVersion=v{version}");
     for (name, number) in ["gitMajor", "gitMinor"].iter().zip(version.split('.')) {
         flags = format!("{flags} -X {package}.{name}={number}");
     }

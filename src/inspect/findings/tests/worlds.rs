@@ -105,6 +105,41 @@ pub(super) fn reserved(entries: &Value) -> Value {
     status
 }
 
+/// A pod with one container that names the claim `c`.
+fn one_container() -> Value {
+    json!({"nodeName": "node-1", "containers": [{"name": "main"}], "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]})
+}
+
+/// A pod on node-1 with device `x`.
+fn on_node(status: &Value) -> World {
+    let world = world()
+        .node("node-1", &json!({}))
+        .claim("c", &json!({}), &holding(&["x"], &["p"]))
+        .slice("node-1", &json!([{"name": "x"}]));
+    pod_from(world, "p", &one_container(), &json!({"status": status}))
+}
+
+/// A pod that is not started, where the kubelet says `text`, and one that has got further since.
+fn unstarted(text: &str) -> (World, World) {
+    let event = |name: &str, reason: &str, text: &str| {
+        json!({
+            "metadata": {"namespace": "n", "name": name}, "reason": reason, "source": {"component": "kubelet"},
+            "type": if reason == "Pulling" { "Normal" } else { "Warning" },
+            "involvedObject": {"kind": "Pod", "namespace": "n", "name": "p", "uid": "p-uid"},
+            "message": text, "lastTimestamp": "2026-11-21T11:58:00Z",
+        })
+    };
+    let with = || {
+        let text = format!("Failed to prepare dynamic resources: prepare dynamic resources: {text}");
+        on_node(&json!({"phase": "Pending"}))
+            .with(Kind::Event, &event("e", "FailedPrepareDynamicResources", &text))
+    };
+    (
+        with(),
+        with().with(Kind::Event, &event("f", "Pulling", "Pulling image")),
+    )
+}
+
 pub(super) fn pod_group(world: World) -> World {
     world.with(
         Kind::PodGroup,
@@ -562,6 +597,51 @@ pub(super) fn worlds(code: Code) -> (World, World) {
                 pod_from(world, "p", &spec, &json!({"metadata": metadata}))
             };
             (with("node-2"), with("node-1"))
+        }
+        Code::DriverNotRegistered => unstarted("DRA driver d is not registered"),
+        Code::PrepareRefused => unstarted("NodePrepareResources: rpc error: code = Unavailable"),
+        Code::ClaimStillPrepared => unstarted(
+            "old ResourceClaim with same name c and different UID 1-2 still exists (previous pod force-deleted?!)",
+        ),
+        Code::StartUnexplained => unstarted("something else"),
+        Code::KubeletTooOld => {
+            unstarted("ResourceClaim c: DRAOptionalNodeOperations feature gate is disabled on kubelet")
+        }
+        Code::DevicesLost => {
+            let with = |message: &str| {
+                let waiting = json!({"reason": "CreateContainerError", "message": message});
+                on_node(&json!({"phase": "Pending",
+                    "containerStatuses": [{"name": "main", "state": {"waiting": waiting}}]}))
+            };
+            (
+                with("unresolvable CDI devices d/gpu=x"),
+                with("no space left on device"),
+            )
+        }
+        Code::UnprepareFails => {
+            let with = |state: &Value| {
+                let metadata = json!({"namespace": "n", "name": "p", "uid": "p-uid", "deletionTimestamp": "2026-11-21T11:00:00Z"});
+                let status =
+                    json!({"phase": "Running", "containerStatuses": [{"name": "main", "state": state}]});
+                let world = world()
+                    .node("node-1", &none)
+                    .claim("c", &none, &holding(&["x"], &["p"]))
+                    .slice("node-1", &json!([{"name": "x"}]));
+                pod_from(
+                    world,
+                    "p",
+                    &one_container(),
+                    &json!({"metadata": metadata, "status": status}),
+                )
+            };
+            (
+                with(&json!({"terminated": {"exitCode": 0}})),
+                with(&json!({"running": {}})),
+            )
+        }
+        Code::DriverAwaited => {
+            let with = |phase: &str| on_node(&json!({"phase": phase}));
+            (with("Pending"), with("Running"))
         }
         Code::KnownBug => {
             let with = |patch: u32| {

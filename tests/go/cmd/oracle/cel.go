@@ -35,7 +35,7 @@ func evaluateCEL(args []string) error {
 				CompileError: fmt.Sprintf("case is for Kubernetes 1.%d, this is 1.%d", c.Minor, lastMinor),
 			}})
 		}
-		result, steady := answerCEL(&c, repeatedEvaluations)
+		result, steady := upstream.AnswerCEL(&c, repeatedEvaluations)
 		if !*withExpect {
 			return out.Write(cases.CELResult{Name: c.Name, CELExpect: result})
 		}
@@ -47,25 +47,6 @@ func evaluateCEL(args []string) error {
 		return out.Write(c)
 	})
 	return flushed(out, err)
-}
-
-// answerCEL evaluates repeatedly. It keeps the largest cost seen and returns false when the result
-// itself varies or compiling panics, which makes the case useless.
-func answerCEL(c *cases.CELCase, repeated int) (cases.CELExpect, bool) {
-	compiled := upstream.EstimateCEL(c)
-	if compiled.Error != nil && compiled.Error.Type == upstream.ErrPanic {
-		return upstream.EvaluateCEL(compiled, c), false
-	}
-	result := upstream.EvaluateCEL(compiled, c)
-	for i := 0; i < repeated && result.Compiles; i++ {
-		again := upstream.EvaluateCEL(compiled, c)
-		if again.Matches != result.Matches || again.RuntimeError != result.RuntimeError {
-			return result, false
-		}
-		result.CostVaries = result.CostVaries || again.Cost != result.Cost
-		result.Cost = max(result.Cost, again.Cost)
-	}
-	return result, true
 }
 
 // generateCEL prints made-up selectors with their expectation. The same flags give the same bytes,
@@ -92,7 +73,7 @@ func generateCEL(args []string) error {
 	}
 	inOrder(*jobs, *count, func(i uint64) answered {
 		c := generator.Case(*seed, *start+i)
-		result, steady := answerCEL(c, *repeat)
+		result, steady := upstream.AnswerCEL(c, *repeat)
 		c.Expect = &result
 		return answered{c, steady}
 	}, func(a answered) bool {

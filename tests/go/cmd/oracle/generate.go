@@ -36,13 +36,17 @@ func generateCases(args []string) error {
 	start := fs.Uint64("start", 0, "number of the first case")
 	count := fs.Uint64("count", 100, "how many cases")
 	profile := fs.String("profile", "", "kind of cases, empty for a mixture of all")
+	release := fs.Int("minor", 0, "34 to 36 for cases that fit this older Kubernetes, which the program older answers")
 	withExpect := fs.Bool("expect", false, "fill in the verdict of the real allocator")
 	withCoverage := fs.Bool("coverage", false, "with --expect, report on stderr what the cases cover and fail when it is not enough")
 	maxSteps := fs.Int64("max-steps", defaultMaxSteps, "with --expect, where a search counts as a timeout")
 	jobs := fs.Int("jobs", runtime.GOMAXPROCS(0), "how many cases to work on at once")
 	_ = fs.Parse(args)
-	if err := generate.CheckProfile(*profile); err != nil {
+	if err := generate.CheckProfile(*profile, *release); err != nil {
 		return err
+	}
+	if *release != 0 && *withExpect {
+		return errors.New("--expect is about the newest release only")
 	}
 	// Cases are small and short-lived: collecting less often is a quarter faster.
 	debug.SetGCPercent(400)
@@ -51,7 +55,7 @@ func generateCases(args []string) error {
 	tally := coverage.NewTally()
 	var failures []error
 	inOrder(*jobs, *count, func(i uint64) generated {
-		c, objects, err := generate.Case(*seed, *start+i, *profile)
+		c, objects, err := generate.Case(*seed, *start+i, *profile, *release)
 		if err == nil && *withExpect {
 			fillIn(c, solver.SolveObjects(c, objects))
 		}

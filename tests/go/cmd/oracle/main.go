@@ -3,13 +3,9 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
-
-	"k8s.io/klog/v2"
 
 	"kubectl-dra.test/internal/upstream"
 )
@@ -55,7 +51,7 @@ func dispatch(args []string) error {
 	if len(args) > 0 {
 		for _, c := range commands {
 			if c.name == args[0] {
-				silenceLibraries()
+				upstream.SilenceLibraries()
 				// Brings back "stable" or restricts to one implementation.
 				if list := os.Getenv("ORACLE_ALLOCATORS"); list != "" {
 					upstream.EnableAllocators(strings.Split(list, ",")...)
@@ -72,13 +68,4 @@ func dispatch(args []string) error {
 	fmt.Fprint(os.Stderr, usage.String())
 	os.Exit(2)
 	return nil
-}
-
-// silenceLibraries stops the log of recoverable problems, which would drown the output.
-func silenceLibraries() {
-	logFlags := flag.NewFlagSet("klog", flag.ContinueOnError)
-	klog.InitFlags(logFlags)
-	_ = logFlags.Set("logtostderr", "false")
-	_ = logFlags.Set("stderrthreshold", "FATAL")
-	klog.SetOutput(io.Discard)
 }

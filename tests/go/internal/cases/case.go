@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 
 	resourceapi "k8s.io/api/resource/v1"
-	"k8s.io/dynamic-resource-allocation/structured"
 )
 
 // Outcomes of an allocation attempt on one node.
@@ -39,9 +38,6 @@ type Features struct {
 	PrioritizedList         bool `json:"prioritizedList"`
 }
 
-// Structured converts to the type of the library. The fields are in the same order.
-func (f Features) Structured() structured.Features { return structured.Features(f) }
-
 // DefaultFeatures are what kube-scheduler 1.37 enables without any flag. FractionalCapacityRange
 // is beta there, but stays off because the default of --min-compatibility-version is 1.36.
 func DefaultFeatures() Features {
@@ -62,13 +58,25 @@ type Case struct {
 	Profile string `json:"profile,omitempty"`
 	Notes   string `json:"notes,omitempty"`
 	// Covers names what the case exercises, see features.Of.
-	Covers   []string          `json:"covers,omitempty"`
-	Features Features          `json:"features"`
-	Objects  []json.RawMessage `json:"objects"`
-	Node     string            `json:"node"`
-	Claims   []string          `json:"claims"`
-	Expect   *Expect           `json:"expect,omitempty"`
-	Work     *Work             `json:"work,omitempty"`
+	Covers   []string `json:"covers,omitempty"`
+	Features Features `json:"features"`
+	// Release is set in cases for an older Kubernetes, which only the program older answers.
+	Release *Release          `json:"release,omitempty"`
+	Objects []json.RawMessage `json:"objects"`
+	Node    string            `json:"node"`
+	Claims  []string          `json:"claims"`
+	Expect  *Expect           `json:"expect,omitempty"`
+	Work    *Work             `json:"work,omitempty"`
+}
+
+// Release is an older Kubernetes and how it is set up.
+type Release struct {
+	// Minor is 36 for Kubernetes 1.36.
+	Minor int `json:"minor"`
+	// Version of Kubernetes that the answers are of, such as "1.36.6".
+	Version string `json:"version,omitempty"`
+	// Gates of all components: those that decide about devices, whatever their default is.
+	Gates map[string]bool `json:"gates"`
 }
 
 // Expect is the outcome of a case without its random parts.

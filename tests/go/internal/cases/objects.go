@@ -14,7 +14,7 @@ import (
 type Objects struct {
 	Classes []*resourceapi.DeviceClass
 	Slices  []*resourceapi.ResourceSlice
-	Rules   []*resourceapi.DeviceTaintRule
+	Rules   []*DeviceTaintRule
 	Nodes   []*v1.Node
 	Claims  []*resourceapi.ResourceClaim
 }
@@ -67,7 +67,7 @@ func EncodeObject(obj any) (json.RawMessage, error) {
 		kind = "DeviceClass"
 	case *resourceapi.ResourceSlice:
 		kind = "ResourceSlice"
-	case *resourceapi.DeviceTaintRule:
+	case *DeviceTaintRule:
 		kind = "DeviceTaintRule"
 	case *resourceapi.ResourceClaim:
 		kind = "ResourceClaim"

@@ -17,7 +17,7 @@ func TestGeneratorCovers(t *testing.T) {
 	solver.CountWork, solver.MaxSteps = true, 20_000
 	tally := NewTally()
 	for i := range uint64(5000) {
-		c, objects, err := generate.Case(3, i, "")
+		c, objects, err := generate.Case(3, i, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

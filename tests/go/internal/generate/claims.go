@@ -70,6 +70,9 @@ func (w *world) newClaim(first bool) resourceapi.DeviceClaim {
 			capacity:    wants(features.CapacityRequests, 0.5) && (isSpecial || w.chance(0.5)),
 			selectors:   wants(features.RequestSelectors, 0.7) && (isSpecial || w.chance(0.6)),
 		}
+		if w.profile == allAlternatives {
+			shape.all, shape.prioritized = true, w.chance(0.8)
+		}
 		claim.Requests = append(claim.Requests, w.newRequest(names[i], shape, rule))
 	}
 	w.addConstraints(&claim, rule)
@@ -102,7 +105,7 @@ func (w *world) newRequest(name string, shape requestShape, rule *constraintRule
 		// The last alternative is the one that was planned, the others compete with the rest.
 		planned := i == count-1
 		attempt := shape
-		attempt.all = shape.all && (planned || w.chance(0.3))
+		attempt.all = shape.all && (planned || w.chance(0.3) || w.profile == allAlternatives && w.chance(0.7))
 		attempt.selectors = shape.selectors || w.chance(0.3)
 		sub := w.planRequest(fmt.Sprintf("sub-%d", i), attempt, rule, planned)
 		request.FirstAvailable = append(request.FirstAvailable, sub)
@@ -128,6 +131,9 @@ func (w *world) planRequest(name string, shape requestShape, rule *constraintRul
 	count := 1 + w.weighted(0.55, 0.3, 0.1, 0.05)
 	if w.profile == limits && w.chance(0.7) {
 		count = w.between(6, 18)
+	}
+	if w.profile == sharedCount {
+		count = w.between(2, 3)
 	}
 	if shape.admin {
 		take = false
@@ -185,7 +191,7 @@ func (w *world) plan(count int, shape requestShape, rule *constraintRule, take b
 	if len(candidates) == 0 {
 		return nil
 	}
-	if w.chance(0.75) {
+	if w.chance(0.75) || w.profile == nodeLocal {
 		// Most requests are about one kind of device.
 		driver := pick(w.rng, candidates...).pool.driver
 		candidates = filter(candidates, func(d device) bool { return d.pool.driver == driver })

@@ -60,6 +60,9 @@ func selectorsOf(expressions ...string) []resourceapi.DeviceSelector {
 // classFor returns the name of a class that selects the planned devices.
 func (w *world) classFor(planned []device) string {
 	driver, same := oneDriver(planned)
+	if w.profile == nodeLocal {
+		return driverClass(driver)
+	}
 	if !same || w.chance(0.2) {
 		return anyClass
 	}

@@ -10,7 +10,7 @@ import (
 // TestSameSeedSameBytes also covers that a case does not depend on the ones before it.
 func TestSameSeedSameBytes(t *testing.T) {
 	encode := func(index uint64, profile string) []byte {
-		c, _, err := Case(11, index, profile)
+		c, _, err := Case(11, index, profile, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,11 +38,11 @@ func TestSameSeedSameBytes(t *testing.T) {
 
 func TestCheckProfile(t *testing.T) {
 	for _, name := range append(Profiles(), "") {
-		if err := CheckProfile(name); err != nil {
+		if err := CheckProfile(name, 0); err != nil {
 			t.Error(err)
 		}
 	}
-	if CheckProfile("unknown") == nil {
+	if CheckProfile("unknown", 0) == nil {
 		t.Error("accepted an unknown profile")
 	}
 }

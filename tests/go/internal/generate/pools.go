@@ -76,6 +76,11 @@ func (w *world) buildPools() {
 		// There should be something left to allocate from.
 		count = max(count, 2)
 	}
+	if w.profile == nodeLocal {
+		count = w.between(1, 2)
+	} else if w.profile == counterTwins {
+		count = max(count, 2)
+	}
 	names := shuffled(w.rng, []string{"pool-1", "pool-2", "pool-10", "rack-a/node-1", "rack-a.b", "rack-a-b", target, "z"})
 	for i := range count {
 		p := &pool{
@@ -86,12 +91,15 @@ func (w *world) buildPools() {
 			counters:   map[counterID]int64{},
 			unit:       pick(w.rng, "", "", "Gi"),
 		}
-		if i > 0 && w.chance(0.4) {
+		if i > 0 && (w.chance(0.4) || w.profile == nodeLocal) {
 			p.driver = nicDriver
 			if w.chance(0.2) && !w.poolExists(p.driver, w.pools[0].name) {
 				// Pools of different drivers may have the same name.
 				p.name = w.pools[0].name
 			}
+		}
+		if i == 1 && w.profile == counterTwins {
+			p.driver, p.name = nicDriver, w.pools[0].name
 		}
 		w.pools = append(w.pools, p)
 	}
@@ -105,7 +113,8 @@ func (w *world) buildPools() {
 		}
 		at := w.IntN(count)
 		for i, p := range w.pools {
-			if i == at || w.chance(others) {
+			twin := w.profile == counterTwins && f == features.SharedCounters && i < 2
+			if i == at || w.chance(others) || twin {
 				p.features[f] = true
 				for _, needed := range needs[f] {
 					p.features[needed] = true
@@ -136,9 +145,15 @@ func (w *world) fillPool(p *pool) {
 	if p.features[features.MultiHostPool] {
 		count = w.between(2, 3)
 	}
+	if w.profile == nodeLocal {
+		count = 1
+	}
 	for i := range count {
 		slice := w.newSlice(p, i)
 		deviceCount := w.between(1, 4)
+		if w.profile == nodeLocal {
+			deviceCount = w.between(2, 8)
+		}
 		if p.features[features.MultiHostPool] && i > 0 {
 			deviceCount = w.between(1, 2)
 		}

@@ -103,7 +103,23 @@ var focused = map[string][]features.Feature{
 	"config":           {features.ClaimConfig, features.ClassConfig, features.PrioritizedList},
 	limits:             {features.SeveralRequests, features.PrioritizedList},
 	"gates":            {features.GatesOff},
+	nodeLocal:          {features.DevicesInUse, features.SeveralRequests, features.RequestSelectors},
+	counterTwins:       {features.SharedCounters, features.SeveralRequests, features.DevicesInUse},
+	allAlternatives:    {features.AllMode, features.PrioritizedList, features.SeveralRequests},
+	sharedCount:        {features.SharedDevices, features.SharesInUse, features.CapacityRequests},
 }
+
+// Profiles about the shape of what is published or asked for.
+const (
+	// nodeLocal has one slice for each driver of the node, as most drivers publish.
+	nodeLocal = "node-local"
+	// counterTwins has pools of two drivers that have one name and counters.
+	counterTwins = "counter-twins"
+	// allAlternatives asks for all devices in most alternatives.
+	allAlternatives = "all-alternatives"
+	// sharedCount asks for several devices that can be shared.
+	sharedCount = "shared-count"
+)
 
 // Profiles returns the names of all profiles in order.
 func Profiles() []string {
@@ -115,22 +131,26 @@ func Profiles() []string {
 	return names
 }
 
-// CheckProfile returns an error for an unknown profile. Empty means a mixture of all.
-func CheckProfile(name string) error {
-	if name != "" && !slices.Contains(Profiles(), name) {
-		return fmt.Errorf("no profile %q, there are: %s", name, strings.Join(Profiles(), ", "))
+// CheckProfile returns an error for a profile that is unknown or of no use for a release. Empty
+// means a mixture of all.
+func CheckProfile(name string, minor int) error {
+	if minor != 0 && (minor < 34 || minor > 36) {
+		return fmt.Errorf("1.%d is no older release, there are 34, 35 and 36", minor)
+	}
+	if known := profilesOf(minor); name != "" && !slices.Contains(known, name) {
+		return fmt.Errorf("no profile %q, there are: %s", name, strings.Join(known, ", "))
 	}
 	return nil
 }
 
-func (r rng) drawProfile(asked string) string {
+func (r rng) drawProfile(asked string, minor int) string {
 	if asked != "" {
 		return asked
 	}
 	if r.chance(mixedShare) {
 		return mixed
 	}
-	return pick(r, Profiles()...)
+	return pick(r, profilesOf(minor)...)
 }
 
 // drawFeatures decides what a case is meant to exercise.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"kubectl-dra.test/internal/cases"
 	"kubectl-dra.test/internal/features"
 )
 
@@ -31,7 +32,7 @@ func (w *world) buildTaintRules() {
 	devices := devicesOf(w.pools)
 	for i := range w.between(1, 3) {
 		d := pick(w.rng, devices...)
-		rule := &resourceapi.DeviceTaintRule{
+		rule := &cases.DeviceTaintRule{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("rule-%d", i), UID: w.uid()},
 			Spec:       resourceapi.DeviceTaintRuleSpec{Taint: w.newTaint()},
 		}

@@ -36,7 +36,7 @@ const validatedCases = 3000
 func TestAPIServerAcceptsObjects(t *testing.T) {
 	server := newFakeServer(t)
 	for i := range uint64(validatedCases) {
-		c, objects, err := Case(7, i, "")
+		c, objects, err := Case(7, i, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,11 +36,13 @@ type world struct {
 	want    features.Set
 	trap    trap
 	gates   cases.Features
+	// release is nil for the newest one.
+	release *cases.Release
 
 	nodes   []*v1.Node
 	pools   []*pool
 	classes []*resourceapi.DeviceClass
-	rules   []*resourceapi.DeviceTaintRule
+	rules   []*cases.DeviceTaintRule
 	pending []*resourceapi.ResourceClaim
 	inUse   []*resourceapi.ResourceClaim
 	// bystander is a claim that is neither allocated nor to be allocated, or nil.
@@ -57,18 +59,22 @@ type world struct {
 	names int
 }
 
-// Case returns the case with the given number.
-func Case(seed, index uint64, profile string) (*cases.Case, *cases.Objects, error) {
+// Case returns the case with the given number. minor is 36 for one that fits Kubernetes 1.36, 0 for
+// the newest release.
+func Case(seed, index uint64, profile string, minor int) (*cases.Case, *cases.Objects, error) {
 	r := newRNG(seed, index)
 	w := &world{
 		rng:       r,
-		profile:   r.drawProfile(profile),
+		profile:   r.drawProfile(profile, minor),
 		trap:      r.drawTrap(),
 		namespace: "default",
 		taken:     map[deviceID]bool{},
 		drawn:     map[counterID]int64{},
 	}
 	w.want = r.drawFeatures(w.profile)
+	if minor != 0 {
+		w.drawRelease(minor)
+	}
 	for _, f := range trapNeeds[w.trap] {
 		w.want[f] = true
 		for _, needed := range needs[f] {
@@ -76,7 +82,9 @@ func Case(seed, index uint64, profile string) (*cases.Case, *cases.Objects, erro
 		}
 	}
 	w.variety = pick(w.rng, 0, 0.1, 0.5, 0.5, 1)
-	w.drawGates()
+	if w.release == nil {
+		w.drawGates()
+	}
 	w.buildNodes()
 	w.buildPools()
 	w.buildTaintRules()
@@ -96,6 +104,7 @@ func (w *world) finish(seed, index uint64) (*cases.Case, *cases.Objects, error) 
 		Source:   "fuzz",
 		Profile:  w.profile,
 		Features: w.gates,
+		Release:  w.release,
 		Node:     target,
 	}
 	for _, claim := range w.pending {

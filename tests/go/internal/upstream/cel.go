@@ -28,10 +28,7 @@ func EstimateCEL(c *cases.CELCase) (result cel.CompilationResult) {
 	if c.New {
 		envType = environment.NewExpressions
 	}
-	return compilerFor(cel.Features{
-		EnableConsumableCapacity: !c.DisableConsumableCapacity,
-		EnableListTypeAttributes: c.ListTypeAttributes,
-	}).CompileCELExpression(c.Expression, cel.Options{EnvType: &envType})
+	return compilerFor(celFeatures(!c.DisableConsumableCapacity, c.ListTypeAttributes)).CompileCELExpression(c.Expression, cel.Options{EnvType: &envType})
 }
 
 type compiler interface {
@@ -93,4 +90,23 @@ func CELDevice(d *cases.CELDevice) cel.Device {
 		Attributes:               d.Attributes,
 		Capacity:                 d.Capacity,
 	}
+}
+
+// AnswerCEL evaluates repeatedly. It keeps the largest cost seen and returns false when the result
+// itself varies or compiling panics, which makes the case useless.
+func AnswerCEL(c *cases.CELCase, repeated int) (cases.CELExpect, bool) {
+	compiled := EstimateCEL(c)
+	if compiled.Error != nil && compiled.Error.Type == ErrPanic {
+		return EvaluateCEL(compiled, c), false
+	}
+	result := EvaluateCEL(compiled, c)
+	for i := 0; i < repeated && result.Compiles; i++ {
+		again := EvaluateCEL(compiled, c)
+		if again.Matches != result.Matches || again.RuntimeError != result.RuntimeError {
+			return result, false
+		}
+		result.CostVaries = result.CostVaries || again.Cost != result.Cost
+		result.Cost = max(result.Cost, again.Cost)
+	}
+	return result, true
 }

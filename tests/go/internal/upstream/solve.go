@@ -33,12 +33,6 @@ const (
 	SchedulerCacheSize = 10
 )
 
-// DefaultAllocators leaves out "stable". kube-scheduler picks the first implementation that
-// supports all enabled features: with its default features "incubating", with alpha features
-// "experimental". "stable" gets picked only when several features are turned off, does not sort
-// pools (its results vary between runs) and ignores capacity requests.
-var DefaultAllocators = []string{"incubating", "experimental"}
-
 // Solver runs cases. It may be used by several goroutines.
 type Solver struct {
 	// Timeout limits one Allocate call in time. Zero means no limit.
@@ -58,11 +52,6 @@ type Solver struct {
 func NewSolver(cacheSize int) *Solver {
 	return &Solver{cacheSize: cacheSize, caches: make(map[cel.Features]*cel.Cache)}
 }
-
-// EnableAllocators replaces DefaultAllocators for the whole process.
-func EnableAllocators(names ...string) { structured.EnableAllocators(names...) }
-
-func init() { EnableAllocators(DefaultAllocators...) }
 
 // Solve runs one case. An invalid case is reported as a failed outcome.
 func (s *Solver) Solve(c *cases.Case) cases.Result {
@@ -109,7 +98,7 @@ func (p *Problem) NewAllocator(ctx context.Context) (structured.Allocator, error
 // Prepare gathers the input of the allocator.
 func (s *Solver) Prepare(c *cases.Case, objects *cases.Objects) (*Problem, error) {
 	problem := &Problem{
-		Features: c.Features.Structured(),
+		Features: structuredFeatures(c),
 		State:    GatherAllocated(objects.Claims, c.Features.ConsumableCapacity),
 		Classes:  newClassLister(objects.Classes),
 		Slices:   objects.Slices,
@@ -128,7 +117,7 @@ func (s *Solver) Prepare(c *cases.Case, objects *cases.Objects) (*Problem, error
 		}
 		problem.Claims = append(problem.Claims, claim)
 	}
-	if c.Features.DeviceTaints && len(objects.Rules) > 0 {
+	if rulesApply(c) && len(objects.Rules) > 0 {
 		tainted, err := WithTaintRules(objects.Slices, objects.Rules, c.Features.ConsumableCapacity)
 		if err != nil {
 			return nil, err
@@ -177,7 +166,7 @@ func (s *Solver) run(name string, problem *Problem) cases.Result {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStepLimit):
 		result.Outcome, result.Error = cases.TimedOut, err.Error()
-	case errors.Is(err, structured.ErrFailedAllocationOnNode):
+	case failedOnNode(err):
 		result.Outcome, result.Error = cases.NoFit, err.Error()
 	case err != nil:
 		result.Outcome, result.Error = cases.Failed, err.Error()
@@ -217,11 +206,16 @@ func stepsOf(allocator structured.Allocator) int64 {
 	if !method.IsValid() {
 		return 0
 	}
-	return method.Call(nil)[0].FieldByName("NumAllocateOneInvocations").Int()
+	// Some releases return a pointer, nil where they do not count.
+	stats := reflect.Indirect(method.Call(nil)[0])
+	if !stats.IsValid() {
+		return 0
+	}
+	return stats.FieldByName("NumAllocateOneInvocations").Int()
 }
 
 func (s *Solver) cacheFor(f cases.Features) *cel.Cache {
-	key := cel.Features{EnableConsumableCapacity: f.ConsumableCapacity, EnableListTypeAttributes: f.ListTypeAttributes}
+	key := celFeatures(f.ConsumableCapacity, f.ListTypeAttributes)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	cache := s.caches[key]

@@ -1,3 +1,5 @@
+//go:build !kube134 && !kube135 && !kube136
+
 package upstream
 
 import (

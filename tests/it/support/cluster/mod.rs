@@ -18,6 +18,7 @@ mod etcd;
 pub(crate) mod faulty;
 mod files;
 pub(crate) mod kubelet;
+pub(crate) mod machine;
 pub(crate) mod objects;
 mod options;
 mod restore;

@@ -1,0 +1,76 @@
+//! Pods that do not start or do not end on their node because of their devices, as the stages have it.
+
+use super::finding::{Subject, claim_key, pod_key};
+use super::{Code, Finding, Look};
+use crate::inspect::stage::{Cause, Plugin, PodStage, Stage, Stages, advise};
+
+/// The codes of this family.
+const CODES: [Code; 7] = [
+    Code::DriverNotRegistered,
+    Code::PrepareRefused,
+    Code::ClaimStillPrepared,
+    Code::DevicesLost,
+    Code::UnprepareFails,
+    Code::KubeletTooOld,
+    Code::StartUnexplained,
+];
+
+pub(super) fn look(look: &mut Look<'_>) {
+    if !look.wants_any(&CODES) {
+        return;
+    }
+    let stages = Stages::of(look.cluster, look.now);
+    for found in stages.all() {
+        of_pod(look, &stages, &found);
+    }
+}
+
+/// The code of what keeps the pod; nothing for what other families tell.
+fn code_of(found: &PodStage<'_>) -> Option<Code> {
+    let cause = &found.stuck.as_ref()?.cause;
+    Some(match cause {
+        // A driver without a pod that keeps one from ending is told as `driver-gone`.
+        Cause::DriverNotRegistered {
+            plugin: Plugin::None { .. },
+            ..
+        } if found.stage == Stage::Unpreparing => return None,
+        Cause::DriverNotRegistered { .. } => Code::DriverNotRegistered,
+        Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => Code::PrepareRefused,
+        Cause::EarlierClaim { .. } | Cause::BeingUnprepared { .. } => Code::ClaimStillPrepared,
+        Cause::DevicesUnresolvable { .. } => Code::DevicesLost,
+        Cause::UnprepareFails { .. } => Code::UnprepareFails,
+        Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
+        Cause::Unrecognized { .. } => Code::StartUnexplained,
+        Cause::Claim(_)
+        | Cause::DeviceNotPublished { .. }
+        | Cause::DeviceUnhealthy { .. }
+        | Cause::NodeSilent { .. }
+        | Cause::Finalizers(_)
+        | Cause::Binding { .. } => return None,
+    })
+}
+
+fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
+    let Some((code, stuck)) = code_of(found).zip(found.stuck.as_ref()) else {
+        return;
+    };
+    let pod = found.pod;
+    let node = pod.node().map_or("", |node| node.as_str());
+    let what = if found.stage == Stage::Unpreparing {
+        "does not end"
+    } else {
+        "does not start"
+    };
+    let since = stuck
+        .since
+        .map(|since| format!(" (since {since})"))
+        .unwrap_or_default();
+    let message = format!("{what} on node {node}: {}{since}", stuck.cause.text(node));
+    let mut finding = Finding::new(code, Subject::of(crate::model::Kind::Pod, &pod.metadata), message);
+    if let Some(advice) = advise(stages, found) {
+        finding = finding.remedy(advice.remedy);
+        finding.look = advice.look;
+    }
+    let claims = stages.claims(pod).map(|claim| claim_key(claim.key()));
+    look.add(finding.joins([pod_key(pod.key())]).joins(claims));
+}

@@ -1,0 +1,118 @@
+//! What keeps a pod on a node from the devices of its claims, by the objects alone.
+
+use crate::model::{Claim, Cluster, Gap, Key, Kind, Pod, Str};
+use crate::reservation::{ClaimName, ClaimNameError, PodGroups, Unusable, claim_name};
+
+/// Something that is wrong with a claim of a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::inspect) struct Problem {
+    /// What kind of problem, in one word that stays.
+    pub(in crate::inspect) code: &'static str,
+    /// For people.
+    pub(in crate::inspect) text: String,
+    /// The claim, where it has a name.
+    pub(in crate::inspect) claim: Option<Key>,
+}
+
+/// What was found of the claims of a pod.
+#[derive(Debug, Default)]
+pub(in crate::inspect) struct Problems<'c> {
+    /// What is wrong, in the order of the pod's claims.
+    pub(in crate::inspect) found: Vec<Problem>,
+    /// What hides whether something is.
+    pub(in crate::inspect) hidden: Option<&'c Gap>,
+}
+
+/// Why a pod that has its node cannot use the devices of its claims: what the kubelet looks at before it asks a driver, which
+/// [`Unusable`] has of one claim.
+pub(in crate::inspect) fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
+    let groups = PodGroups::of_kubelets(cluster.environment());
+    let own = pod.spec.resource_claims.iter();
+    let own = own.map(|entry| {
+        (
+            claim_name(pod, entry),
+            entry.resource_claim_template_name.as_ref(),
+        )
+    });
+    let extended = ClaimName::of_extended_resources(pod).map(|name| (Ok(name), None));
+    // Without PodGroups it is not known whether traces of them are left over.
+    let unread_groups = || {
+        cluster
+            .gap(Kind::PodGroup, "")
+            .filter(|_| PodGroups::of_kubelets_is_guessed(cluster.environment()))
+    };
+    let mut problems = Problems::default();
+    for (name, template) in own.chain(extended) {
+        let name = match name {
+            Ok(name) => name,
+            Err(why) => {
+                problems.found.extend(uncreated(cluster, pod, &why, template));
+                continue;
+            }
+        };
+        let Some(key) = name.key() else { continue };
+        match cluster.claim(&key) {
+            Some(claim) => {
+                let problem = unusable(pod, &name, claim, groups);
+                if problem.is_none() && unusable(pod, &name, claim, PodGroups::Ignored).is_some() {
+                    problems.hidden = problems.hidden.or_else(unread_groups);
+                }
+                problems.found.extend(problem);
+            }
+            None => match cluster.gap(Kind::ResourceClaim, &key.namespace) {
+                Some(gap) => problems.hidden = Some(gap),
+                None => problems.found.push(Problem {
+                    code: "ClaimMissing",
+                    text: format!("claim/{key} not found"),
+                    claim: Some(key),
+                }),
+            },
+        }
+    }
+    problems
+}
+
+/// Why there is no claim for an entry of the pod. The scheduler, which would have waited for it, was passed by.
+fn uncreated(cluster: &Cluster, pod: &Pod, why: &ClaimNameError, template: Option<&Str>) -> Vec<Problem> {
+    let plain = |code, text| Problem {
+        code,
+        text,
+        claim: None,
+    };
+    let mut problems = vec![plain("ClaimNotCreated", why.to_string())];
+    if let Some(template) = template.map(|template| pod.metadata.beside(template))
+        && is_missing(cluster, &template)
+    {
+        problems.insert(
+            0,
+            plain("TemplateMissing", template_missing(&template, &pod.key())),
+        );
+    }
+    problems
+}
+
+/// Whether there is no such template.
+pub(in crate::inspect) fn is_missing(cluster: &Cluster, template: &Key) -> bool {
+    let kind = Kind::ResourceClaimTemplate;
+    cluster.template(template).is_none() && cluster.gap(kind, &template.namespace).is_none()
+}
+
+/// That there is no template for claims of the pod.
+pub(in crate::inspect) fn template_missing(template: &Key, pod: &Key) -> String {
+    format!("resource claim template {template} not found, from which claims of pod/{pod} are made")
+}
+
+/// Why the pod cannot use the claim.
+fn unusable(pod: &Pod, name: &ClaimName<'_>, claim: &Claim, groups: PodGroups) -> Option<Problem> {
+    let why = Unusable::of(pod, name, claim, groups)?;
+    let code = match why {
+        Unusable::NotOwned(_) => "ClaimNotOwned",
+        Unusable::NotAllocated => "NotAllocated",
+        Unusable::NotReserved => "NotReserved",
+    };
+    Some(Problem {
+        code,
+        text: format!("claim/{} {why}: {}", claim.key(), Unusable::consequence(pod)),
+        claim: Some(claim.key()),
+    })
+}

@@ -1,0 +1,135 @@
+//! Pods that are to end, and what keeps them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::cause::Cause;
+use super::drivers::Plugin;
+use super::reach::publishes_for;
+use super::{ENDING_SECONDS, PodStage, Stages, Stuck, needs_unprepare};
+use crate::inspect::warnings::missing;
+use crate::model::{Claim, Kind, Pod, Str};
+use crate::reservation::{PodGroups, is_consumer};
+
+impl<'c> Stages<'c> {
+    /// A pod that has ended is kept by nobody but finalizers.
+    pub(super) fn kept_by_finalizers(&self, pod: &Pod) -> Option<Stuck<'c>> {
+        let metadata = &pod.metadata;
+        let since = metadata.deletion_timestamp?;
+        let is_late = self.now.since(since).as_secs() >= ENDING_SECONDS;
+        (is_late && !metadata.finalizers.is_empty()).then(|| {
+            Stuck::new(
+                Cause::Finalizers(metadata.finalizers.clone()),
+                Some(since),
+                format!("the pod was to be gone at {since}"),
+            )
+        })
+    }
+
+    /// A pod that is to end. What the kubelet lacks to end it shows in no event: it only logs that a driver does not take devices back.
+    pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str) {
+        let pod = found.pod;
+        let Some(since) = pod.metadata.deletion_timestamp else {
+            return;
+        };
+        if self.now.since(since).as_secs() < ENDING_SECONDS {
+            return;
+        }
+        let ended = format!("the pod was to end at {since}");
+        if let Some(silent) = self.silent(node) {
+            found.stuck = Some(Stuck {
+                evidence: vec![ended, silent.1],
+                ..Stuck::new(silent.0, Some(since), "")
+            });
+            return;
+        }
+        if !has_stopped(pod) {
+            found.waits = Some("containers have not ended".to_owned());
+            return;
+        }
+        if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {
+            found.unknown.push(missing(gap));
+            return;
+        }
+        let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter().rev();
+        let newest = events
+            .find(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
+        if newest.is_some_and(|event| event.reason == "FailedKillPod") {
+            found.waits = Some("the kubelet does not get its containers ended".to_owned());
+            return;
+        }
+        // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.1.
+        let is_last = |claim: &&Arc<Claim>| {
+            let key = claim.key();
+            let mut others = self.cluster.pods_of_claim(&key);
+            !others.any(|other| {
+                other.metadata.uid != pod.metadata.uid
+                    && other.node() == Some(node)
+                    && is_consumer(other, claim, PodGroups::Accepted)
+            })
+        };
+        let drivers: BTreeSet<Str> = self
+            .claims(pod)
+            .filter(is_last)
+            .flat_map(|claim| claim.results())
+            .filter(|result| needs_unprepare(result))
+            .map(|result| result.driver.clone())
+            .collect();
+        let stopped = "no container of it runs any more".to_owned();
+        // A driver that is not there explains it better than one that is.
+        let mut present = None;
+        for driver in drivers {
+            let plugin = self.plugin(&driver, node);
+            let absent = match &plugin {
+                Plugin::Hidden(why) => {
+                    found.unknown.push(why.clone());
+                    continue;
+                }
+                Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
+                Plugin::Crashing(..) | Plugin::OtherFolder(..) => true,
+                Plugin::NotReady(_) | Plugin::Ready(..) => false,
+            };
+            if absent {
+                found.stuck = Some(Stuck {
+                    evidence: vec![ended, stopped],
+                    ..Stuck::new(Cause::DriverNotRegistered { driver, plugin }, Some(since), "")
+                });
+                return;
+            }
+            present.get_or_insert((driver, plugin));
+        }
+        if let Some((driver, plugin)) = present {
+            found.stuck = Some(Stuck {
+                evidence: vec![ended, stopped],
+                ..Stuck::new(Cause::UnprepareFails { driver, plugin }, Some(since), "")
+            });
+        }
+    }
+
+    /// Whether a driver publishes anything for a node: what the kubelet deletes half a minute after it is gone.
+    fn publishes(&self, driver: &Str, node: &Str) -> Option<bool> {
+        if self.cluster.gap(Kind::ResourceSlice, "").is_some() {
+            return None;
+        }
+        let node = self.cluster.node(node)?;
+        publishes_for(self.cluster, driver, &node.metadata)
+    }
+}
+
+/// Whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
+fn has_stopped(pod: &Pod) -> bool {
+    let stopped = |name: &Str| {
+        let mut own = pod.status.container_statuses.iter();
+        own.any(|status| {
+            status.name == *name && (status.state.terminated.is_some() || status.state.waiting.is_some())
+        })
+    };
+    // One that was never started has no status.
+    let never_began = pod.status.phase == "Pending" && pod.status.container_statuses.is_empty();
+    never_began
+        || pod
+            .spec
+            .containers
+            .iter()
+            .all(|container| stopped(&container.name))
+}

@@ -1,0 +1,312 @@
+//! What lets a pod go on from its stage.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::cause::Cause;
+use super::drivers::{KeptOff, Plugin, daemon_set_of};
+use super::{PodStage, Stages};
+use crate::inspect::remedy::{Remedy, end_pods};
+use crate::model::{Kind, Pod, Str, Taint, Toleration};
+use crate::reservation::users;
+use crate::script::{Command, NoCommand, Resource, Script, field_selector, patch};
+
+/// What lets the pod go on.
+pub(in crate::inspect) struct Advice {
+    /// In one word that stays.
+    pub(in crate::inspect) kind: &'static str,
+    /// What is changed.
+    pub(in crate::inspect) target: String,
+    /// For people.
+    pub(in crate::inspect) message: String,
+    /// The command, or who can do it.
+    pub(in crate::inspect) remedy: Remedy,
+    /// A command that shows more and changes nothing.
+    pub(in crate::inspect) look: Option<Script>,
+}
+
+impl Advice {
+    fn new(kind: &'static str, target: String, message: impl Into<String>, remedy: Remedy) -> Self {
+        Self {
+            kind,
+            target,
+            message: message.into(),
+            remedy,
+            look: None,
+        }
+    }
+
+    fn look(self, look: Result<Script, NoCommand>) -> Self {
+        Self {
+            look: look.ok(),
+            ..self
+        }
+    }
+}
+
+/// Keys of taints that DaemonSets tolerate without saying so. Mirrors `daemon/util/daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`,
+/// v1.37.1.
+const OF_DAEMONS: [&str; 7] = [
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/unschedulable",
+    "node.kubernetes.io/network-unavailable",
+];
+
+/// What lets a stuck pod go on; nothing for one that is not stuck.
+pub(in crate::inspect) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice> {
+    let pod = stage.pod;
+    let stuck = stage.stuck.as_ref()?;
+    let node = pod.node().map_or("", Str::as_str);
+    let of_pod = format!("pod/{}", pod.key());
+    Some(match &stuck.cause {
+        Cause::DriverNotRegistered { driver, plugin } => of_plugin(driver, plugin, node),
+        Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => of_driver(stages, stage, node),
+        Cause::UnprepareFails { driver, plugin } => {
+            let who = format!(
+                "whoever runs the driver {driver} finds out why it does not take the devices back: the kubelet tries again until it does"
+            );
+            let advice = Advice::new(
+                "RepairDriver",
+                format!("driver/{driver}"),
+                format!("have driver {driver} take the devices back"),
+                Remedy::by_hand(who),
+            );
+            advice.look(logs(plugin.pod(), node))
+        }
+        Cause::Claim(problem) => match problem.code {
+            "ClaimMissing" => Advice::new(
+                "CreateClaim",
+                problem
+                    .claim
+                    .as_ref()
+                    .map(|key| format!("claim/{key}"))
+                    .unwrap_or_default(),
+                "create the claim",
+                Remedy::by_hand("whoever owns the pod knows what the claim is to ask for"),
+            ),
+            "TemplateMissing" => Advice::new(
+                "CreateTemplate",
+                of_pod,
+                "create the template",
+                Remedy::by_hand("whoever owns the pod knows what its claims are to ask for"),
+            ),
+            _ => again(pod),
+        },
+        Cause::DevicesUnresolvable { .. } => lost(stages, pod),
+        Cause::EarlierClaim { .. } | Cause::BeingUnprepared { .. } => {
+            let who = "nobody has to do anything while the driver of the devices is there: the kubelet has it take back what an earlier pod \
+                       had within a minute, then starts the pod";
+            Advice::new(
+                "AwaitKubelet",
+                format!("node/{node}"),
+                "wait for the kubelet",
+                Remedy::by_hand(who),
+            )
+            .look(pods_on(node))
+        }
+        Cause::KubeletTooOld { gate, .. } => Advice::new(
+            "UpgradeKubelet",
+            format!("node/{node}"),
+            format!("give the kubelet of {node} the feature {gate}"),
+            Remedy::by_hand(format!(
+                "an administrator of the cluster upgrades the kubelet of {node} or turns the gate {gate} on there, or keeps such pods off it"
+            )),
+        ),
+        Cause::DeviceNotPublished { devices } => {
+            let driver = devices.first().map_or("", |device| device.driver.as_str());
+            Advice::new(
+                "RestoreDriver",
+                format!("driver/{driver}"),
+                format!("have driver {driver} publish its devices of {node} again"),
+                Remedy::by_hand(format!(
+                    "whoever runs the driver {driver} finds out why it does not publish them"
+                )),
+            )
+            .look(pods_on(node))
+        }
+        Cause::DeviceUnhealthy { .. } => {
+            again(pod).with_note("the device is given out again unless it is tainted")
+        }
+        Cause::NodeSilent { node } => Advice::new(
+            "RestoreNode",
+            format!("node/{node}"),
+            format!("bring node {node} back"),
+            Remedy::by_hand("an administrator of the cluster finds out why its kubelet is silent"),
+        )
+        .look(Command::kubectl("describe").object(Kind::Node, node).done()),
+        Cause::Finalizers(names) => Advice::new(
+            "AwaitFinalizer",
+            of_pod,
+            "wait for whoever set the finalizer",
+            Remedy::by_hand(format!(
+                "the controller that set {} removes it",
+                crate::inspect::listing::some(names)
+            )),
+        ),
+        Cause::Binding { .. } => Advice::new(
+            "AwaitBinding",
+            of_pod,
+            "wait until the driver has attached the device",
+            Remedy::by_hand("the controller of the driver attaches the device and sets the condition"),
+        ),
+        Cause::Unrecognized { .. } => Advice::new(
+            "ReadKubelet",
+            format!("node/{node}"),
+            format!("read what the kubelet of {node} says"),
+            Remedy::by_hand("an administrator of the cluster finds more in the logs of the kubelet"),
+        ),
+    })
+}
+
+impl Advice {
+    fn with_note(mut self, note: &str) -> Self {
+        self.remedy = self.remedy.note(note);
+        self
+    }
+}
+
+/// The pod is made again. One that nobody makes again is only ended: its manifest names the node by now.
+fn again(pod: &Arc<Pod>) -> Advice {
+    let remedy = end_pods(&pod.metadata.namespace, [pod]);
+    let remedy = match pod.metadata.controller() {
+        Some(_) => remedy,
+        None => remedy.note("nothing makes it again: create it as it was at first, without spec.nodeName"),
+    };
+    let target = format!("pod/{}", pod.key());
+    Advice::new("RecreatePod", target, "make the pod again", remedy)
+}
+
+/// A driver that has the claim on its list prepares it anew once it has taken it back, which is when no pod of the node has it any more.
+fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
+    let mut pods: Vec<&Arc<Pod>> = vec![pod];
+    for claim in stages.claims(pod) {
+        let others = users(stages.cluster, claim).unwrap_or_default();
+        let here = others
+            .into_iter()
+            .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid);
+        pods.extend(here);
+    }
+    let advice = again(pod);
+    if pods.len() == 1 {
+        return advice;
+    }
+    Advice {
+        message: "make the pods again that have the claim on this node".to_owned(),
+        remedy: end_pods(&pod.metadata.namespace, pods),
+        ..advice
+    }
+}
+
+/// The driver's own words tell what to do; the kubelet tries again by itself.
+fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str) -> Advice {
+    let drivers = stages.claims(stage.pod).flat_map(|claim| claim.results());
+    let drivers: std::collections::BTreeSet<&Str> = drivers.map(|result| &result.driver).collect();
+    let name = match drivers.iter().next() {
+        Some(driver) if drivers.len() == 1 => format!("driver {driver}"),
+        _ => "the driver".to_owned(),
+    };
+    let node_name = stage.pod.node();
+    let only = drivers.iter().next().filter(|_| drivers.len() == 1);
+    let plugin = only
+        .zip(node_name)
+        .map(|(driver, node)| stages.plugin(driver, node));
+    let who = format!("whoever runs {name} does what its words ask for; the kubelet tries again by itself");
+    Advice::new(
+        "RepairDriver",
+        only.map_or_else(|| format!("node/{node}"), |driver| format!("driver/{driver}")),
+        format!("have {name} prepare the devices"),
+        Remedy::by_hand(who),
+    )
+    .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
+}
+
+fn of_plugin(driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
+    let target = format!("driver/{driver}");
+    let who = |does: &str| Remedy::by_hand(format!("whoever runs the driver {driver} {does}"));
+    let restore = |remedy| {
+        Advice::new(
+            "RestoreDriver",
+            target.clone(),
+            format!("have driver {driver} run on {node}"),
+            remedy,
+        )
+    };
+    match plugin {
+        Plugin::None {
+            elsewhere: Some(pod),
+            kept_off: Some(KeptOff::Taint(taint)),
+        } => tolerate(pod, taint, node),
+        Plugin::None { .. } | Plugin::Hidden(_) => {
+            restore(who("has it run on this node")).look(pods_on(node))
+        }
+        Plugin::Crashing(pod, _) | Plugin::NotReady(pod) => {
+            restore(who("finds out why its pod does not run")).look(logs(Some(pod), node))
+        }
+        Plugin::OtherFolder(pod, own, other) => restore(who(&format!(
+            "has it mount {other} in place of {own}, which its installation takes as the kubelet's folder"
+        )))
+        .look(logs(Some(pod), node)),
+        Plugin::Ready(pod, _) => Advice::new(
+            "RestartDriver",
+            target.clone(),
+            format!("restart the pod of driver {driver} on {node}, so that it registers again"),
+            end_pods(&pod.metadata.namespace, [*pod]).note(
+                "if the pod became ready just now, the kubelet goes on by itself within a minute or two",
+            ),
+        )
+        .look(logs(Some(pod), node)),
+    }
+}
+
+/// A DaemonSet tolerates one taint more.
+fn tolerate(pod: &Arc<Pod>, taint: &Taint, node: &str) -> Advice {
+    let name = daemon_set_of(pod).map_or("", Str::as_str);
+    let namespace = &pod.metadata.namespace;
+    let mut toleration = json!({"key": taint.key, "operator": "Exists", "effect": taint.effect});
+    if !taint.value.is_empty() {
+        toleration["operator"] = json!("Equal");
+        toleration["value"] = json!(taint.value);
+    }
+    // What the controller of DaemonSets adds is in the pod, and not in the template.
+    let is_own = |toleration: &&Toleration| !OF_DAEMONS.contains(&toleration.key.as_str());
+    let has_own = pod.spec.tolerations.iter().any(|toleration| is_own(&toleration));
+    let change: Value = if has_own {
+        json!([{"op": "add", "path": "/spec/template/spec/tolerations/-", "value": toleration}])
+    } else {
+        json!([{"op": "add", "path": "/spec/template/spec/tolerations", "value": [toleration]}])
+    };
+    let set = Resource::called("daemonset");
+    Advice::new(
+        "AdmitDriver",
+        format!("daemonset/{namespace}/{name}"),
+        format!("let daemonset/{namespace}/{name} tolerate the taint {taint} of {node}"),
+        Remedy::command(patch(set, Some(namespace), name, &["--type=json"], &change))
+            .note("whoever runs the driver decides whether it is to serve such nodes"),
+    )
+    .look(pods_on(node))
+}
+
+/// The logs of the driver's pod, or else what is on the node.
+fn logs(pod: Option<&Arc<Pod>>, node: &str) -> Result<Script, NoCommand> {
+    match pod {
+        Some(pod) => Command::kubectl("logs")
+            .object(Kind::Pod, &pod.metadata.name)
+            .namespace(&pod.metadata.namespace)
+            .args(&["--all-containers", "--tail=50"])
+            .done(),
+        None => pods_on(node),
+    }
+}
+
+/// The pods of a node.
+pub(in crate::inspect) fn pods_on(node: &str) -> Result<Script, NoCommand> {
+    Command::kubectl("get")
+        .args(&["pods", "-A"])
+        .option("--field-selector", &field_selector("spec.nodeName", node))
+        .done()
+}

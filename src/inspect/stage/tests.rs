@@ -1,0 +1,690 @@
+//! The stages of pods, each cause with and without what shows it.
+
+use serde_json::{Value, json};
+
+use super::{Stage, StageItem, Stages};
+use crate::allocator::Budget;
+use crate::devices::testing::{World, now, status};
+use crate::inspect::allocation::Settings;
+use crate::inspect::explanation::explain_pod;
+use crate::inspect::findings;
+use crate::model::{Cluster, Kind};
+use crate::scheduling::in_order;
+
+const DRIVER: &str = "gpu.example.com";
+
+/// A pod `n/p` on node-1 with a device of claim `c`, in a world that says nothing else.
+struct Scene {
+    world: World,
+    pod: Value,
+    claim: Value,
+    reserved: bool,
+}
+
+fn scene() -> Scene {
+    let pod = json!({
+        "metadata": {"namespace": "n", "name": "p", "uid": "p-uid", "creationTimestamp": "2026-11-21T11:50:00Z"},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "main"}],
+                 "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]},
+        "status": {"phase": "Pending", "startTime": "2026-11-21T11:50:00Z",
+                   "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ContainerCreating"}}}]},
+    });
+    let results = json!([{"request": "r", "driver": DRIVER, "pool": "node-1", "device": "g0"}]);
+    let mut claim = status(&results, &["p"]);
+    claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:49:00Z");
+    Scene {
+        world: World::default(),
+        pod,
+        claim,
+        reserved: true,
+    }
+}
+
+impl Scene {
+    fn pod(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.pod);
+        self
+    }
+
+    fn claim(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.claim);
+        self
+    }
+
+    fn running(self) -> Self {
+        self.pod(|pod| {
+            pod["status"]["phase"] = json!("Running");
+            pod["status"]["containerStatuses"] = json!([]);
+        })
+        .published()
+    }
+
+    fn ending(self) -> Self {
+        self.pod(|pod| {
+            pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:55:00Z");
+            pod["status"]["phase"] = json!("Running");
+            pod["status"]["containerStatuses"] =
+                json!([{"name": "main", "state": {"terminated": {"exitCode": 137}}}]);
+        })
+    }
+
+    fn with(mut self, kind: Kind, object: &Value) -> Self {
+        self.world = self.world.with(kind, object);
+        self
+    }
+
+    fn published(self) -> Self {
+        let slice = json!({"metadata": {"name": "s"}, "spec": {"driver": DRIVER, "nodeName": "node-1",
+            "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "g0"}]}});
+        self.with(Kind::ResourceSlice, &slice)
+    }
+
+    fn node(self, ready: &str, taints: &Value) -> Self {
+        let node = json!({"metadata": {"name": "node-1"}, "spec": {"taints": taints}, "status": {
+            "conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": "2026-11-21T11:40:00Z"}],
+            "nodeInfo": {"kubeletVersion": "v1.35.8"}}});
+        self.with(Kind::Node, &node)
+    }
+
+    /// A pod of a DaemonSet of the driver.
+    fn plugin(self, name: &str, node: &str, status: &Value) -> Self {
+        self.plugin_in(name, node, status, "/var/lib/kubelet/plugins_registry")
+    }
+
+    fn plugin_in(self, name: &str, node: &str, status: &Value, folder: &str) -> Self {
+        let pod = json!({
+            "metadata": {"namespace": "kube-system", "name": format!("{name}-{node}"), "uid": format!("{name}-{node}"),
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": name, "controller": true}]},
+            "spec": {"nodeName": node, "volumes": [{"name": "v", "hostPath": {"path": folder}}]},
+            "status": status,
+        });
+        self.with(Kind::Pod, &pod)
+    }
+
+    fn event(self, message: &str, more: &Value) -> Self {
+        let mut event = json!({
+            "metadata": {"namespace": "n", "name": format!("e{}", message.len())},
+            "involvedObject": {"kind": "Pod", "namespace": "n", "name": "p", "uid": "p-uid"},
+            "type": "Warning", "reason": "FailedPrepareDynamicResources", "source": {"component": "kubelet"},
+            "message": format!("Failed to prepare dynamic resources: prepare dynamic resources: {message}"),
+            "firstTimestamp": "2026-11-21T11:51:00Z", "lastTimestamp": "2026-11-21T11:58:00Z", "count": 9,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        self.with(Kind::Event, &event)
+    }
+
+    fn world(mut self, change: impl FnOnce(World) -> World) -> Self {
+        self.world = change(self.world);
+        self
+    }
+
+    fn build(self) -> Cluster {
+        let world = if self.reserved {
+            self.world.claim("c", &json!({}), &self.claim)
+        } else {
+            self.world
+        };
+        world.with(Kind::Pod, &self.pod).build()
+    }
+
+    fn item(self) -> StageItem {
+        let cluster = self.build();
+        let stages = Stages::of(&cluster, now());
+        let pod = cluster.pod(&crate::model::Key::new("n", "p")).unwrap();
+        StageItem::of(&stages, &stages.pod(pod).unwrap())
+    }
+
+    /// Stage, cause and owner, and the sentence.
+    fn told(self) -> String {
+        let item = self.item();
+        match &item.stuck {
+            Some(stuck) => format!(
+                "{} {} {:?}: {}",
+                item.stage, stuck.cause, stuck.owner, stuck.message
+            ),
+            None => match (&item.waits, item.unknown.as_slice()) {
+                (Some(waits), _) => format!("{} waits: {waits}", item.stage),
+                (None, [first, ..]) => format!("{}: {first}", item.stage),
+                (None, []) => item.stage.to_string(),
+            },
+        }
+    }
+}
+
+const NOT_REGISTERED: &str = "DRA driver gpu.example.com is not registered";
+const PLUGIN: &str = "example-gpu-kubelet-plugin";
+
+fn ready() -> Value {
+    json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T11:00:00Z"}]})
+}
+
+#[test]
+fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
+    let base = || scene().node("True", &json!([])).event(NOT_REGISTERED, &json!({}));
+    let tainted = json!([{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]);
+    let crashing = json!({"phase": "Running", "containerStatuses": [
+        {"name": "plugin", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]});
+    let prefix = "Reserved DriverNotRegistered";
+    let said = "driver gpu.example.com is not registered with the kubelet of node-1";
+    for (scene, expected) in [
+        (
+            base(),
+            format!("{prefix} Driver: {said}: no pod on node-1 seems to be the driver's"),
+        ),
+        (
+            base().plugin(PLUGIN, "node-2", &ready()),
+            format!("{prefix} Driver: {said}: daemonset/kube-system/{PLUGIN} has no pod there"),
+        ),
+        (
+            scene()
+                .node("True", &tainted)
+                .event(NOT_REGISTERED, &json!({}))
+                .plugin(PLUGIN, "node-2", &ready()),
+            format!(
+                "{prefix} Administrator: {said}: daemonset/kube-system/{PLUGIN} has no pod there, as it does not tolerate the taint \
+                 gpu=yes:NoSchedule of the node"
+            ),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &crashing),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 crashes (container plugin: CrashLoopBackOff)"
+            ),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &json!({"phase": "Running"})),
+            format!("{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is not ready"),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &ready()),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
+            ),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &ready()).plugin_in(
+                "csi-node",
+                "node-1",
+                &ready(),
+                "/var/lib/k0s/kubelet/plugins_registry/",
+            ),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 registers in /var/lib/kubelet/plugins_registry, and the kubelet \
+                 looks for plugins in /var/lib/k0s/kubelet/plugins_registry/, where those of others register"
+            ),
+        ),
+        // Another driver's pod is none of this one, and one that wants devices is no driver.
+        (
+            base().plugin("nic-dra", "node-1", &ready()),
+            format!("{prefix} Driver: {said}: no pod on node-1 seems to be the driver's"),
+        ),
+        // What may not be seen is not said.
+        (
+            base().world(|world| world.without(Kind::Pod)),
+            format!("{prefix} Driver: {said}"),
+        ),
+    ] {
+        assert_eq!(scene.told(), expected);
+    }
+}
+
+#[test]
+fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_it() {
+    let base = || scene().node("True", &json!([]));
+    let expected = "Reserved DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet of node-1: no pod on \
+                    node-1 seems to be the driver's";
+    assert_eq!(base().event(NOT_REGISTERED, &json!({})).told(), expected);
+    let silent = "Unknown: why its containers are not made: no event of the kubelet is left, as they are kept for an hour";
+    let of = |uid: &str| json!({"kind": "Pod", "namespace": "n", "name": "p", "uid": uid});
+    for other in [
+        json!({"involvedObject": of("older")}),
+        json!({"involvedObject": of("")}),
+        json!({"source": {"component": "somebody"}}),
+        json!({"type": "Normal"}),
+        json!({"reason": "Whatever"}),
+        // Before the claim was allocated.
+        json!({"lastTimestamp": "2026-11-21T11:48:00Z"}),
+    ] {
+        assert_eq!(base().event(NOT_REGISTERED, &other).told(), silent, "{other}");
+    }
+    // The kubelet has got further since, or is told to have by the container.
+    let further = json!({"type": "Normal", "reason": "Pulling", "lastTimestamp": "2026-11-21T11:58:00Z"});
+    assert_eq!(
+        base()
+            .event(NOT_REGISTERED, &json!({}))
+            .event("image", &further)
+            .told(),
+        "Reserved"
+    );
+    let pulled = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] = json!("ImagePullBackOff");
+    };
+    assert_eq!(
+        base().pod(pulled).told(),
+        "Starting waits: container main: ImagePullBackOff"
+    );
+    // Runs: whatever was said before is over.
+    assert_eq!(
+        base().running().event(NOT_REGISTERED, &json!({})).told(),
+        "Running"
+    );
+    // Young pods are not asked about.
+    let young = |pod: &mut Value| pod["status"]["startTime"] = json!("2026-11-21T11:59:00Z");
+    assert_eq!(base().pod(young).told(), "Reserved");
+    // Events that may not be read.
+    let hidden = base().world(|world| world.without(Kind::Event)).told();
+    assert!(hidden.starts_with("Unknown: events"), "{hidden}");
+    // A text that is not known is shown as it stands.
+    assert_eq!(
+        base().event("etwas ganz Neues", &json!({})).told(),
+        "Reserved Unrecognized Administrator: the kubelet says what is not known here: Failed to prepare dynamic resources: prepare dynamic \
+         resources: etwas ganz Neues"
+    );
+}
+
+#[test]
+fn what_the_kubelet_needs_before_it_asks_the_driver() {
+    let base = || scene().node("True", &json!([]));
+    let refused = base().event(
+        "NodePrepareResources failed for ResourceClaim c: MIG is off",
+        &json!({}),
+    );
+    assert_eq!(
+        refused.told(),
+        "Reserved PrepareRefused Driver: the driver refuses to prepare claim c: MIG is off"
+    );
+    let dead = base().event("NodePrepareResources: rpc error: code = Unavailable", &json!({}));
+    assert_eq!(
+        dead.told(),
+        "Reserved DriverFails Driver: the driver did not prepare the devices, and gave no reason of its own: rpc error: code = Unavailable"
+    );
+    let earlier = |uid: &str| {
+        base().event(
+            &format!("old ResourceClaim with same name c and different UID {uid} still exists (previous pod force-deleted?!)"),
+            &json!({}),
+        )
+    };
+    assert!(
+        earlier("0-1")
+            .told()
+            .starts_with("Reserved EarlierClaim Kubelet: ")
+    );
+    // The claim that is there now has this UID: it is no earlier one.
+    assert!(earlier("c-uid").told().starts_with("Reserved"));
+    assert!(!earlier("c-uid").told().contains("EarlierClaim"));
+    let unpreparing = base().event("ResourceClaim c is being unprepared", &json!({}));
+    assert!(
+        unpreparing
+            .told()
+            .starts_with("Reserved BeingUnprepared Kubelet: ")
+    );
+    // What objects say, without any event.
+    assert_eq!(
+        base().claim(|claim| claim["reservedFor"] = json!([])).told(),
+        "Reserved NotReserved User: claim/n/c is not reserved for the pod: the kubelet does not let the pod start"
+    );
+    assert_eq!(
+        base().claim(|claim| claim["allocation"] = json!(null)).told(),
+        "Reserved NotAllocated User: claim/n/c is not allocated: the kubelet does not let the pod start"
+    );
+    let mut missing = base();
+    missing.reserved = false;
+    assert_eq!(missing.told(), "Reserved ClaimMissing User: claim/n/c not found");
+    let template = |pod: &mut Value| {
+        pod["spec"]["resourceClaims"] = json!([{"name": "c", "resourceClaimTemplateName": "t"}]);
+    };
+    assert!(
+        base()
+            .pod(template)
+            .told()
+            .starts_with("Reserved TemplateMissing User: ")
+    );
+    // The kubelet says so, and the objects say otherwise by now: it has yet to try again.
+    let stale = base().event(
+        "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)",
+        &json!({}),
+    );
+    assert_eq!(stale.told(), "Reserved");
+}
+
+#[test]
+fn a_kubelet_without_a_feature_is_told_with_its_version() {
+    let of_group = |claim: &mut Value| {
+        claim["reservedFor"] =
+            json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "g-uid"}]);
+    };
+    let member = |pod: &mut Value| pod["spec"]["schedulingGroup"] = json!({"podGroupName": "g"});
+    let group = json!({"metadata": {"namespace": "n", "name": "g", "uid": "g-uid"}});
+    let base = || {
+        scene()
+            .node("True", &json!([]))
+            .claim(of_group)
+            .pod(member)
+            .with(Kind::PodGroup, &group)
+            .world(|world| {
+                world.knowing(|environment| {
+                    let gate = crate::model::Gate::DRAWorkloadResourceClaims;
+                    let on = crate::model::GateState {
+                        enabled: true,
+                        evidence: crate::model::Evidence::Flag,
+                    };
+                    environment
+                        .gates
+                        .push((crate::model::Component::Scheduler, gate, on));
+                })
+            })
+    };
+    let said = "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)";
+    assert_eq!(
+        base().event(said, &json!({})).told(),
+        "Reserved KubeletTooOld Administrator: the kubelet of node-1 (v1.35.8) does not have the feature DRAWorkloadResourceClaims, which \
+         the claim needs"
+    );
+    assert!(!base().told().contains("KubeletTooOld"));
+    let off = scene().node("True", &json!([])).event(
+        "ResourceClaim c: DRAOptionalNodeOperations feature gate is disabled on kubelet",
+        &json!({}),
+    );
+    assert!(
+        off.told()
+            .contains("does not have the feature DRAOptionalNodeOperations")
+    );
+}
+
+#[test]
+fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
+    let text = "CDI device injection failed: unresolvable CDI devices gpu.example.com/gpu=g0";
+    let lost = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["waiting"] =
+            json!({"reason": "CreateContainerError", "message": text});
+    };
+    let reboot = |at: &str| {
+        json!({"metadata": {"namespace": "default", "name": "boot"}, "type": "Warning", "reason": "Rebooted",
+            "source": {"component": "kubelet"}, "involvedObject": {"kind": "Node", "name": "node-1", "uid": "node-1"}, "lastTimestamp": at})
+    };
+    let base = || scene().node("True", &json!([])).pod(lost);
+    let plain =
+        "Starting DevicesUnresolvable User: the container runtime does not find gpu.example.com/gpu=g0";
+    assert_eq!(base().told(), plain);
+    assert_eq!(
+        base().with(Kind::Event, &reboot("2026-11-21T11:55:00Z")).told(),
+        format!(
+            "{plain}, as node-1 was started anew at 2026-11-21T11:55:00Z: what the driver had written was lost, and it has not \
+             written it again"
+        )
+    );
+    // An earlier boot.
+    assert_eq!(
+        base().with(Kind::Event, &reboot("2026-11-21T11:45:00Z")).told(),
+        plain
+    );
+}
+
+#[test]
+fn a_pod_that_runs_is_told_what_endangers_its_devices() {
+    let base = || scene().node("True", &json!([])).running();
+    let item = base().item();
+    assert_eq!(
+        (item.stage, item.devices.as_slice()),
+        (Stage::Running, &["gpu.example.com/node-1/g0".to_owned()][..])
+    );
+    assert!(item.stuck.is_none());
+    let health = |health: &str| {
+        base().pod(|pod| {
+            pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}, "allocatedResourcesStatus": [
+                {"name": "claim:c", "resources": [{"resourceID": "gpu.example.com/node-1/g0", "health": health, "message": "too hot"}]}]}]);
+        })
+    };
+    assert_eq!(
+        health("Unhealthy").told(),
+        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: too hot"
+    );
+    assert_eq!(health("Healthy").told(), "Running");
+    let condition = |value: &str| {
+        base().claim(|claim| {
+            claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0", "conditions": [
+                {"type": "Ready", "status": value, "message": "link down"}]}]);
+        })
+    };
+    assert_eq!(
+        condition("False").told(),
+        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: link down"
+    );
+    assert_eq!(condition("True").told(), "Running");
+    let unpublished = || {
+        scene().node("True", &json!([])).pod(|pod| {
+            pod["status"]["phase"] = json!("Running");
+            pod["status"]["containerStatuses"] = json!([]);
+        })
+    };
+    assert!(unpublished().told().starts_with(
+        "Running DeviceNotPublished Driver: gpu.example.com/node-1/g0 is not published any more"
+    ));
+    assert_eq!(
+        unpublished()
+            .world(|world| world.without(Kind::ResourceSlice))
+            .told(),
+        "Running"
+    );
+    // A container that crashes has its devices.
+    let crashing = |pod: &mut Value| {
+        pod["status"]["containerStatuses"] =
+            json!([{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]);
+    };
+    assert_eq!(base().pod(crashing).told(), "Running");
+}
+
+#[test]
+fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
+    let base = || scene().node("True", &json!([])).ending();
+    assert_eq!(
+        base().told(),
+        "Unpreparing DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet of node-1: no pod on node-1 seems \
+         to be the driver's"
+    );
+    let served = || base().published().plugin(PLUGIN, "node-1", &ready());
+    assert_eq!(
+        served().told(),
+        "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only the \
+         logs of the kubelet and of the driver tell why"
+    );
+    let early = |pod: &mut Value| pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:59:30Z");
+    assert_eq!(served().pod(early).told(), "Unpreparing");
+    let running = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
+    assert_eq!(
+        base().pod(running).told(),
+        "Unpreparing waits: containers have not ended"
+    );
+    let kill =
+        json!({"reason": "FailedKillPod", "message": "error killing pod: failed to \"KillPodSandbox\""});
+    assert_eq!(
+        served().event("", &kill).told(),
+        "Unpreparing waits: the kubelet does not get its containers ended"
+    );
+    assert!(
+        scene()
+            .node("Unknown", &json!([]))
+            .ending()
+            .told()
+            .starts_with("Unpreparing NodeSilent Administrator: ")
+    );
+    // Others on the node use the claim: the driver is not asked yet.
+    let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
+        "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
+    assert_eq!(served().with(Kind::Pod, &other).told(), "Unpreparing");
+    // The driver asks not to be asked.
+    let skipped = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["skipNodeOperations"] =
+            json!(["NodeUnprepareResources"]);
+    };
+    assert_eq!(served().claim(skipped).told(), "Unpreparing");
+    let finalizer = |pod: &mut Value| {
+        pod["metadata"]["finalizers"] = json!(["example.com/keep"]);
+        pod["status"]["phase"] = json!("Succeeded");
+    };
+    assert_eq!(
+        base().pod(finalizer).told(),
+        "Gone Finalizers Administrator: the pod has ended, and stays for the finalizer example.com/keep"
+    );
+    assert_eq!(
+        base()
+            .pod(|pod| pod["status"]["phase"] = json!("Succeeded"))
+            .told(),
+        "Gone"
+    );
+}
+
+#[test]
+fn a_pod_waits_for_its_device_to_be_attached() {
+    let unbound = |pod: &mut Value| pod["spec"]["nodeName"] = json!(null);
+    let attach = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!(["attached"]);
+        claim["allocation"]["devices"]["results"][0]["bindingFailureConditions"] = json!(["broken"]);
+    };
+    let base = || scene().pod(unbound).claim(attach);
+    let late = "Reserved BindingTimedOut Driver: gpu.example.com/node-1/g0 was not attached in time: its driver has yet to set attached";
+    assert_eq!(base().told(), late);
+    let recent =
+        |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:58:00Z");
+    assert_eq!(
+        base().claim(recent).told(),
+        "Reserved BindingPending Driver: gpu.example.com/node-1/g0 is not attached yet: its driver has yet to set attached"
+    );
+    let condition = |type_: &str| {
+        let device = json!({"driver": DRIVER, "pool": "node-1", "device": "g0",
+            "conditions": [{"type": type_, "status": "True", "message": "no fabric"}]});
+        base().claim(|claim| claim["devices"] = json!([device]))
+    };
+    assert_eq!(condition("attached").told(), "Reserved");
+    assert_eq!(
+        condition("broken").told(),
+        "Reserved BindingFailed Driver: gpu.example.com/node-1/g0 cannot be attached (broken): no fabric"
+    );
+}
+
+#[test]
+fn a_remedy_is_a_command_where_one_helps() {
+    let command = |scene: Scene| {
+        let stuck = scene.item().stuck.unwrap();
+        stuck.command.map(|script| script.to_string())
+    };
+    let taint = json!([{"key": "gpu", "effect": "NoSchedule"}]);
+    let kept_off = scene()
+        .node("True", &taint)
+        .event(NOT_REGISTERED, &json!({}))
+        .plugin(PLUGIN, "node-2", &ready());
+    let text = command(kept_off).unwrap();
+    assert!(
+        text.starts_with(&format!(
+            "kubectl patch daemonset/{PLUGIN} --namespace=kube-system --type=json"
+        )),
+        "{text}"
+    );
+    let unknown = scene()
+        .node("True", &json!([]))
+        .event(NOT_REGISTERED, &json!({}))
+        .plugin(PLUGIN, "node-1", &ready());
+    assert_eq!(
+        command(unknown).unwrap(),
+        format!("kubectl delete pod/{PLUGIN}-node-1 --namespace=kube-system")
+    );
+    let unreserved = scene()
+        .node("True", &json!([]))
+        .claim(|claim| claim["reservedFor"] = json!([]));
+    assert_eq!(command(unreserved).unwrap(), "kubectl delete pod/p --namespace=n");
+    // Every pod of the node that has the claim has to go before it is prepared anew.
+    let lost = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["waiting"] = json!({"reason": "CreateContainerError",
+            "message": "CDI device injection failed: unresolvable CDI devices gpu.example.com/gpu=g0"});
+    };
+    let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
+        "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
+    let shared = scene().node("True", &json!([])).pod(lost).with(Kind::Pod, &other);
+    assert_eq!(
+        command(shared).unwrap(),
+        "kubectl delete pod/p pod/q --namespace=n"
+    );
+}
+
+/// In a cluster where all is well nothing is said, of 2,000 pods that run.
+#[test]
+fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
+    const NODES: usize = 40;
+    const DEVICES: usize = 50;
+    let mut world = World::default().class(DRIVER);
+    for node in 0..NODES {
+        let name = format!("node-{node}");
+        let devices: Vec<Value> = (0..DEVICES)
+            .map(|device| json!({"name": format!("g{device}")}))
+            .collect();
+        let ready = json!([{"type": "Ready", "status": "True"}]);
+        world = world
+            .with(Kind::Node, &json!({"metadata": {"name": name}, "status": {"conditions": ready}}))
+            .with(
+                Kind::ResourceSlice,
+                &json!({"metadata": {"name": format!("s{node}")}, "spec": {"driver": DRIVER, "nodeName": name, "devices": devices,
+                    "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}}}),
+            );
+        for device in 0..DEVICES {
+            let pod = format!("p-{node}-{device}");
+            let selector = json!({"nodeSelectorTerms": [
+                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]});
+            let result =
+                json!({"request": "r", "driver": DRIVER, "pool": name, "device": format!("g{device}")});
+            let exactly = json!({"deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 1});
+            world = world
+                .with(
+                    Kind::ResourceClaim,
+                    &json!({"metadata": {"namespace": "n", "name": pod, "uid": format!("{pod}-claim"),
+                            "finalizers": ["resource.kubernetes.io/delete-protection"]},
+                        "spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}},
+                        "status": {"allocation": {"devices": {"results": [result]}, "nodeSelector": selector},
+                            "reservedFor": [{"resource": "pods", "name": pod, "uid": pod}]}}),
+                )
+                .with(
+                    Kind::Pod,
+                    &json!({"metadata": {"namespace": "n", "name": pod, "uid": pod},
+                        "spec": {"nodeName": name, "containers": [{"name": "main"}],
+                                 "resourceClaims": [{"name": "c", "resourceClaimName": pod}]},
+                        "status": {"phase": "Running", "startTime": "2026-11-21T11:00:00Z",
+                            "conditions": [{"type": "Ready", "status": "True"}, {"type": "PodReadyToStartContainers", "status": "True"}],
+                            "containerStatuses": [{"name": "main", "ready": true, "state": {"running": {"startedAt": "2026-11-21T11:00:01Z"}},
+                                "allocatedResourcesStatus": [{"name": "claim:c", "resources": [
+                                    {"resourceID": format!("{DRIVER}/gpu=g{device}"), "health": "Healthy"}]}]}]}}),
+                )
+                .with(
+                    Kind::Event,
+                    &json!({"metadata": {"namespace": "n", "name": format!("{pod}.1")}, "type": "Normal", "reason": "Started",
+                        "involvedObject": {"kind": "Pod", "namespace": "n", "name": pod, "uid": pod},
+                        "source": {"component": "kubelet"}, "message": "Container started", "lastTimestamp": "2026-11-21T11:00:01Z"}),
+                );
+        }
+    }
+    let cluster = world.build();
+    let list = findings::check(&cluster, &findings::CheckRequest::now(now()));
+    assert!(list.items.is_empty(), "{:?}", list.items.first());
+    let budget = Budget::new(1_000);
+    let settings = Settings {
+        nodes: Vec::new(),
+        now: now(),
+        budget: &budget,
+        observer: &(),
+        run: &in_order,
+    };
+    let mut running = 0;
+    for pod in cluster.pods() {
+        let report = explain_pod(&cluster, pod, &settings);
+        let stage = report.stage.as_ref().unwrap();
+        let (_, device) = pod.metadata.name.rsplit_once('-').unwrap();
+        let node = pod.node().unwrap();
+        assert_eq!(
+            report.summary,
+            format!("the pod runs on {node} with {DRIVER}/{node}/g{device}")
+        );
+        assert!(stage.stage == Stage::Running && stage.stuck.is_none());
+        running += 1;
+    }
+    assert_eq!(running, NODES * DEVICES);
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/dynamic-resource-allocation/kubeletplugin"
+	"k8s.io/dynamic-resource-allocation/resourceslice"
+)
+
+// A driver does what files of its node's folder say, read each time:
+//
+//	fail-prepare    text of an error; a first line `times: N` makes it fail N times only
+//	slow-prepare    seconds that preparing takes
+//	fail-unprepare  text of an error
+//	health          a DeviceHealthReport as JSON
+//	keeps-prepared  it has a list of prepared claims on disk, and writes no CDI file for those on it
+type driver struct {
+	name, dir string
+}
+
+// cdiFile is where a driver says what a CDI device is, as in /var/run/cdi.
+func cdiFile(dir, id string) string {
+	return filepath.Join(dir, "run", "cdi", strings.ReplaceAll(id, "/", "_"))
+}
+
+func (d *driver) told(file string) (string, bool) {
+	data, err := os.ReadFile(filepath.Join(d.dir, file))
+	if err != nil {
+		return "", false
+	}
+	text := strings.TrimSpace(string(data))
+	first, rest, found := strings.Cut(text, "\n")
+	count, isCounted := strings.CutPrefix(first, "times: ")
+	if !found || !isCounted {
+		return text, true
+	}
+	left, err := strconv.Atoi(count)
+	if err != nil || left == 0 {
+		return "", false
+	}
+	next := fmt.Sprintf("times: %d\n%s", left-1, rest)
+	_ = os.WriteFile(filepath.Join(d.dir, file), []byte(next), 0o600)
+	return rest, true
+}
+
+func (d *driver) PrepareResourceClaims(ctx context.Context, claims []*resourceapi.ResourceClaim) (map[types.UID]kubeletplugin.PrepareResult, error) {
+	out := map[types.UID]kubeletplugin.PrepareResult{}
+	for _, claim := range claims {
+		if text, ok := d.told("slow-prepare"); ok {
+			seconds, _ := strconv.Atoi(text)
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(time.Duration(seconds) * time.Second):
+			}
+		}
+		if text, ok := d.told("fail-prepare"); ok {
+			out[claim.UID] = kubeletplugin.PrepareResult{Err: errors.New(text)}
+			continue
+		}
+		result := kubeletplugin.PrepareResult{}
+		for _, device := range claim.Status.Allocation.Devices.Results {
+			if device.Driver != d.name {
+				continue
+			}
+			id := d.name + "/gpu=" + string(claim.UID) + "-" + device.Device
+			if !d.isPrepared(claim.UID) {
+				if err := os.WriteFile(cdiFile(d.dir, id), nil, 0o600); err != nil {
+					return nil, err
+				}
+			}
+			result.Devices = append(result.Devices, kubeletplugin.Device{Requests: []string{device.Request}, PoolName: device.Pool,
+				DeviceName: device.Device, ShareID: device.ShareID, CDIDeviceIDs: []string{id}})
+		}
+		if _, keeps := d.told("keeps-prepared"); keeps {
+			if err := os.WriteFile(d.prepared(claim.UID), nil, 0o600); err != nil {
+				return nil, err
+			}
+		}
+		out[claim.UID] = result
+	}
+	return out, nil
+}
+
+// prepared is where a driver that keeps a list has the claim on it.
+func (d *driver) prepared(claim types.UID) string {
+	return filepath.Join(d.dir, "plugins", d.name, "prepared-"+string(claim))
+}
+
+func (d *driver) isPrepared(claim types.UID) bool {
+	_, err := os.Stat(d.prepared(claim))
+	return err == nil
+}
+
+func (d *driver) UnprepareResourceClaims(_ context.Context, claims []kubeletplugin.NamespacedObject) (map[types.UID]error, error) {
+	out := map[types.UID]error{}
+	for _, claim := range claims {
+		out[claim.UID] = nil
+		if text, ok := d.told("fail-unprepare"); ok {
+			out[claim.UID] = errors.New(text)
+			continue
+		}
+		files, _ := filepath.Glob(cdiFile(d.dir, d.name+"/gpu="+string(claim.UID)+"-*"))
+		for _, file := range append(files, d.prepared(claim.UID)) {
+			_ = os.Remove(file)
+		}
+	}
+	return out, nil
+}
+
+func (d *driver) HandleError(_ context.Context, err error, msg string) {
+	fmt.Printf("HandleError: %s: %v\n", msg, err)
+}
+
+// WatchHealthStatus reports what the file `health` says.
+func (d *driver) WatchHealthStatus(ctx context.Context, reports chan<- kubeletplugin.DeviceHealthReport) error {
+	var old string
+	for {
+		data, err := os.ReadFile(filepath.Join(d.dir, "health"))
+		if err == nil && string(data) != old {
+			var report kubeletplugin.DeviceHealthReport
+			if err := json.Unmarshal(data, &report); err != nil {
+				fmt.Println("health:", err)
+			} else {
+				old = string(data)
+				select {
+				case reports <- report:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func runDriver() {
+	d := &driver{}
+	kubeconfig := flag.String("kubeconfig", "", "")
+	node := flag.String("node", "", "")
+	resources := flag.String("resources", "", "JSON of resourceslice.DriverResources, published whenever it changes")
+	registry := flag.String("registry", "plugins_registry", "folder of the registration sockets within that of the node")
+	flag.StringVar(&d.name, "driver", "gpu.example.com", "")
+	flag.StringVar(&d.dir, "dir", "", "the node's folder")
+	flag.Parse()
+	ctx := untilStopped()
+	data := filepath.Join(d.dir, "plugins", d.name)
+	for _, folder := range []string{data, filepath.Join(d.dir, *registry), filepath.Join(d.dir, "run", "cdi")} {
+		check(os.MkdirAll(folder, 0o750))
+	}
+	helper, err := kubeletplugin.Start(ctx, d, kubeletplugin.DriverName(d.name), kubeletplugin.NodeName(*node),
+		kubeletplugin.KubeClient(client(*kubeconfig)), kubeletplugin.PluginDataDirectoryPath(data),
+		kubeletplugin.RegistrarDirectoryPath(filepath.Join(d.dir, *registry)))
+	check(err)
+	var published string
+	for {
+		text, err := os.ReadFile(*resources)
+		if err == nil && string(text) != published {
+			var devices resourceslice.DriverResources
+			check(json.Unmarshal(text, &devices))
+			check(helper.PublishResources(ctx, devices))
+			published = string(text)
+			fmt.Println("published")
+		}
+		select {
+		case <-ctx.Done():
+			helper.Stop()
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
