@@ -64,6 +64,13 @@ soak-run: PODS = 200000
 soak-run: ## Let PODS=n pods come and go beside a take-over for MINUTES=n; its memory must stay flat
 	KUBECTL_DRA_SOAK_MINUTES=$(MINUTES) KUBECTL_DRA_SOAK_PODS=$(PODS) cargo test --locked --test it live::extremes::memory -- --ignored --nocapture
 
+# How many sets of roles and bindings are compared.
+SETS ?= 10000
+
+.PHONY: rbac
+rbac: ## Compare who may do what with a real API server, on SETS=n random sets of roles and bindings
+	KUBECTL_DRA_RBAC_SETS=$(SETS) cargo test --locked --test it live::rbac -- --nocapture
+
 # Which releases to go back to.
 RELEASES ?= 1.36,1.35
 

@@ -4,6 +4,7 @@
 //! pure core is public and knows nothing of clusters, files, clocks or terminals; the feature `cli` adds the shell around it. `main`
 //! ties them together: every way in which the process can end is in it.
 
+pub mod access;
 pub mod allocator;
 #[expect(
     clippy::float_cmp,

@@ -42,13 +42,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
 
+    /// Roles and their bindings too, so that `check` can say who may do what
+    #[arg(long)]
+    rbac: bool,
+
     /// Keep everything as the API server sends it, secrets included
     #[arg(long)]
     no_redact: bool,
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { out, no_redact } = args;
+    let Args { out, rbac, no_redact } = args;
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(UsageError::new("a snapshot is taken of a cluster, and `--from` names files").into());
     }
@@ -67,6 +71,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let folder = out.folder();
     let request = SnapshotRequest {
         namespace,
+        rights: rbac,
         redact: !no_redact,
         compression: match &out {
             Destination::Stdout => Compression::None,

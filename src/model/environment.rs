@@ -101,6 +101,7 @@ pub struct GateState {
     reason = "each variant is the gate of its name in `pkg/features/kube_features.go`"
 )]
 pub enum Gate {
+    CompositePodGroup,
     DRAAdminAccess,
     DRAConsumableCapacity,
     DRADerivedAttributes,
@@ -122,8 +123,14 @@ pub enum Gate {
     DRASchedulerFilterTimeout,
     DRAWorkloadResourceClaims,
     DynamicResourceAllocation,
+    EvictionRequestAPI,
+    GangScheduling,
     GenericWorkload,
+    PodGroupPreemptionPolicy,
     ResourceHealthStatus,
+    ResourceHealthStatusMessage,
+    TopologyAwareWorkloadScheduling,
+    WorkloadWithJob,
 }
 
 struct Defaults {
@@ -131,6 +138,10 @@ struct Defaults {
     name: &'static str,
     /// First minor release of 1.x that knows the gate, and those in which its stage or default changes.
     since: &'static [(u32, Stage, bool)],
+    /// First minor release in which the gate cannot be set to anything but its default.
+    locked: Option<u32>,
+    /// First minor release that does not know the gate any more.
+    removed: Option<u32>,
 }
 
 /// How mature a feature is. `AllAlpha` and `AllBeta` switch the gates of a stage.
@@ -145,12 +156,18 @@ pub enum Stage {
 }
 
 /// The gates with their defaults. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.1.
-const GATES: [Defaults; 23] = [
+const GATES: [Defaults; 30] = [
+    gate(
+        Gate::CompositePodGroup,
+        "CompositePodGroup",
+        &[(37, Alpha, false)],
+    ),
     gate(
         Gate::DRAAdminAccess,
         "DRAAdminAccess",
         &[(32, Alpha, false), (34, Beta, true), (36, Stable, true)],
-    ),
+    )
+    .locked(36),
     gate(
         Gate::DRAConsumableCapacity,
         "DRAConsumableCapacity",
@@ -185,7 +202,8 @@ const GATES: [Defaults; 23] = [
         Gate::DRAExtendedResource,
         "DRAExtendedResource",
         &[(34, Alpha, false), (36, Beta, true), (37, Stable, true)],
-    ),
+    )
+    .locked(37),
     // On only where the minimum compatibility version is 1.37 too: see `Gate::default_in`.
     gate(
         Gate::DRAFractionalCapacityRange,
@@ -221,12 +239,14 @@ const GATES: [Defaults; 23] = [
         Gate::DRAPrioritizedList,
         "DRAPrioritizedList",
         &[(33, Alpha, false), (34, Beta, true), (36, Stable, true)],
-    ),
+    )
+    .locked(37),
     gate(
         Gate::DRAResourceClaimDeviceStatus,
         "DRAResourceClaimDeviceStatus",
         &[(32, Alpha, false), (33, Beta, true), (37, Stable, true)],
-    ),
+    )
+    .locked(37),
     gate(
         Gate::DRAResourceClaimGranularStatusAuthorization,
         "DRAResourceClaimGranularStatusAuthorization",
@@ -251,21 +271,67 @@ const GATES: [Defaults; 23] = [
         Gate::DynamicResourceAllocation,
         "DynamicResourceAllocation",
         &[(26, Alpha, false), (32, Beta, false), (34, Stable, true)],
+    )
+    .locked(35),
+    gate(
+        Gate::EvictionRequestAPI,
+        "EvictionRequestAPI",
+        &[(37, Alpha, false)],
     ),
+    // Gangs come with GenericWorkload from 1.37 on.
+    gate(Gate::GangScheduling, "GangScheduling", &[(35, Alpha, false)]).removed(37),
     gate(
         Gate::GenericWorkload,
         "GenericWorkload",
         &[(35, Alpha, false), (37, Beta, false)],
     ),
     gate(
+        Gate::PodGroupPreemptionPolicy,
+        "PodGroupPreemptionPolicy",
+        &[(37, Alpha, false)],
+    ),
+    gate(
         Gate::ResourceHealthStatus,
         "ResourceHealthStatus",
         &[(31, Alpha, false), (36, Beta, true)],
     ),
+    gate(
+        Gate::ResourceHealthStatusMessage,
+        "ResourceHealthStatusMessage",
+        &[(36, Beta, true)],
+    ),
+    gate(
+        Gate::TopologyAwareWorkloadScheduling,
+        "TopologyAwareWorkloadScheduling",
+        &[(36, Alpha, false)],
+    ),
+    gate(Gate::WorkloadWithJob, "WorkloadWithJob", &[(36, Alpha, false)]),
 ];
 
 const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, Stage, bool)]) -> Defaults {
-    Defaults { gate, name, since }
+    Defaults {
+        gate,
+        name,
+        since,
+        locked: None,
+        removed: None,
+    }
+}
+
+impl Defaults {
+    const fn locked(self, minor: u32) -> Self {
+        Self {
+            locked: Some(minor),
+            ..self
+        }
+    }
+
+    const fn removed(self, minor: u32) -> Self {
+        Self {
+            removed: Some(minor),
+            ..self
+        }
+    }
 }
 
 impl Gate {
@@ -303,7 +369,40 @@ impl Gate {
         self.in_release(minor).map(|(stage, _)| stage)
     }
 
+    /// Whether the release 1.`minor` lets nobody set the gate to anything but its default: a component that is started with another value
+    /// ends at once. Mirrors `LockToDefault` of the same table.
+    pub fn is_locked_in(self, minor: u32) -> bool {
+        self.stage_in(minor).is_some() && self.defaults().locked.is_some_and(|locked| locked <= minor)
+    }
+
+    /// Gates without which this one cannot be on: a component that is started so ends at once. Mirrors `kube_features.go`,
+    /// `defaultKubernetesFeatureGateDependencies`, v1.37.1, as far as this table knows the gates.
+    pub fn needs(self) -> &'static [Self] {
+        match self {
+            Self::CompositePodGroup => &[Self::GenericWorkload, Self::TopologyAwareWorkloadScheduling],
+            Self::DRADeviceBindingConditions | Self::DRAResourceClaimGranularStatusAuthorization => {
+                &[Self::DRAResourceClaimDeviceStatus]
+            }
+            Self::DRADeviceCompatibilityGroups => &[Self::DRAPartitionableDevices],
+            Self::DRADeviceTaintRules => &[Self::DRADeviceTaints],
+            Self::DRAFractionalCapacityRange => &[Self::DRAConsumableCapacity],
+            Self::DRAPartitionableDevicesType => {
+                &[Self::DRAPartitionableDevices, Self::DRAResourcePoolStatus]
+            }
+            Self::DRAWorkloadResourceClaims
+            | Self::GangScheduling
+            | Self::PodGroupPreemptionPolicy
+            | Self::TopologyAwareWorkloadScheduling
+            | Self::WorkloadWithJob => &[Self::GenericWorkload],
+            Self::ResourceHealthStatusMessage => &[Self::ResourceHealthStatus],
+            _ => &[],
+        }
+    }
+
     fn in_release(self, minor: u32) -> Option<(Stage, bool)> {
+        if self.defaults().removed.is_some_and(|removed| removed <= minor) {
+            return None;
+        }
         let (_, stage, enabled) = self
             .defaults()
             .since
@@ -367,6 +466,17 @@ impl SchedulerProfile {
     pub const DEFAULT: &str = "default-scheduler";
 }
 
+/// What the API server said to the question whether somebody may do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessReview {
+    /// Who.
+    pub user: String,
+    /// Verb, API group, resource, subresource, namespace and name.
+    pub request: [String; 6],
+    /// Whether any authorizer of the API server allows it.
+    pub allowed: bool,
+}
+
 /// What is known of a cluster besides its objects.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -390,6 +500,8 @@ pub struct Environment {
     pub gaps: Vec<Gap>,
     /// Kinds that the API server does not serve at all: there are none, rather than none known.
     pub not_served: Vec<Kind>,
+    /// Who may do what, as far as the API server was asked.
+    pub reviews: Vec<AccessReview>,
 }
 
 impl Default for Environment {
@@ -406,6 +518,7 @@ impl Default for Environment {
             source: String::new(),
             gaps: Vec::new(),
             not_served: Vec::new(),
+            reviews: Vec::new(),
         }
     }
 }
@@ -459,6 +572,10 @@ mod tests {
             assert_eq!(gate.default_in(minor, minor - 1), expected, "{gate} in 1.{minor}");
         }
         assert_eq!(Gate::DRAFractionalCapacityRange.default_in(37, 37), Some(true));
+        assert_eq!(Gate::GangScheduling.default_in(36, 35), Some(false));
+        assert_eq!(Gate::GangScheduling.default_in(37, 36), None);
+        assert!(!Gate::DRAAdminAccess.is_locked_in(35) && Gate::DRAAdminAccess.is_locked_in(36));
+        assert!(!Gate::DRADeviceTaints.is_locked_in(37));
         assert_eq!(Gate::DRADeviceTaintRules.stage_in(34), None);
         assert_eq!(Gate::DRADeviceTaintRules.stage_in(36), Some(Stage::Beta));
         assert_eq!(Gate::DRAListTypeAttributes.stage_in(37), Some(Stage::Alpha));

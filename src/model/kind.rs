@@ -33,6 +33,14 @@ pub enum Kind {
     ResourceQuota,
     /// `core/v1` Event.
     Event,
+    /// `rbac.authorization.k8s.io` ClusterRole.
+    ClusterRole,
+    /// `rbac.authorization.k8s.io` ClusterRoleBinding.
+    ClusterRoleBinding,
+    /// `rbac.authorization.k8s.io` Role.
+    Role,
+    /// `rbac.authorization.k8s.io` RoleBinding.
+    RoleBinding,
 }
 
 struct Facts {
@@ -45,7 +53,7 @@ struct Facts {
 }
 
 /// Versions are listed best first; those behind the best one are read where a server offers nothing better.
-const FACTS: [Facts; 14] = [
+const FACTS: [Facts; 18] = [
     facts(Kind::Namespace, "Namespace", "namespaces", "", &["v1"], false),
     facts(Kind::Node, "Node", "nodes", "", &["v1"], false),
     facts(
@@ -130,9 +138,35 @@ const FACTS: [Facts; 14] = [
         true,
     ),
     facts(Kind::Event, "Event", "events", "", &["v1"], true),
+    facts(
+        Kind::ClusterRole,
+        "ClusterRole",
+        "clusterroles",
+        RBAC,
+        &["v1"],
+        false,
+    ),
+    facts(
+        Kind::ClusterRoleBinding,
+        "ClusterRoleBinding",
+        "clusterrolebindings",
+        RBAC,
+        &["v1"],
+        false,
+    ),
+    facts(Kind::Role, "Role", "roles", RBAC, &["v1"], true),
+    facts(
+        Kind::RoleBinding,
+        "RoleBinding",
+        "rolebindings",
+        RBAC,
+        &["v1"],
+        true,
+    ),
 ];
 
 const RESOURCE: &str = "resource.k8s.io";
+const RBAC: &str = "rbac.authorization.k8s.io";
 const SCHEDULING: &str = "scheduling.k8s.io";
 const RESOURCE_VERSIONS: &[&str] = &["v1", "v1beta2", "v1beta1"];
 
@@ -162,6 +196,14 @@ impl Kind {
     pub fn all() -> impl Iterator<Item = Self> {
         FACTS.iter().map(|facts| facts.kind)
     }
+
+    /// The kinds that say who may do what. They are read only where somebody asks: they are no state of devices, and few may read them.
+    pub const OF_RIGHTS: [Self; 4] = [
+        Self::ClusterRole,
+        Self::ClusterRoleBinding,
+        Self::Role,
+        Self::RoleBinding,
+    ];
 
     fn facts(self) -> &'static Facts {
         &FACTS[self as usize]

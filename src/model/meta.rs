@@ -72,11 +72,51 @@ pub struct Meta {
     /// What delays the deletion.
     #[serde(deserialize_with = "interned_list")]
     pub finalizers: Vec<Str>,
-    /// The second since the Unix epoch in which kube-controller-manager set fields of the status last that are still its own. Nothing else
-    /// of the managed fields is read. It takes four bytes, as there are many objects.
-    #[serde(rename = "managedFields", deserialize_with = "status_by_built_in")]
-    pub status_set_by_built_in: Option<NonZeroU32>,
+    /// Who wrote the object.
+    #[serde(rename = "managedFields", deserialize_with = "managed")]
+    pub managed: Managed,
 }
+
+/// What is read of an object's managed fields. It takes few bytes, as there are many objects.
+#[derive(Clone, Debug, Default)]
+pub struct Managed {
+    /// The second since the Unix epoch in which kube-controller-manager set fields of the status last that are still its own.
+    pub status_set_by_built_in: Option<NonZeroU32>,
+    /// Whether the object has managed fields at all: what kubectl prints has none unless it is asked.
+    pub is_known: bool,
+    #[expect(
+        clippy::box_collection,
+        reason = "few objects have any, and there are many objects"
+    )]
+    old_writers: Option<Box<Vec<Writer>>>,
+}
+
+impl Managed {
+    /// Those who wrote it last through a version of the API that goes, and who have not written the same through another one since.
+    pub fn old_writers(&self) -> &[Writer] {
+        self.old_writers.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Somebody who wrote an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writer {
+    /// What it calls itself.
+    pub manager: Str,
+    /// Group and version that it used.
+    pub api_version: Str,
+    /// When it did last.
+    pub time: Option<Time>,
+}
+
+/// Versions of the API that are not served for ever.
+const OLD_VERSIONS: [&str; 5] = [
+    "resource.k8s.io/v1alpha3",
+    "resource.k8s.io/v1beta1",
+    "resource.k8s.io/v1beta2",
+    "scheduling.k8s.io/v1alpha1",
+    "scheduling.k8s.io/v1alpha2",
+];
 
 /// The manager of what kube-controller-manager writes: the name of its program.
 const BUILT_IN: &str = "kube-controller-manager";
@@ -175,44 +215,76 @@ fn resource_annotations<'de, D: serde::Deserializer<'de>>(
     deserializer.deserialize_any(Annotations)
 }
 
-fn status_by_built_in<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<NonZeroU32>, D::Error> {
+fn managed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Managed, D::Error> {
     /// An entry of managed fields, without the fields.
     #[derive(Default, Deserialize)]
-    #[serde(default)]
+    #[serde(rename_all = "camelCase", default)]
     struct Entry<'a> {
         #[serde(borrow)]
         manager: Option<std::borrow::Cow<'a, str>>,
         #[serde(borrow)]
+        api_version: Option<std::borrow::Cow<'a, str>>,
+        #[serde(borrow)]
         subresource: Option<std::borrow::Cow<'a, str>>,
         time: Option<Time>,
     }
+    impl Entry<'_> {
+        fn is_old(&self) -> bool {
+            self.api_version
+                .as_deref()
+                .is_some_and(|version| OLD_VERSIONS.contains(&version))
+        }
+
+        /// Whether `newer` says that the same manager uses another version by now.
+        fn is_superseded_by(&self, newer: &Self) -> bool {
+            self.manager == newer.manager
+                && self.subresource == newer.subresource
+                && self.api_version != newer.api_version
+                && self.time <= newer.time
+        }
+    }
     struct Entries;
     impl<'de> serde::de::Visitor<'de> for Entries {
-        type Value = Option<NonZeroU32>;
+        type Value = Managed;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a list of managed fields")
         }
 
         fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-            Ok(None)
+            Ok(Managed::default())
         }
 
         fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut last = None;
+            let mut managed = Managed::default();
+            let mut entries = Vec::new();
             while let Some(entry) = seq.next_element::<Entry<'_>>()? {
+                managed.is_known = true;
                 if entry.manager.as_deref() == Some(BUILT_IN)
                     && entry.subresource.as_deref() == Some("status")
                 {
                     let second = entry
                         .time
                         .and_then(|time| u32::try_from(time.unix_seconds()).ok());
-                    last = last.max(second.and_then(NonZeroU32::new));
+                    let last = &mut managed.status_set_by_built_in;
+                    *last = (*last).max(second.and_then(NonZeroU32::new));
                 }
+                entries.push(entry);
             }
-            Ok(last)
+            let old = |entry: &&Entry<'_>| {
+                entry.is_old() && !entries.iter().any(|newer| entry.is_superseded_by(newer))
+            };
+            let writers: Vec<Writer> = entries
+                .iter()
+                .filter(old)
+                .map(|entry| Writer {
+                    manager: shared(entry.manager.as_deref().unwrap_or_default()),
+                    api_version: shared(entry.api_version.as_deref().unwrap_or_default()),
+                    time: entry.time,
+                })
+                .collect();
+            managed.old_writers = (!writers.is_empty()).then(|| Box::new(writers));
+            Ok(managed)
         }
     }
     deserializer.deserialize_any(Entries)
@@ -267,6 +339,54 @@ mod tests {
     use super::*;
 
     #[test]
+    fn whoever_wrote_through_an_old_version_and_not_since_is_kept() {
+        let writers = |entries: serde_json::Value| -> Vec<String> {
+            let meta: Meta = serde_json::from_value(serde_json::json!({"managedFields": entries})).unwrap();
+            let writers = meta.managed.old_writers().iter();
+            writers
+                .map(|writer| format!("{} {}", writer.manager, writer.api_version))
+                .collect()
+        };
+        let entry = |manager: &str, version: &str, subresource: &str, day: u32| {
+            serde_json::json!({"manager": manager, "apiVersion": version, "subresource": subresource, "operation": "Update",
+                "time": format!("2026-11-{day:02}T00:00:00Z"), "fieldsV1": {"f:spec": {}}})
+        };
+        let (old, new) = ("resource.k8s.io/v1beta1", "resource.k8s.io/v1");
+        assert_eq!(
+            writers(serde_json::json!([
+                entry("a", old, "", 1),
+                entry("b", new, "", 1)
+            ])),
+            ["a resource.k8s.io/v1beta1"]
+        );
+        assert!(
+            writers(serde_json::json!([
+                entry("a", old, "", 1),
+                entry("a", new, "", 2)
+            ]))
+            .is_empty()
+        );
+        assert_eq!(
+            writers(serde_json::json!([
+                entry("a", old, "", 3),
+                entry("a", new, "", 2)
+            ]))
+            .len(),
+            1
+        );
+        assert_eq!(
+            writers(serde_json::json!([
+                entry("a", old, "status", 1),
+                entry("a", new, "", 2)
+            ]))
+            .len(),
+            1
+        );
+        assert!(writers(serde_json::json!([entry("a", "v1", "", 1)])).is_empty());
+        assert!(!Meta::default().managed.is_known);
+    }
+
+    #[test]
     fn metadata_keeps_only_annotations_that_a_rule_reads() {
         let meta: Meta = serde_json::from_str(
             r#"{"name":"c","namespace":"n","annotations":{"x":"y","resource.kubernetes.io/pod-claim-name":"gpu"},
@@ -287,7 +407,7 @@ mod tests {
         let read = |fields: &str| {
             let text = format!(r#"{{"name":"c","managedFields":{fields}}}"#);
             let meta: Meta = serde_json::from_str(&text).unwrap();
-            meta.status_set_by_built_in.map(NonZeroU32::get)
+            meta.managed.status_set_by_built_in.map(NonZeroU32::get)
         };
         let by = |manager: &str, subresource: &str, time: &str| {
             format!(

@@ -24,6 +24,7 @@ mod node_selector;
 mod pod;
 mod quantity;
 mod quote;
+mod rbac;
 mod release;
 mod repeated;
 mod semver;
@@ -47,13 +48,15 @@ pub use class::{
 };
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use decode::{UnknownFields, lookup, with_interner};
-pub use environment::{Component, Environment, Evidence, Gap, Gate, GateState, SchedulerProfile, Stage};
+pub use environment::{
+    AccessReview, Component, Environment, Evidence, Gap, Gate, GateState, SchedulerProfile, Stage,
+};
 pub use fields::{FieldFault, FieldFaults, FieldProblem, Looking, check_fields};
 pub(crate) use index::places;
 pub use kind::Kind;
 pub(crate) use labels::Operator;
 pub use labels::{LabelSelector, LabelSelectorError};
-pub use meta::{Condition, Key, Meta, OwnerReference, uid_of_manifest, uid_of_simulation};
+pub use meta::{Condition, Key, Managed, Meta, OwnerReference, Writer, uid_of_manifest, uid_of_simulation};
 pub use meter::{Meter, TOO_MANY_LOOKS, TOO_MUCH_WORK};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
@@ -69,6 +72,7 @@ pub use pod::{
 };
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;
+pub use rbac::{PolicyRule, Role, RoleBinding, RoleReference, RoleSubject};
 pub use release::Release;
 pub use repeated::{Part, Repeated};
 pub use semver::{Semver, SemverError};

@@ -79,6 +79,9 @@ pub struct PodSpec {
     /// Which scheduler is responsible.
     #[serde(deserialize_with = "interned")]
     pub scheduler_name: Str,
+    /// Who the pod is to the API server; empty for `default`.
+    #[serde(deserialize_with = "interned")]
+    pub service_account_name: Str,
     /// Whether there are rules of spreading over the topology.
     #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
     pub has_topology_spread: bool,

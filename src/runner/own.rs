@@ -86,8 +86,8 @@ impl Own {
     /// servers need not agree.
     fn was_set_by_built_in(&self, known: &Claim, claim: &Claim) -> bool {
         let (before, after) = (
-            known.metadata.status_set_by_built_in,
-            claim.metadata.status_set_by_built_in,
+            known.metadata.managed.status_set_by_built_in,
+            claim.metadata.managed.status_set_by_built_in,
         );
         let is_later = |from: Time| after.is_some_and(|at| i64::from(at.get()) > from.unix_seconds());
         known.metadata.uid == claim.metadata.uid && after > before && self.alone_from.is_some_and(is_later)

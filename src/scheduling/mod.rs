@@ -11,6 +11,7 @@
 //! - `daemons`: the pods of a DaemonSet;
 //! - `placement`: what the cluster looks like afterwards;
 //! - `assumptions`: gates of which nothing tells, and what the other value would change;
+//! - `bugs`: known bugs of kube-scheduler, and what exposes a cluster to them;
 //! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
 //! - `score`: how the plugin ranks nodes;
 //! - `unlike`: schedulers that the rules here do not fit;
@@ -20,6 +21,7 @@
 
 mod assumptions;
 mod binding;
+mod bugs;
 mod claims;
 mod cycle;
 mod daemons;
@@ -41,6 +43,7 @@ mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
+pub use bugs::{Bug, Exposure, Harm, exposures, fixed_in, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
 pub use daemons::daemon_pods;

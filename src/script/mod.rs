@@ -113,6 +113,10 @@ impl From<Kind> for Resource {
             Kind::PodDisruptionBudget => "poddisruptionbudget",
             Kind::ResourceQuota => "resourcequota",
             Kind::Event => "event",
+            Kind::ClusterRole => "clusterrole",
+            Kind::ClusterRoleBinding => "clusterrolebinding",
+            Kind::Role => "role",
+            Kind::RoleBinding => "rolebinding",
         })
     }
 }

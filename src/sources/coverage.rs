@@ -159,12 +159,16 @@ impl Coverage {
                 verdict.gaps.extend(gaps);
             } else if is_picture
                 && !IN_EVERY_CLUSTER.contains(&kind)
+                && !Kind::OF_RIGHTS.contains(&kind)
                 && (!self.referred.contains(&kind) || cannot_exist(kind, environment))
             {
                 verdict.assumed.push(kind);
-            } else if !needs.takes_files_for_whole() {
+            } else if Kind::OF_RIGHTS.contains(&kind) || !needs.takes_files_for_whole() {
+                // Every cluster has roles: files without any do not tell of rights.
                 verdict.gaps.push(hole(kind, self.silence().to_owned()));
-                verdict.absent.push(kind);
+                if !needs.is_optional(kind) {
+                    verdict.absent.push(kind);
+                }
             }
         }
         verdict

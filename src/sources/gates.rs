@@ -89,6 +89,17 @@ impl VersionSettings {
             let minor = environment.emulated_minor;
             for gate in Gate::all() {
                 if let Some(enabled) = setting_of(&settings, gate, minor) {
+                    let default = gate.default_in(minor, environment.min_compatibility_minor);
+                    if gate.is_locked_in(minor) && default != Some(enabled) {
+                        let state = if enabled { "off" } else { "on" };
+                        let warning = format!(
+                            "feature gate {gate} is locked in 1.{minor}: it stays {state}, whatever is set"
+                        );
+                        if !warnings.contains(&warning) {
+                            warnings.push(warning);
+                        }
+                        continue;
+                    }
                     environment.gates.push((
                         component,
                         gate,

@@ -27,6 +27,8 @@ pub(crate) struct Want {
     pub(crate) fields: String,
     /// Without these objects there is nothing to say.
     pub(crate) required: bool,
+    /// Nobody is told that they are missing.
+    pub(crate) optional: bool,
 }
 
 impl Needs {
@@ -40,9 +42,9 @@ impl Needs {
         kinds.into_iter().fold(Self::none(), Self::and)
     }
 
-    /// Every kind.
+    /// Every kind but those of rights.
     pub fn everything() -> Self {
-        Self::kinds(Kind::all())
+        Self::kinds(Kind::all().filter(|kind| !Kind::OF_RIGHTS.contains(kind)))
             .with_gates()
             .with_schedulers()
             .pods_after_claims()
@@ -59,6 +61,15 @@ impl Needs {
     #[must_use]
     pub fn require(mut self, kind: Kind) -> Self {
         self.wants.entry(kind).or_default().required = true;
+        self
+    }
+
+    /// The kinds that say who may do what too, where they can be had: nobody is warned where they are missing, which is a gap all the same.
+    #[must_use]
+    pub fn with_rights(mut self) -> Self {
+        for kind in Kind::OF_RIGHTS {
+            self.wants.entry(kind).or_default().optional = true;
+        }
         self
     }
 
@@ -142,6 +153,11 @@ impl Needs {
 
     pub(crate) fn contains(&self, kind: Kind) -> bool {
         self.wants.contains_key(&kind)
+    }
+
+    /// Whether nobody is told that objects of `kind` are missing.
+    pub(crate) fn is_optional(&self, kind: Kind) -> bool {
+        self.wants.get(&kind).is_some_and(|want| want.optional)
     }
 
     pub(crate) fn wants_gates(&self) -> bool {

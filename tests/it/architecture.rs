@@ -80,6 +80,7 @@ const EVERYWHERE: &[&str] = &[
 /// The table, pure core above, shell below. Rows only use rows above them.
 const TABLE: &[Row] = &[
     pure("model", &[], &[]),
+    pure("access", &["model"], &[]),
     pure("script", &["model"], &[]),
     pure("cel", &["model"], &["regex_automata", "regex_syntax"]),
     pure("validation", &["model", "cel"], &[]),
@@ -115,6 +116,7 @@ const TABLE: &[Row] = &[
         "inspect",
         &[
             "model",
+            "access",
             "cel",
             "devices",
             "allocator",

@@ -18,7 +18,7 @@ use crate::inspect::Selection;
 use crate::inspect::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
 use crate::inspect::findings::{
     self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList,
-    Target, TargetError, Topic,
+    Target, TargetError, Topic, Upgrade,
 };
 use crate::inspect::presence::{DRIVER_NEEDS, Mention};
 use crate::model::{Cluster, Gate, Kind, Version};
@@ -40,12 +40,12 @@ Examples:
   kubectl dra check --explain DRA014
   # Can the driver be taken off this node
   kubectl dra check --driver gpu.example.com --node gpu-node-3
-  # What a downgrade breaks
+  # What an upgrade or a downgrade to this release breaks
   kubectl dra check --to-version 1.36
   # Only errors fail a pipeline; findings for a code scanner
   kubectl dra check --fail-on error -o sarif";
 
-/// Look for defects, and for what a downgrade breaks
+/// Look for defects, and for what an upgrade or a downgrade breaks
 ///
 /// Looks at all namespaces unless `-n` says otherwise, and reports what is wrong now. Each finding has a stable code. One that joins several
 /// kinds of object is confirmed by reading them again; from files it stays `Possible`. Nothing is changed: a fix is a command to run
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE", requires = "driver")]
     node: Option<String>,
 
-    /// What does a downgrade to this release break?
+    /// What does an upgrade or a downgrade to this release break?
     #[arg(long, value_name = "VERSION")]
     to_version: Option<Version>,
 
@@ -99,7 +99,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "GATE", value_delimiter = ',')]
     disable_gate: Vec<String>,
 
-    /// With `--to-version`: gates of the older control plane
+    /// With `--to-version`: gates of that control plane
     ///
     /// As in `DRADeviceTaintRules=true`.
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = gate, requires = "to_version")]
@@ -275,6 +275,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (fail_on, idle) = (args.fail_on, args.idle);
+    let named = args.only.clone();
     let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
     let selection = objects::selection(ctx, objects::Default::All);
     let asked = Asked::of(args)?;
@@ -312,13 +313,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .map(|node| Mention::scoped(Kind::Node, node)),
     );
     let nothing = presence::demand(ctx, &cluster, &mentions).await?;
+    let mut cluster = cluster;
+    if matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
+        review(ctx, &mut cluster, &codes).await?;
+    }
+    let question = asked.question(&cluster)?;
+    let codes = of_topic(codes, question.topic())?;
     let request = CheckRequest {
-        question: asked.question(&cluster)?,
+        question,
         codes,
         selection,
         now: ctx.now(&cluster),
         idle,
-    };
+    }
+    .told_of(&cluster, &named);
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     let downgrade = tells_cost.then(|| Downgrade::of(&cluster, &request)).flatten();
     if let SourceSetting::Cluster(_) = ctx.settings().source {
@@ -362,6 +370,42 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
+/// Asks the API server what no role allows the drivers that are suspected to lack it: another authorizer may, or roles could not be read.
+async fn review(ctx: &Ctx, cluster: &mut Cluster, codes: &BTreeSet<Code>) -> anyhow::Result<()> {
+    /// Each answer can lead to another question: the rights for slices, then two verbs on the status, each with two on the driver.
+    const ROUNDS: usize = 8;
+    /// Of one round; a cluster has few drivers.
+    const MOST: usize = 200;
+    for _ in 0..ROUNDS {
+        let questions = findings::reviews_wanted(cluster, codes);
+        if questions.is_empty() || questions.len() > MOST {
+            break;
+        }
+        let questions = questions
+            .into_iter()
+            .map(|(user, request)| (user.name, user.groups, request));
+        match ctx.live().await?.review(questions).await? {
+            Some(reviews) => cluster.learn_reviews(reviews),
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Those of `codes` that answer the question.
+fn of_topic(mut codes: BTreeSet<Code>, topic: Topic) -> Result<BTreeSet<Code>, UsageError> {
+    codes.retain(|code| code.facts().topic == topic);
+    if codes.is_empty() {
+        let way = if topic == Topic::Upgrade {
+            "a newer release, and what `--only` names is about an older one"
+        } else {
+            "an older release, and what `--only` names is about a newer one"
+        };
+        return Err(UsageError::new(format!("`--to-version` names {way}")));
+    }
+    Ok(codes)
+}
+
 /// What a file accepts.
 fn suppressions(file: &str) -> anyhow::Result<SuppressionList> {
     document_of(file).context("`--suppressions` needs a list of suppressions")
@@ -371,6 +415,9 @@ fn suppressions(file: &str) -> anyhow::Result<SuppressionList> {
 /// selection looks.
 fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Selection) -> Needs {
     let everywhere = codes.iter().any(|code| code.is_about_devices());
+    let of_rights = kinds.len();
+    kinds.retain(|kind| !Kind::OF_RIGHTS.contains(kind));
+    let is_about_rights = kinds.len() < of_rights;
     let of_devices = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
     let of_devices: Vec<Kind> = of_devices
         .into_iter()
@@ -383,7 +430,12 @@ fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Select
             needs = needs.at_least_in(namespace);
         }
     }
-    needs.with_gates().pods_after_claims()
+    let needs = needs.with_gates().pods_after_claims();
+    if is_about_rights {
+        needs.with_rights()
+    } else {
+        needs
+    }
 }
 
 /// Reads again what findings rest on that join several kinds, and looks again.
@@ -437,21 +489,24 @@ impl Asked {
             disable_gate,
             target_feature_gates,
         } = args;
-        let topic = if driver.is_some() {
-            Topic::Driver
-        } else if to_version.is_some() || !disable_gate.is_empty() {
-            Topic::Downgrade
+        // Whether it goes up or down shows once the release that runs is known.
+        let topics: &[Topic] = if driver.is_some() {
+            &[Topic::Driver]
+        } else if !disable_gate.is_empty() {
+            &[Topic::Downgrade]
+        } else if to_version.is_some() {
+            &[Topic::Downgrade, Topic::Upgrade]
         } else {
-            Topic::Now
+            &[Topic::Now]
         };
         for code in only.iter().chain(&skip) {
-            if code.facts().topic != topic {
+            if !topics.contains(&code.facts().topic) {
                 return Err(UsageError::new(format!("{code} answers another question"))
                     .hint(asks(code.facts().topic)));
             }
         }
         let codes: BTreeSet<Code> = Code::all()
-            .filter(|code| code.facts().topic == topic)
+            .filter(|code| topics.contains(&code.facts().topic))
             .filter(|code| only.is_empty() || only.contains(code))
             .filter(|code| !skip.contains(code))
             .collect();
@@ -493,15 +548,28 @@ impl Asked {
             }
             version => version.map(|version| version.minor),
         };
+        let hint = |usage: UsageError| {
+            if environment.git_version.is_none() {
+                usage.hint("`--kubernetes-version` says which release the objects are from")
+            } else {
+                usage
+            }
+        };
+        if let Some(minor) =
+            to.filter(|minor| *minor >= environment.emulated_minor && self.disabled.is_empty())
+        {
+            let upgrade = Upgrade::new(environment, minor, self.gates);
+            return upgrade
+                .map(Question::Upgrade)
+                .map_err(|error| hint(UsageError::new(format!("`--to-version`: {error}"))));
+        }
         Target::new(environment, to, self.disabled, self.gates)
             .map(Question::Downgrade)
             .map_err(|error| {
                 let usage = UsageError::new(format!("`--to-version`: {error}"));
                 match error {
-                    TargetError::NotOlder { .. } if environment.git_version.is_none() => {
-                        usage.hint("`--kubernetes-version` says which release the objects are from")
-                    }
-                    _ => usage,
+                    TargetError::NotOlder { .. } => hint(usage),
+                    TargetError::TooOld { .. } => usage,
                 }
             })
     }
@@ -512,6 +580,7 @@ fn asks(topic: Topic) -> &'static str {
         Topic::Now => "leave out `--driver`, `--to-version` and `--disable-gate`",
         Topic::Driver => "ask with `--driver`",
         Topic::Downgrade => "ask with `--to-version` or `--disable-gate`",
+        Topic::Upgrade => "ask with `--to-version`",
     }
 }
 
@@ -554,6 +623,14 @@ fn verdict(report: &FindingList, request: &CheckRequest) -> String {
             };
             format!("{}{without}", version.unwrap_or_default())
         }
+        Question::Upgrade(upgrade) => match upgrade.path().as_slice() {
+            [_] => format!(" before an upgrade to {}", upgrade.version()),
+            path => format!(
+                " before an upgrade to {} by way of {}",
+                upgrade.version(),
+                path[..path.len() - 1].join(", ")
+            ),
+        },
     };
     let unknown = if report.unknown.is_empty() {
         ""

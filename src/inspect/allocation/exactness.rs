@@ -43,8 +43,10 @@ impl Trust {
             notes: Vec::new(),
         };
         trust.lower(Exactness::FitOnly, unlike(cluster));
-        trust.lower(Exactness::FitOnly, doubts(cluster, pod, claims));
+        let told = doubts(cluster, pod, claims);
+        trust.lower(Exactness::FitOnly, told.doubts);
         trust.lower(Exactness::OneOf, orders(cluster, claims));
+        trust.notes.extend(told.notes);
         trust
     }
 

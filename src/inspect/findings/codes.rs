@@ -47,6 +47,8 @@ pub enum Topic {
     Driver,
     /// What breaks with an older release, or with a gate switched off?
     Downgrade,
+    /// What breaks with a newer release?
+    Upgrade,
 }
 
 /// What a code stands for.
@@ -186,6 +188,16 @@ codes! {
         "A claim has held devices for long, and no pod runs with it";
     DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
         "A pod does not end, as the driver of its devices is gone";
+    KnownBug = "DRA080", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
+        "The scheduler of this release has a bug that the cluster can meet";
+    DriverStatusForbidden = "DRA081", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
+        "A driver may not write the status of its devices";
+    AdminAccessRights = "DRA082", "admin-access-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+        "Somebody may give himself admin access";
+    ReservationRights = "DRA083", "reservation-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+        "Somebody may write allocations and reservations";
+    TaintRights = "DRA084", "taint-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+        "Somebody may taint devices";
     GroupGeneratedClaim = "DRA101", "group-generated-claim", Error, Downgrade, [ResourceClaim, Pod],
         "Pods lose a claim that was made for their PodGroup";
     GroupReservation = "DRA102", "group-reservation", Error, Downgrade, [ResourceClaim, Pod, PodGroup],
@@ -232,6 +244,24 @@ codes! {
         "A component does not start with its feature gates";
     SkippedVersion = "DRA123", "skipped-version", Warning, Downgrade, [],
         "A downgrade over several releases is not supported";
+    ApiVersion = "DRA130", "api-version", Error, Upgrade, [DeviceClass, ResourceSlice, DeviceTaintRule, ResourceClaimTemplate, ResourceClaim, PodGroup, Workload],
+        "Somebody uses a version of the API that is not served any more";
+    UpgradeDriverRights = "DRA131", "driver-rights", Error, Upgrade, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
+        "A driver lacks a right that the API server asks for";
+    UpgradeBindingRights = "DRA132", "binding-rights", Warning, Upgrade, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+        "Somebody lacks the right to allocate and reserve claims";
+    UpgradeGates = "DRA133", "upgrade-gates", Error, Upgrade, [],
+        "A component does not start with the gates that it has";
+    GateDefaults = "DRA134", "gate-defaults", Warning, Upgrade, [ResourceSlice, ResourceClaim, DeviceClass, DeviceTaintRule],
+        "A feature that is on by default treats objects otherwise";
+    ChangedMeaning = "DRA135", "changed-meaning", Warning, Upgrade, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceTaintRule],
+        "A field means something else";
+    AllocationTolerations = "DRA136", "allocation-tolerations", Warning, Upgrade, [ResourceClaim],
+        "An allocation lacks what its request tolerates";
+    OldCounters = "DRA137", "old-counters", Error, Upgrade, [ResourceSlice],
+        "Counters are where only 1.34 has them";
+    WorkloadObjects = "DRA138", "workload-objects", Error, Upgrade, [PodGroup, Workload],
+        "PodGroups and Workloads cannot be read any more";
 }
 
 impl Code {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Code, Severity};
 use crate::inspect::remedy::Remedy;
-use crate::model::{DeviceId, Key, Kind, Meta, PoolId, Str};
+use crate::model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 use crate::script::{NoCommand, Script};
 
 /// How sure a finding is.
@@ -72,6 +72,29 @@ impl Subject {
 
     pub(super) fn cluster(version: String) -> Self {
         Self::named("Cluster", version)
+    }
+
+    /// An issue or pull request of kubernetes/kubernetes.
+    pub(super) fn issue(number: u32) -> Self {
+        Self::named("Issue", format!("kubernetes/{number}"))
+    }
+
+    /// Who writes objects, as it calls itself in their managed fields.
+    pub(super) fn manager(name: &str) -> Self {
+        Self::named("Manager", name.to_owned())
+    }
+
+    /// Whom bindings of roles name.
+    pub(super) fn account(subject: &RoleSubject) -> Self {
+        let kind = match subject.kind.as_str() {
+            "ServiceAccount" => "ServiceAccount",
+            "Group" => "Group",
+            _ => "User",
+        };
+        Self {
+            namespace: subject.namespace.clone(),
+            ..Self::named(kind, subject.name.to_string())
+        }
     }
 
     /// The kind as kubectl writes it in front of a name.

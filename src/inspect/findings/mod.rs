@@ -5,6 +5,7 @@
 //! what to read again, and [`confirmed`] what is left of the findings after that.
 
 mod admin;
+mod bugs;
 mod claims;
 mod classes;
 mod codes;
@@ -19,10 +20,12 @@ mod nodes;
 mod pools;
 mod requests;
 mod reservations;
+mod rights;
 mod rules;
 mod suppression;
 #[cfg(test)]
 mod tests;
+mod upgrade;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +36,10 @@ use serde::Serialize;
 pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
 pub use downgrade::{Target, TargetError};
 pub use finding::{Certainty, Finding, Fix, Subject, some};
+pub use rights::reviews_wanted;
 pub use suppression::{StaleSuppression, Suppressed, Suppression, SuppressionList};
+
+pub use upgrade::{Upgrade, UpgradeError};
 
 use super::{Selection, Warnings};
 use crate::devices::Inventory;
@@ -55,16 +61,18 @@ pub enum Question {
     },
     /// What breaks with the control plane that comes next?
     Downgrade(Target),
+    /// What breaks on the way up to a newer release?
+    Upgrade(Upgrade),
 }
 
 impl Question {
     /// Which codes answer it.
-    #[cfg(test)]
-    pub(crate) fn topic(&self) -> Topic {
+    pub fn topic(&self) -> Topic {
         match self {
             Self::Now => Topic::Now,
             Self::Driver { .. } => Topic::Driver,
             Self::Downgrade(_) => Topic::Downgrade,
+            Self::Upgrade(_) => Topic::Upgrade,
         }
     }
 }
@@ -107,6 +115,13 @@ impl CheckRequest {
         }
     }
 
+    /// Leaves out the codes that cannot be told of `cluster`, as few may read roles and bindings; those `named` stay.
+    #[must_use]
+    pub fn told_of(mut self, cluster: &Cluster, named: &[Code]) -> Self {
+        rights::leave_out_untold(&mut self.codes, cluster, named);
+        self
+    }
+
     /// Kinds of object that the findings are found in.
     pub fn needs(&self) -> BTreeSet<Kind> {
         self.codes
@@ -127,7 +142,7 @@ pub struct FindingList {
     pub counts: Counts,
     /// What could not be found out.
     pub unknown: Vec<String>,
-    /// For a downgrade by step, then the worst first, by code and object.
+    /// For a downgrade or an upgrade by step, then the worst first, by code and object.
     pub items: Vec<Finding>,
     /// What was looked for, and in how much.
     pub checked: Checked,
@@ -155,9 +170,12 @@ pub struct Scope {
     /// The node that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
-    /// The release to go back to.
+    /// The release to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_version: Option<String>,
+    /// The releases on the way up to it, one after the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
     /// Gates that are to be switched off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_gates: Vec<&'static str>,
@@ -226,7 +244,7 @@ pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
 
 /// The same on the threads of `run`. How many there are shows nowhere in the report.
 pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> FindingList {
-    const NOW: [fn(&mut Look<'_>); 12] = [
+    const NOW: [fn(&mut Look<'_>); 14] = [
         devices::look,
         reservations::look,
         claims::look,
@@ -239,6 +257,8 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         ending::look,
         rules::look,
         leftovers::look,
+        bugs::look,
+        rights::look,
     ];
     let shared = Shared::new(cluster);
     let mut look = Look::new(&shared, request);
@@ -259,6 +279,7 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         }
         Question::Driver { driver, node } => driver::look(&mut look, driver, node.as_ref()),
         Question::Downgrade(target) => downgrade::look(&mut look, target),
+        Question::Upgrade(upgrade) => upgrade::look(&mut look, upgrade),
     }
     look.report(request)
 }
@@ -430,7 +451,12 @@ impl<'a> Look<'a> {
                 let everywhere =
                     !kind.is_namespaced() || kind == Kind::ResourceClaim && code.is_about_devices();
                 let within = if everywhere { "" } else { namespace };
+                // The API server was asked in their place.
+                let is_asked = Kind::OF_RIGHTS.contains(&kind)
+                    && matches!(code, Code::DriverStatusForbidden | Code::UpgradeDriverRights)
+                    && !self.cluster.environment().reviews.is_empty();
                 if code.facts().needs.contains(&kind)
+                    && !is_asked
                     && let Some(gap) = self.cluster.gap(kind, within)
                 {
                     hidden.entry(gap).or_default().push(*code);
@@ -476,6 +502,10 @@ impl<'a> Look<'a> {
             Question::Downgrade(target) => {
                 scope.to_version = target.is_older(self.cluster).then(|| target.version());
                 scope.disabled_gates = target.disabled().map(|gate| gate.name()).collect();
+            }
+            Question::Upgrade(upgrade) => {
+                scope.to_version = Some(upgrade.version());
+                scope.path = upgrade.path();
             }
         }
         FindingList {

@@ -54,6 +54,7 @@ fn question(code: Code, cluster: &Cluster) -> Question {
         Topic::Downgrade => {
             Question::Downgrade(Target::new(cluster.environment(), Some(34), [], []).unwrap())
         }
+        Topic::Upgrade => Question::Upgrade(Upgrade::new(cluster.environment(), 38, []).unwrap()),
     }
 }
 

@@ -17,8 +17,9 @@ use self::index::{Bulk, Entry, Indexes};
 use self::layered::Layered;
 use super::decode::{alone, weigh_anew, weight};
 use super::{
-    Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap, Key, Kind, Meta,
-    Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Slice, Str, TaintRule,
+    AccessReview, Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap,
+    Key, Kind, Meta, Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Role, RoleBinding, Slice,
+    Str, TaintRule,
 };
 
 /// An object of any kind that the model holds.
@@ -39,6 +40,10 @@ pub enum Object {
     PodDisruptionBudget(Arc<DisruptionBudget>),
     ResourceQuota(Arc<Quota>),
     Event(Arc<Event>),
+    ClusterRole(Arc<Role>),
+    ClusterRoleBinding(Arc<RoleBinding>),
+    Role(Arc<Role>),
+    RoleBinding(Arc<RoleBinding>),
 }
 
 impl Object {
@@ -76,6 +81,10 @@ impl Object {
             Kind::PodDisruptionBudget => Self::PodDisruptionBudget(read(json)?),
             Kind::ResourceQuota => Self::ResourceQuota(read(json)?),
             Kind::Event => Self::Event(read(json)?),
+            Kind::ClusterRole => Self::ClusterRole(read(json)?),
+            Kind::ClusterRoleBinding => Self::ClusterRoleBinding(read(json)?),
+            Kind::Role => Self::Role(read(json)?),
+            Kind::RoleBinding => Self::RoleBinding(read(json)?),
         })
     }
 
@@ -105,6 +114,10 @@ impl Object {
             Self::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
             Self::ResourceQuota(_) => Kind::ResourceQuota,
             Self::Event(_) => Kind::Event,
+            Self::ClusterRole(_) => Kind::ClusterRole,
+            Self::ClusterRoleBinding(_) => Kind::ClusterRoleBinding,
+            Self::Role(_) => Kind::Role,
+            Self::RoleBinding(_) => Kind::RoleBinding,
         }
     }
 
@@ -128,6 +141,10 @@ impl Object {
             Self::PodDisruptionBudget(object) => &mut Arc::make_mut(object).metadata,
             Self::ResourceQuota(object) => &mut Arc::make_mut(object).metadata,
             Self::Event(object) => &mut Arc::make_mut(object).metadata,
+            Self::ClusterRole(object) | Self::Role(object) => &mut Arc::make_mut(object).metadata,
+            Self::ClusterRoleBinding(object) | Self::RoleBinding(object) => {
+                &mut Arc::make_mut(object).metadata
+            }
         };
         metadata.namespace = namespace.clone();
     }
@@ -149,6 +166,8 @@ impl Object {
             Self::PodDisruptionBudget(object) => &object.metadata,
             Self::ResourceQuota(object) => &object.metadata,
             Self::Event(object) => &object.metadata,
+            Self::ClusterRole(object) | Self::Role(object) => &object.metadata,
+            Self::ClusterRoleBinding(object) | Self::RoleBinding(object) => &object.metadata,
         }
     }
 
@@ -257,11 +276,20 @@ impl Cluster {
         PodDisruptionBudget budget budgets DisruptionBudget, Key, "disruption budget";
         ResourceQuota quota quotas Quota, Key, "resource quota";
         Event event events Event, Key, "event";
+        ClusterRole cluster_role cluster_roles Role, str, "cluster role";
+        ClusterRoleBinding cluster_role_binding cluster_role_bindings RoleBinding, str, "cluster role binding";
+        Role role roles Role, Key, "role";
+        RoleBinding role_binding role_bindings RoleBinding, Key, "role binding";
     }
 
     /// Versions, gates, time and gaps of this state.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// Notes what the API server said of who may do what.
+    pub fn learn_reviews(&mut self, reviews: impl IntoIterator<Item = AccessReview>) {
+        Arc::make_mut(&mut self.environment).reviews.extend(reviews);
     }
 
     /// What is left of the work that evaluating expressions on this cluster and its forks may take.
@@ -661,6 +689,8 @@ fn size_of_kind(kind: Kind) -> usize {
         Kind::PodDisruptionBudget => size_of::<DisruptionBudget>(),
         Kind::ResourceQuota => size_of::<Quota>(),
         Kind::Event => size_of::<Event>(),
+        Kind::ClusterRole | Kind::Role => size_of::<Role>(),
+        Kind::ClusterRoleBinding | Kind::RoleBinding => size_of::<RoleBinding>(),
     };
     object + OF_A_PLACE
 }

@@ -165,7 +165,8 @@ metadata.ownerReferences.{apiVersion, kind, name, uid, controller}";
 /// What is kept of objects of `kind` besides.
 pub(super) fn lines(kind: Kind) -> &'static str {
     match kind {
-        Kind::Namespace | Kind::Workload | Kind::CompositePodGroup => "",
+        Kind::Namespace | Kind::CompositePodGroup => "",
+        Kind::Workload => MANAGED,
         Kind::Node => NODE,
         Kind::DeviceClass => CLASS,
         Kind::ResourceSlice => SLICE,
@@ -177,8 +178,19 @@ pub(super) fn lines(kind: Kind) -> &'static str {
         Kind::PodDisruptionBudget => BUDGET,
         Kind::ResourceQuota => QUOTA,
         Kind::Event => EVENT,
+        Kind::ClusterRole | Kind::Role => ROLE,
+        Kind::ClusterRoleBinding | Kind::RoleBinding => BINDING,
     }
 }
+
+const MANAGED: &str = "metadata.managedFields.{manager, apiVersion, subresource, time}";
+
+const ROLE: &str = "\
+rules.{verbs, apiGroups, resources, resourceNames}";
+
+const BINDING: &str = "\
+roleRef.{kind, name}
+subjects.{kind, namespace, name}";
 
 const QUOTA: &str = "\
 spec.scopes
@@ -194,11 +206,13 @@ status.nodeInfo.kubeletVersion
 status.declaredFeatures";
 
 const CLASS: &str = "\
+metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.extendedResourceName
 spec.selectors.cel.expression
 spec.config.opaque.{driver, parameters#}";
 
 const SLICE: &str = "\
+metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.{driver, nodeName, allNodes, perDeviceNodeSelection, partitionTypeAttribute, skipNodeOperations}
 spec.pool.{name, generation, resourceSliceCount}
 spec.nodeSelector.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
@@ -226,12 +240,14 @@ spec.devices.basic.taints.{key, value, effect, timeAdded}
 spec.devices.basic.nodeAllocatableResources.*?";
 
 const RULE: &str = "\
+metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.deviceSelector.{driver, pool, device, deviceClassName}
 spec.deviceSelector.selectors.cel.expression
 spec.taint.{key, value, effect, timeAdded}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}";
 
 const TEMPLATE: &str = "\
+metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.metadata.{name, namespace, generateName, finalizers}
 spec.metadata.labels.*
 spec.metadata.ownerReferences.{apiVersion, kind, name, uid, controller}
@@ -251,6 +267,7 @@ spec.spec.devices.config.opaque.{driver, parameters#}
 spec.spec.reservedFor.{apiGroup, resource, name, uid}";
 
 const CLAIM: &str = "\
+metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.devices.requests.{name, deviceClassName, allocationMode, count, adminAccess}
 spec.devices.requests.selectors.cel.expression
 spec.devices.requests.tolerations.{key, operator, value, effect, tolerationSeconds}
@@ -279,7 +296,7 @@ status.devices.conditions.{type, status, reason, message, lastTransitionTime, ob
 status.devices.networkData.{interfaceName, ips, hardwareAddress}";
 
 const POD: &str = "\
-spec.{nodeName, schedulerName, hostNetwork, priority, preemptionPolicy, terminationGracePeriodSeconds, restartPolicy}
+spec.{nodeName, schedulerName, serviceAccountName, hostNetwork, priority, preemptionPolicy, terminationGracePeriodSeconds, restartPolicy}
 spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.schedulingGroup.podGroupName
 spec.schedulingGates.name
@@ -308,6 +325,7 @@ status.containerStatuses.allocatedResourcesStatus.name
 status.containerStatuses.allocatedResourcesStatus.resources.{resourceID, health, message}";
 
 const GROUP: &str = "\
+metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.workloadRef.{workloadName, templateName}
 spec.podGroupTemplateRef.workload.{workloadName, podGroupTemplateName}

@@ -334,6 +334,7 @@ mod tests {
                 reason: "forbidden".into(),
             }],
             not_served: vec![Kind::PodGroup],
+            reviews: Vec::new(),
         };
         let json = serde_json::to_string(&SnapshotInfo::new(&before, Vec::new(), true, None)).unwrap();
         let info: SnapshotInfo = serde_json::from_str(&json).unwrap();

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::Live;
 use super::error::Error;
+use crate::model::AccessReview;
 
 /// A right that a user has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +84,19 @@ impl MissingRights {
     }
 }
 
+/// An answer to a review of access.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Review {
+    status: Status,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Status {
+    allowed: bool,
+}
+
 impl Live {
     /// Those of `rights` that the user lacks, if any.
     ///
@@ -120,16 +134,6 @@ impl Live {
     /// # Errors
     /// When the server cannot be asked.
     pub async fn allowed(&self, right: &Right) -> Result<bool, Error> {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Review {
-            status: Status,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Status {
-            allowed: bool,
-        }
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
             "spec": {"resourceAttributes": {
@@ -138,6 +142,39 @@ impl Live {
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
         let review: Review = self.ask(path, &review, "ask for the rights of the user").await?;
         Ok(review.status.allowed)
+    }
+
+    /// What the server's authorizers say of others: to each of these questions. Nothing where the user may not ask.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn review(
+        &self,
+        questions: impl IntoIterator<Item = (String, Vec<String>, [String; 6])>,
+    ) -> Result<Option<Vec<AccessReview>>, Error> {
+        let mut reviews = Vec::new();
+        for (user, groups, request) in questions {
+            let [verb, group, resource, subresource, namespace, name] = &request;
+            let review = json!({
+                "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+                "spec": {"user": user, "groups": groups, "resourceAttributes": {
+                    "verb": verb, "group": group, "resource": resource, "subresource": subresource,
+                    "namespace": namespace, "name": name}}});
+            let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+            match self
+                .ask::<Review>(path, &review, "ask for the rights of a driver")
+                .await
+            {
+                Ok(review) => reviews.push(AccessReview {
+                    user,
+                    request,
+                    allowed: review.status.allowed,
+                }),
+                Err(Error::Refused { code: 403, .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(reviews))
     }
 
     /// The name that the server knows the user by; nothing where it does not tell.

@@ -17,6 +17,8 @@ use crate::sources::needs::{Needs, Observer};
 pub struct SnapshotRequest<'a> {
     /// Only this namespace, besides what lives in none.
     pub namespace: Option<&'a str>,
+    /// Whether roles and their bindings are read too.
+    pub rights: bool,
     /// Whether what may be secret is left out.
     pub redact: bool,
     /// How the file is compressed.
@@ -51,6 +53,9 @@ impl Live {
         observer: Arc<dyn Observer>,
     ) -> Result<Taken, SnapshotError> {
         let mut needs = Needs::everything();
+        if request.rights {
+            needs = needs.with_rights();
+        }
         if let Some(namespace) = request.namespace {
             needs = needs.in_namespace(namespace);
         }

@@ -17,6 +17,7 @@ mod manifests;
 mod names;
 mod operation;
 mod placement;
+mod rbac;
 mod reading;
 mod rehearsal;
 mod remedies;

@@ -111,11 +111,7 @@ impl Target {
 
     /// Whether the feature is there no more: an older release without it, or the gate is switched off.
     fn lacks(&self, gate: Gate) -> bool {
-        if self.disabled.contains(&gate)
-            || needed_by(gate)
-                .iter()
-                .any(|needed| self.disabled.contains(needed))
-        {
+        if self.disabled.contains(&gate) || gate.needs().iter().any(|needed| self.disabled.contains(needed)) {
             return true;
         }
         if !self.older {
@@ -138,16 +134,6 @@ impl Target {
             let gates: Vec<_> = self.disabled.iter().map(|gate| gate.name()).collect();
             format!("1.{} without {}", self.minor, gates.join(" and "))
         }
-    }
-}
-
-/// Gates without which a gate is off: mirrors `kube_features.go`, `defaultKubernetesFeatureGateDependencies`, v1.37.1.
-fn needed_by(gate: Gate) -> &'static [Gate] {
-    match gate {
-        Gate::DRAWorkloadResourceClaims => &[Gate::GenericWorkload],
-        Gate::DRADeviceTaintRules => &[Gate::DRADeviceTaints],
-        Gate::DRADeviceBindingConditions => &[Gate::DRAResourceClaimDeviceStatus],
-        _ => &[],
     }
 }
 

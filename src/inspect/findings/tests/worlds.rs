@@ -12,6 +12,49 @@ pub(super) fn world() -> World {
     World::default()
 }
 
+/// Roles and bindings that let the service account `n/driver` do this with claims, and the pod of a DaemonSet that runs as it.
+pub(super) fn driver_with(rules: &Value) -> World {
+    let daemon = json!({"metadata": {"namespace": "n", "name": "d-plugin-x", "uid": "plugin-uid", "ownerReferences": [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d-plugin", "uid": "set-uid", "controller": true}]},
+        "spec": {"nodeName": "node-1", "serviceAccountName": "driver"}, "status": {"phase": "Running"}});
+    let world = world()
+        .slice("node-1", &json!([{"name": "x"}]))
+        .with(Kind::Pod, &daemon);
+    granted(
+        world,
+        &json!({"kind": "ServiceAccount", "namespace": "n", "name": "driver"}),
+        rules,
+    )
+}
+
+/// A ClusterRole with these rules for `subject`.
+pub(super) fn granted(world: World, subject: &Value, rules: &Value) -> World {
+    world
+        .with(
+            Kind::ClusterRole,
+            &json!({"metadata": {"name": "granted"}, "rules": rules}),
+        )
+        .with(
+            Kind::ClusterRoleBinding,
+            &json!({"metadata": {"name": "granted"}, "roleRef": {"kind": "ClusterRole", "name": "granted"}, "subjects": [subject]}),
+        )
+}
+
+/// What a driver may do that publishes slices, with `more` beside it.
+pub(super) fn driver_rules(more: &[Value]) -> Value {
+    let mut rules = vec![
+        json!({"verbs": ["create"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"]}),
+        json!({"verbs": ["update", "patch"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims/status"]}),
+    ];
+    rules.extend_from_slice(more);
+    json!(rules)
+}
+
+/// Somebody who may do this.
+pub(super) fn jane(rules: &Value) -> World {
+    granted(world(), &json!({"kind": "User", "name": "jane"}), rules)
+}
+
 /// A request for one device of the class `d`.
 pub(super) fn request(more: &Value) -> Value {
     let mut exactly = json!({"deviceClassName": "d", "allocationMode": "ExactCount", "count": 1});
@@ -520,6 +563,122 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             };
             (with("node-2"), with("node-1"))
         }
+        Code::KnownBug => {
+            let with = |patch: u32| {
+                let world = world().class("d").claim("c", &request(&none), &none).rule(
+                    "rule",
+                    &json!({"driver": "d"}),
+                    "NoSchedule",
+                );
+                gate(at(world, 36), Gate::DRADeviceTaintRules, true)
+                    .knowing(|environment| environment.version.patch = patch)
+            };
+            (with(2), with(3))
+        }
+        Code::DriverStatusForbidden => {
+            let with = |verbs: &[&str]| {
+                driver_with(&driver_rules(&[
+                    json!({"verbs": verbs, "apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims/driver"]}),
+                ]))
+            };
+            (with(&["update", "patch"]), with(&["associated-node:patch"]))
+        }
+        Code::AdminAccessRights => {
+            let with = |resources: &[&str]| {
+                jane(&json!([{"verbs": ["create", "update"], "apiGroups": ["*"], "resources": resources}]))
+            };
+            (
+                with(&["namespaces", "resourceclaims"]),
+                with(&["namespaces/status", "resourceclaims"]),
+            )
+        }
+        Code::ReservationRights => {
+            let with = |resources: &[&str]| {
+                jane(&json!([{"verbs": ["patch"], "apiGroups": ["resource.k8s.io"], "resources": resources}]))
+            };
+            (
+                with(&["resourceclaims/status", "resourceclaims/binding"]),
+                with(&["resourceclaims/status"]),
+            )
+        }
+        Code::TaintRights => {
+            let with = |verb: &str| {
+                jane(
+                    &json!([{"verbs": [verb], "apiGroups": ["resource.k8s.io"], "resources": ["devicetaintrules"]}]),
+                )
+            };
+            (with("create"), with("delete"))
+        }
+        Code::ApiVersion => {
+            let with = |version: &str| {
+                let entries = json!([{"manager": "helm", "apiVersion": version, "operation": "Update", "time": "2026-10-01T00:00:00Z"}]);
+                let metadata = json!({"name": "d", "managedFields": entries});
+                at(world(), 35).with(Kind::DeviceClass, &json!({"metadata": metadata, "spec": {}}))
+            };
+            (with("resource.k8s.io/v1beta1"), with("resource.k8s.io/v1beta2"))
+        }
+        Code::UpgradeDriverRights => {
+            let with = |more: &[Value]| at(driver_with(&driver_rules(more)), 35);
+            let right =
+                json!({"verbs": ["associated-node:update"], "apiGroups": ["*"], "resources": ["*/driver"]});
+            (with(&[]), with(&[right]))
+        }
+        Code::UpgradeBindingRights => {
+            let with = |resources: &[&str]| {
+                let rules =
+                    json!([{"verbs": ["update"], "apiGroups": ["resource.k8s.io"], "resources": resources}]);
+                at(jane(&rules), 35)
+            };
+            (
+                with(&["resourceclaims/status"]),
+                with(&["resourceclaims/status", "resourceclaims/binding"]),
+            )
+        }
+        Code::UpgradeGates => {
+            let with = |which: Gate| gate(at(world(), 36), which, false);
+            // 1.36 lets it be off, and 1.37 does not.
+            (with(Gate::DRAPrioritizedList), with(Gate::DRAConsumableCapacity))
+        }
+        Code::GateDefaults => {
+            let with = |minor: u32| {
+                at(
+                    device(&json!({"taints": [{"key": "k", "effect": "NoExecute"}]})),
+                    minor,
+                )
+            };
+            (with(35), with(36))
+        }
+        Code::ChangedMeaning => {
+            let with = |count: i64| {
+                let mut spec = request(&json!({"count": count}));
+                spec["devices"]["constraints"] = json!([{"distinctAttribute": "d/a"}]);
+                at(world().class("d").claim("c", &spec, &none), 36)
+            };
+            (with(3), with(1))
+        }
+        Code::AllocationTolerations => {
+            let with = |tolerations: &Value| {
+                let results = json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "x", "tolerations": tolerations}]);
+                at(world().claim("c", &toleration(10), &status(&results, &["p"])), 34)
+            };
+            (
+                with(&json!([])),
+                with(&json!([{"key": "k", "operator": "Exists", "effect": "NoExecute"}])),
+            )
+        }
+        Code::OldCounters => {
+            let with = |devices: &Value| {
+                let counters = json!([{"name": "s", "counters": {"c": {"value": "1"}}}]);
+                at(
+                    slices(&[
+                        json!({"pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "sharedCounters": counters, "devices": devices}),
+                    ]),
+                    34,
+                )
+            };
+            (with(&json!([{"name": "x"}])), with(&json!([])))
+        }
+        Code::WorkloadObjects => (at(pod_group(world()), 36), pod_group(world())),
         Code::GroupGeneratedClaim => (
             generated(world()),
             claim_with(
