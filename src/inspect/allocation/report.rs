@@ -285,7 +285,6 @@ impl NodeResult {
     pub(super) fn of_judgment(node: &Str, judgment: &Judgment) -> Self {
         let mut result = Self::new(node, &judgment.verdict);
         match &judgment.certainty {
-            Certainty::Sure => {}
             Certainty::OneOf(choices) => result.choices = choices.iter().map(Into::into).collect(),
             Certainty::MayError(error) => {
                 result.result = Fit::MayError;
@@ -296,7 +295,7 @@ impl NodeResult {
                 result.result = Fit::Unknown;
                 result.message = Some(why.clone());
             }
-            Certainty::MayDiffer(_) => {}
+            Certainty::Sure | Certainty::MayDiffer(_) => {}
         }
         result
     }

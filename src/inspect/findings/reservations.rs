@@ -312,11 +312,11 @@ fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
         return Vec::new();
     }
     let is_added_again = |pod: &&Arc<Pod>| {
-        let group = if !environment.release().needs_groups {
-            Ok(groups.group_of(cluster, pod))
-        } else {
+        let group = if environment.release().needs_groups {
             let workloads = environment.enabled(Component::ControllerManager, Gate::GenericWorkload);
             group_of_member(cluster, pod, workloads)
+        } else {
+            Ok(groups.group_of(cluster, pod))
         };
         let Ok(group) = group else { return false };
         pod.spec.resource_claims.iter().any(|entry| {
