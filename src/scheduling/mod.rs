@@ -39,7 +39,7 @@ pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
-pub use daemons::daemon_pods;
+pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts};
 pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};
 pub use fixes::{
