@@ -24,8 +24,16 @@ fn runs_on(pod: &Pod, node: &Node) -> bool {
         && untolerated(pod, node).next().is_none()
 }
 
-/// Mirrors `daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`, v1.37.1.
 fn tolerate(pod: &mut Pod) {
+    let added = daemon_tolerations(pod);
+    let tolerations: Tolerations = pod.spec.tolerations.iter().cloned().chain(added).collect();
+    pod.spec.tolerations = tolerations.into();
+}
+
+/// The tolerations that the DaemonSet controller adds to those of the template of `pod`.
+///
+/// Mirrors `daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`, v1.37.1.
+pub fn daemon_tolerations(pod: &Pod) -> Vec<Toleration> {
     let mut taints = vec![
         ("node.kubernetes.io/not-ready", "NoExecute"),
         ("node.kubernetes.io/unreachable", "NoExecute"),
@@ -43,8 +51,7 @@ fn tolerate(pod: &mut Pod) {
         effect: effect.into(),
         ..Toleration::default()
     });
-    let tolerations: Tolerations = pod.spec.tolerations.iter().cloned().chain(added).collect();
-    pod.spec.tolerations = tolerations.into();
+    added.collect()
 }
 
 fn on_node(pod: &Pod, node: &Node) -> Pod {

@@ -46,7 +46,7 @@ pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
 pub use bugs::{Bug, Exposure, Harm, exposures, fixed_in, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
-pub use daemons::daemon_pods;
+pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};
 pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};
 pub use fixes::{

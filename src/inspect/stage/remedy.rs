@@ -8,8 +8,9 @@ use super::cause::Cause;
 use super::drivers::{KeptOff, Plugin, daemon_set_of};
 use super::{PodStage, Stages};
 use crate::inspect::remedy::{Remedy, end_pods};
-use crate::model::{Kind, Pod, Str, Taint, Toleration};
+use crate::model::{Kind, Pod, Str, Taint};
 use crate::reservation::users;
+use crate::scheduling::daemon_tolerations;
 use crate::script::{Command, NoCommand, Resource, Script, field_selector, patch};
 
 /// What lets the pod go on.
@@ -44,18 +45,6 @@ impl Advice {
         }
     }
 }
-
-/// Keys of taints that DaemonSets tolerate without saying so. Mirrors `daemon/util/daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`,
-/// v1.37.1.
-const OF_DAEMONS: [&str; 7] = [
-    "node.kubernetes.io/not-ready",
-    "node.kubernetes.io/unreachable",
-    "node.kubernetes.io/disk-pressure",
-    "node.kubernetes.io/memory-pressure",
-    "node.kubernetes.io/pid-pressure",
-    "node.kubernetes.io/unschedulable",
-    "node.kubernetes.io/network-unavailable",
-];
 
 /// What lets a stuck pod go on; nothing for one that is not stuck.
 pub(in crate::inspect) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice> {
@@ -273,8 +262,12 @@ fn tolerate(pod: &Arc<Pod>, taint: &Taint, node: &str) -> Advice {
         toleration["value"] = json!(taint.value);
     }
     // What the controller of DaemonSets adds is in the pod, and not in the template.
-    let is_own = |toleration: &&Toleration| !OF_DAEMONS.contains(&toleration.key.as_str());
-    let has_own = pod.spec.tolerations.iter().any(|toleration| is_own(&toleration));
+    let added = daemon_tolerations(pod);
+    let has_own = pod
+        .spec
+        .tolerations
+        .iter()
+        .any(|toleration| !added.contains(toleration));
     let change: Value = if has_own {
         json!([{"op": "add", "path": "/spec/template/spec/tolerations/-", "value": toleration}])
     } else {

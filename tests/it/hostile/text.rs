@@ -79,7 +79,7 @@ fn text_that_is_broken_is_located() {
         ("no gzip", "plain.json.gz", whole.clone()),
         ("no zstd", "plain.json.zst", whole),
     ];
-    insta::assert_snapshot!(told(&inputs), @r"
+    insta::assert_snapshot!(told(&inputs), @"
     ## empty
     all empty.yaml: 3
     error: `empty.yaml` has no objects in it
@@ -171,6 +171,7 @@ fn text_that_is_broken_is_located() {
     warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
     warning: there may be more findings: resourcequotas could not be read: 1 part of the input may be of any kind
+    warning: there may be more findings: events could not be read: 1 part of the input may be of any kind
     claims, reserved nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     devices nested.json: 0
@@ -189,15 +190,16 @@ fn text_that_is_broken_is_located() {
     check nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA018 and DRA074 may be missing: nodes could not be read: 1 part of the input may be of any kind
+    warning: unknown: 8 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 1 part of the input may be of any kind
     warning: unknown: 5 kinds of finding between DRA023 and DRA070 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 15 kinds of finding between DRA002 and DRA074 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 16 kinds of finding between DRA002 and DRA084 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
     warning: unknown: 4 kinds of finding between DRA040 and DRA043 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA022 and DRA072 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 33 kinds of finding between DRA001 and DRA074 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 19 kinds of finding between DRA005 and DRA074 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 40 kinds of finding between DRA001 and DRA086 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 26 kinds of finding between DRA005 and DRA086 may be missing: pods could not be read: 1 part of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
+    warning: unknown: 5 kinds of finding between DRA080 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     warning: resourceslices could not be read: 1 part of the input may be of any kind

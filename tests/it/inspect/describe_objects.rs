@@ -141,7 +141,7 @@ fn a_claim_is_described() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @r"
+    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
     Name:                         pod-recreated
@@ -165,6 +165,9 @@ fn a_claim_is_described() {
       KIND   NAME    UID                                    STATUS     CONSUMER
       pod    again   37b74c3f-02d8-41d0-b320-7809f957c516   OtherUID   no
     Used Without Reservation By:  pod/again
+    Stuck Pods:
+      POD             STAGE     CAUSE         MESSAGE
+      default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: the pod runs all the same, but its devices may be given to others
     Events:                       <none>
 
     ----- stderr -----
@@ -173,7 +176,7 @@ fn a_claim_is_described() {
 
 #[test]
 fn a_pod_is_described() {
-    dra_snapshot!(look(&["describe", "pod", "tolerates-1h"], "device-taints-marked"), @r"
+    dra_snapshot!(look(&["describe", "pod", "tolerates-1h"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
     Name:         tolerates-1h
@@ -198,6 +201,8 @@ fn a_pod_is_described() {
         Eviction:
           At:          2026-11-21T11:13:22Z (in 13m)
           Because Of:  slice/gpu-node-1-gpu.example.com gpu.example.com/gpu-node-1/gpu-2 example.com/unhealthy
+    Devices On The Node:
+      Stage:  Running
     Containers:
       main:  gpu
     Events:
@@ -230,6 +235,8 @@ fn a_pod_is_described() {
         Reserved:  for its group
         Devices:   gpu.example.com/gpu-node-1/gpu-0
                    gpu.example.com/gpu-node-1/gpu-1
+    Devices On The Node:
+      Stage:  Running
     Containers:
       main:  gpu
     Events:
@@ -263,7 +270,7 @@ fn a_pod_is_described() {
 
     ----- stderr -----
     "#);
-    dra_snapshot!(look(&["describe", "pod", "mixed"], "extended-resource"), @r"
+    dra_snapshot!(look(&["describe", "pod", "mixed"], "extended-resource"), @"
     exit_code: 0
     ----- stdout -----
     Name:         mixed
@@ -290,6 +297,8 @@ fn a_pod_is_described() {
         State:     allocated,reserved
         Reserved:  for the pod
         Devices:   gpu.example.com/gpu-node-2/gpu-2
+    Devices On The Node:
+      Stage:  Running
     Containers:
       main:  gpu,example.com/gpu -> container-0-request-1
     Events:

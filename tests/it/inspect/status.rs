@@ -24,6 +24,9 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   7      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -46,6 +49,12 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
+    Pods With Devices:
+      STAGE         PODS   STUCK
+      Reserved      1      0
+      Running       9      0
+      Unpreparing   1      0
+      Gone          1      0
     Findings:    none
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE
@@ -82,6 +91,10 @@ fn a_cluster_fits_on_one_screen() {
       allocated                    1
       allocated,reserved           4
       deleted,allocated,reserved   1
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   3      1
+      Gone      1      0
     Findings:       2 errors, 5 warnings (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
@@ -105,6 +118,10 @@ fn a_cluster_fits_on_one_screen() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   7
+    Pods With Devices:
+      STAGE         PODS   STUCK
+      Running       3      0
+      Unpreparing   5      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -127,6 +144,9 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              2
       allocated,reserved   5
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   5      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -150,6 +170,9 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              2
       allocated,reserved   3
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   3      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -174,6 +197,9 @@ fn a_cluster_fits_on_one_screen() {
       STATE                CLAIMS
       pending              10
       allocated,reserved   2
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   2      0
     Findings:       5 errors, 5 warnings (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
@@ -200,6 +226,9 @@ fn claims_of_one_namespace_are_counted() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   5
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   4      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -226,6 +255,12 @@ fn gates_are_shown_with_their_evidence() {
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
+    Pods With Devices:
+      STAGE         PODS   STUCK
+      Reserved      1      0
+      Running       9      0
+      Unpreparing   1      0
+      Gone          1      0
     Findings:    none
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE

@@ -429,11 +429,11 @@ fn an_explanation_goes_down_to_each_device() {
 
 #[test]
 fn what_has_its_node_or_could_have_one_is_told_so() {
-    dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @r"
+    dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
     Object:   pod/default/notebook
-    Verdict:  Bound: the pod is bound to gpu-node-2
+    Verdict:  Bound: the pod runs on gpu-node-2 with gpu.example.com/gpu-node-2/gpu-1
 
     ----- stderr -----
     ");
