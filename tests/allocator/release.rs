@@ -167,7 +167,7 @@ impl Release {
             Certainty::MayError(_) => (MAY_ERROR, self.among(&ours, &seen, line)),
             Certainty::MayDiffer(_) => (MAY_DIFFER, self.among(&ours, &seen, line)),
         };
-        if doubts(&case.cluster, None, &case.claims).is_empty() {
+        if doubts(&case.cluster, None, &case.claims).doubts.is_empty() {
             Compared::As(sure, verdict)
         } else {
             Compared::Doubted(verdict.is_err())

@@ -449,6 +449,8 @@ mod tests {
     /// 5,000 nodes with eight devices: all alike, in any order, held by anybody, and all different.
     #[test]
     fn thousands_of_nodes_fit_on_a_screen_and_each_is_counted() {
+        /// Who holds a device of a node.
+        type Marks = fn(usize, usize) -> Option<usize>;
         const NODES: usize = 5_000;
         let holder = |number| Mark::Held(Some(number));
         let row = |number: usize, marks: Vec<Mark>| MapRow {
@@ -459,7 +461,6 @@ mod tests {
                 marks,
             }],
         };
-        type Marks = fn(usize, usize) -> Option<usize>;
         let kinds: [(Fold, Marks); 4] = [
             (Fold::Equal, |_, device| (device < 3).then_some(0)),
             (Fold::Sorted, |node, device| (device == node % 8).then_some(0)),
