@@ -196,7 +196,7 @@ fn request<'a>(
 }
 
 /// The service accounts that a driver runs with: those of DaemonSets' pods on the nodes for which it publishes, which may create slices and
-/// are called like the driver, or are the only ones that may.
+/// are called like the driver, or are the only ones that may and there is no other driver.
 fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Account> {
     let nodes: BTreeSet<&Str> = cluster
         .slices()
@@ -234,8 +234,10 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
             others.insert(account);
         }
     }
+    // Beside another driver the account may be that one's.
+    let is_only_driver = || cluster.slices().all(|slice| slice.spec.driver == driver);
     match (called.is_empty(), others.len()) {
-        (true, 1) => others,
+        (true, 1) if is_only_driver() => others,
         _ => called,
     }
 }
