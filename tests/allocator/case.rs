@@ -43,8 +43,8 @@ impl Case {
             claims.push(cluster.claim(&key).ok_or("a claim is not there")?.clone());
         }
         Ok(Self {
-            features,
             json,
+            features,
             cluster,
             node,
             claims,
