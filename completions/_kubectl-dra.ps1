@@ -584,7 +584,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'With `--driver`: only on this node')
             [CompletionResult]::new('--to-version', '--to-version', [CompletionResultType]::ParameterName, 'What does an upgrade or a downgrade to this release break?')
             [CompletionResult]::new('--disable-gate', '--disable-gate', [CompletionResultType]::ParameterName, 'What breaks without this feature gate? May be repeated')
-            [CompletionResult]::new('--target-feature-gates', '--target-feature-gates', [CompletionResultType]::ParameterName, 'With `--to-version`: gates of the older control plane')
+            [CompletionResult]::new('--target-feature-gates', '--target-feature-gates', [CompletionResultType]::ParameterName, 'With `--to-version`: gates of that control plane')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, '`table`, `wide`, `json`, `yaml` or `name`')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, '`table`, `wide`, `json`, `yaml` or `name`')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace; by default that of the context, or all')

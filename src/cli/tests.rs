@@ -330,7 +330,7 @@ const FREE: &[&str] = &[
     "NUMBER",
     "PASSWORD",
     "RESOURCE.GROUP",
-    "OBJECT",
+    "ENTRY",
     "STEPS",
     "TIME",
     "TOKEN",

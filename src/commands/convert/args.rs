@@ -52,7 +52,7 @@ pub(super) struct PlanningArgs {
     /// Release although this object exists
     ///
     /// With `--release-unused`. Also where it cannot be looked up. May be repeated.
-    #[arg(long, value_name = "OBJECT", value_parser = entry, requires = "release_unused", help_heading = ENTRIES)]
+    #[arg(long, value_name = "ENTRY", value_parser = entry, requires = "release_unused", help_heading = ENTRIES)]
     entry: Vec<String>,
 
     /// Release that the control plane goes back to

@@ -176,6 +176,9 @@ fn use_is_told_by_what_is_asked_for() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   7      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -203,6 +206,9 @@ fn use_is_told_by_what_is_asked_for() {
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
+    Pods With Devices:
+      STAGE     PODS   STUCK
+      Running   7      0
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 

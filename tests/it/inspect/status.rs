@@ -200,7 +200,7 @@ fn a_cluster_fits_on_one_screen() {
     Pods With Devices:
       STAGE     PODS   STUCK
       Running   2      0
-    Findings:       5 errors, 5 warnings (see kubectl dra check)
+    Findings:       5 errors, 6 warnings (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
