@@ -201,8 +201,8 @@ const BUGS: &[Bug] = &[
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
         is_imitated: false,
-        shows: |view| view.shareable(),
-        what: "checks the capacity of the wrong device where devices can be shared, and may fail with a panic",
+        shows: |view| view.compared_by_number(),
+        what: "checks the capacity of the wrong device from the second one of a request on, and may fail with a panic",
     },
 ];
 

@@ -151,10 +151,7 @@ impl<'a> View<'a> {
     pub(super) fn distinct_in_request(&self) -> Vec<String> {
         self.asking(|ask| {
             let mut constraints = ask.spec.devices.constraints.iter();
-            let several = |request: &DeviceRequest| {
-                request.allocation_mode != AllocationMode::ExactCount || request.count > 1
-            };
-            ask.requests().any(several)
+            ask.requests().any(wants_several)
                 && constraints.any(|constraint| constraint.distinct_attribute.is_some())
         })
     }
@@ -196,8 +193,15 @@ impl<'a> View<'a> {
         })
     }
 
-    pub(super) fn shareable(&self) -> Vec<String> {
-        self.where_asked(self.shareable.clone())
+    /// Devices that can be shared, and who asks for amounts or for several devices in one request: device n of a request is compared with
+    /// number n of its slice, which may not exist.
+    pub(super) fn compared_by_number(&self) -> Vec<String> {
+        let mut found = self.where_asked(self.shareable.clone());
+        found.extend(self.asking(|ask| {
+            let mut requests = ask.requests();
+            requests.any(|request| wants_several(request) || request.capacity.is_some())
+        }));
+        found
     }
 
     pub(super) fn shareable_partitions(&self) -> Vec<String> {
@@ -279,4 +283,9 @@ pub(in crate::scheduling) fn is_for_several_nodes(claim: &Claim) -> bool {
         let selector = allocation.node_selector.as_ref();
         selector.is_none_or(|selector| selector.single_node().is_none())
     })
+}
+
+/// Whether a request can get more than one device.
+fn wants_several(request: &DeviceRequest) -> bool {
+    request.allocation_mode != AllocationMode::ExactCount || request.count > 1
 }
