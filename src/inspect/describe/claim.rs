@@ -273,6 +273,8 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
             warnings.unknown(what, gap);
         }
     }
+    let needed = [Kind::Node, Kind::ResourceClaimTemplate];
+    super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
     let events = events(cluster, Kind::ResourceClaim, &claim.metadata, &mut warnings);
     let stages = Stages::of_part(cluster, now);
     let pods = PodStageItem::of(&stages, cluster.pods_of_claim(key));

@@ -22,3 +22,15 @@ pub use node::{NODE_NEEDS, NodeDescription, PoolItem, node};
 pub use pod::{ContainerItem, POD_NEEDS, PodClaimDescription, PodDescription, Reserved, pod};
 pub use pool::{PoolDescription, SliceItem, pool};
 pub use text::{attribute, selector_terms, toleration};
+
+use super::Warnings;
+use crate::model::{Cluster, Kind};
+
+/// Says what the stages of pods are told without, of `kinds`, if they could not be read.
+fn warn_of_stages(cluster: &Cluster, kinds: &[Kind], namespace: &str, warnings: &mut Warnings) {
+    for kind in kinds {
+        if let Some(gap) = cluster.gap(*kind, namespace) {
+            warnings.unknown("what keeps pods from starting or ending is not all known", gap);
+        }
+    }
+}

@@ -95,6 +95,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
     if let Some(gap) = cluster.gap(Kind::Node, "") {
         warnings.unknown("the node itself is unknown", gap);
     }
+    super::warn_of_stages(cluster, &[Kind::ResourceClaimTemplate], "", &mut warnings);
     let of_node = ClaimFilter {
         node: Some(name.clone()),
         ..ClaimFilter::default()

@@ -123,6 +123,8 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
     if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
         warnings.unknown("the state of its claims is unknown", gap);
     }
+    let needed = [Kind::Node, Kind::ResourceClaimTemplate];
+    super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
     let mut claims: Vec<_> = pod
         .spec
         .resource_claims
