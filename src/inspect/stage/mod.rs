@@ -2,7 +2,7 @@
 //!
 //! The kubelet tells nothing of its state but through the pod's status and events. So a stage is read off the containers and conditions,
 //! and a cause is named only where somebody shows it: the objects, which contradict what the kubelet needs, or the kubelet's own newest word,
-//! which [`said`] recognizes. What nobody shows is unknown, with what could not be seen.
+//! which `said` recognizes. What nobody shows is unknown, with what could not be seen.
 
 mod cause;
 mod claims;
