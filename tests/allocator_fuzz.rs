@@ -59,6 +59,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// Hands each case that the oracle writes to `take`, with its line, on as many threads as there are processors.
+fn each_case(output: impl Read + Send, take: impl Fn(&Case, String) + Sync) {
+    let lines = Mutex::new(BufReader::new(output).lines());
+    let next = || lines.lock().expect("no thread has panicked").next();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(line) = next() {
+                    let line = line.expect("the oracle writes text");
+                    let case = Case::read(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                    take(&case, line);
+                }
+            });
+        }
+    });
+}
+
 /// Compares `count` cases and says whether all agree and cover enough.
 fn fuzz(count: u64, seed: u64) -> bool {
     let oracle = go::build("oracle");
@@ -74,28 +91,19 @@ fn fuzz(count: u64, seed: u64) -> bool {
         let mut text = String::new();
         report.read_to_string(&mut text).map(|_| text)
     });
-    let lines = Mutex::new(BufReader::new(generator.stdout.take().expect("it is a pipe")).lines());
     let (compared, timeouts) = (AtomicU64::new(0), AtomicU64::new(0));
     let differences = Mutex::new(Vec::new());
-    let next = || lines.lock().expect("no thread has panicked").next();
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(line) = next() {
-                    let line = line.expect("the oracle writes text");
-                    let case = Case::read(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-                    if case.timed_out() {
-                        timeouts.fetch_add(1, Ordering::Relaxed);
-                        continue;
-                    }
-                    compared.fetch_add(1, Ordering::Relaxed);
-                    if let Err(why) = case.check() {
-                        println!("{}: {why}", case.name());
-                        let mut differences = differences.lock().expect("no thread has panicked");
-                        differences.push((line, case.name().to_owned()));
-                    }
-                }
-            });
+    let output = generator.stdout.take().expect("it is a pipe");
+    each_case(output, |case, line| {
+        if case.timed_out() {
+            timeouts.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        compared.fetch_add(1, Ordering::Relaxed);
+        if let Err(why) = case.check() {
+            println!("{}: {why}", case.name());
+            let mut differences = differences.lock().expect("no thread has panicked");
+            differences.push((line, case.name().to_owned()));
         }
     });
     let covered = generator.wait().expect("the oracle ends").success();

@@ -145,25 +145,11 @@ impl Features {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Evidence, GateState, Version};
+    use crate::model::Version;
 
     fn features(minor: u32, gates: &[(Gate, bool)]) -> Features {
-        Features::of(&Environment {
-            version: Version::minor(minor),
-            emulated_minor: minor,
-            min_compatibility_minor: minor - 1,
-            gates: gates
-                .iter()
-                .map(|(gate, enabled)| {
-                    let state = GateState {
-                        enabled: *enabled,
-                        evidence: Evidence::Flag,
-                    };
-                    (Component::Scheduler, *gate, state)
-                })
-                .collect(),
-            ..Environment::default()
-        })
+        let version = Version::minor(minor);
+        Features::of(&Environment::of_release(version, Component::Scheduler, gates))
     }
 
     #[test]

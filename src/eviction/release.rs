@@ -84,24 +84,10 @@ impl Release {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Evidence, GateState, Version};
+    use crate::model::Version;
 
     fn environment(minor: u32, gates: &[(Gate, bool)]) -> Environment {
-        Environment {
-            version: Version::minor(minor),
-            emulated_minor: minor,
-            gates: gates
-                .iter()
-                .map(|(gate, enabled)| {
-                    let state = GateState {
-                        enabled: *enabled,
-                        evidence: Evidence::Flag,
-                    };
-                    (Component::ControllerManager, *gate, state)
-                })
-                .collect(),
-            ..Environment::default()
-        }
+        Environment::of_release(Version::minor(minor), Component::ControllerManager, gates)
     }
 
     #[test]

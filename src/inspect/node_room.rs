@@ -324,18 +324,11 @@ mod tests {
 
     use super::*;
     use crate::allocator::Budget;
-    use crate::devices::testing::{World, holding, json_of, now};
-    use crate::scheduling::in_order;
+    use crate::devices::testing::{World, holding, json_of};
 
     fn room(cluster: &Cluster) -> NodeRoom {
         let budget = Budget::new(100_000);
-        let settings = Settings {
-            nodes: Vec::new(),
-            now: now(),
-            budget: &budget,
-            observer: &(),
-            run: &in_order,
-        };
+        let settings = Settings::of_test(&budget);
         let node = cluster.nodes().next().unwrap();
         node_room(cluster, node, &settings)
     }

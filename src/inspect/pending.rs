@@ -409,18 +409,11 @@ mod tests {
 
     use super::*;
     use crate::allocator::Budget;
-    use crate::devices::testing::{World, holding, now};
-    use crate::scheduling::in_order;
+    use crate::devices::testing::{World, holding};
 
     fn explained(cluster: &Cluster, namespace: Option<&str>) -> ExplanationList {
         let budget = Budget::new(1_000_000);
-        let settings = Settings {
-            nodes: Vec::new(),
-            now: now(),
-            budget: &budget,
-            observer: &(),
-            run: &in_order,
-        };
+        let settings = Settings::of_test(&budget);
         explain_all(cluster, namespace.map(Str::from).as_ref(), &settings)
     }
 

@@ -550,6 +550,27 @@ impl Environment {
 }
 
 #[cfg(test)]
+impl Environment {
+    /// A release in which `component` runs with these gates, as flags say, and the others with the defaults.
+    pub(crate) fn of_release(version: Version, component: Component, gates: &[(Gate, bool)]) -> Self {
+        let state = |enabled| GateState {
+            enabled,
+            evidence: Evidence::Flag,
+        };
+        Self {
+            version,
+            emulated_minor: version.minor,
+            min_compatibility_minor: version.minor - 1,
+            gates: gates
+                .iter()
+                .map(|(gate, enabled)| (component, *gate, state(*enabled)))
+                .collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -8,6 +8,12 @@ use super::bugs::{self, Told, is_for_several_nodes};
 use super::profiles::Decider;
 use crate::model::{Claim, Cluster, Pod, PoolId};
 
+/// Those of `claims` that are to be allocated.
+fn wanted(claims: &[Arc<Claim>]) -> Vec<&Claim> {
+    let wanted = claims.iter().filter(|claim| claim.status.allocation.is_none());
+    wanted.map(|claim| &**claim).collect()
+}
+
 /// Reasons for which the scheduler may answer otherwise for `pod`, or for claims alone, when `claims` are to be allocated, and what is
 /// said of bugs that its answer shows. Each is a sentence without a full stop. None where nothing is to be allocated and kube-scheduler
 /// decides.
@@ -17,11 +23,7 @@ pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> To
         .and_then(|pod| Decider::of(environment, pod).doubt())
         .into_iter()
         .collect();
-    let wanted: Vec<&Claim> = claims
-        .iter()
-        .filter(|claim| claim.status.allocation.is_none())
-        .map(|claim| &**claim)
-        .collect();
+    let wanted = wanted(claims);
     if wanted.is_empty() {
         return Told {
             doubts,
@@ -52,11 +54,7 @@ pub fn disagreeing_pools(cluster: &Cluster) -> Vec<(PoolId, BTreeSet<i64>)> {
 /// What hangs on the order of the scheduler's lists when `claims` are to be allocated, in every release: which devices they get. Each
 /// is a sentence without a full stop.
 pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
-    let wanted: Vec<&Claim> = claims
-        .iter()
-        .filter(|claim| claim.status.allocation.is_none())
-        .map(|claim| &**claim)
-        .collect();
+    let wanted = wanted(claims);
     if wanted.is_empty() {
         return Vec::new();
     }

@@ -119,21 +119,11 @@ impl Release {
     }
 
     fn compare(&self, answers: ChildStdout) -> Tally {
-        let lines = Mutex::new(BufReader::new(answers).lines());
         let tally = Mutex::new(Tally::default());
-        let next = || lines.lock().expect("no thread has panicked").next();
-        std::thread::scope(|scope| {
-            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(|| {
-                    while let Some(line) = next() {
-                        let line = line.expect("the oracle writes text");
-                        let case = Case::read(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-                        let outcome = self.judge(&case, &line);
-                        let mut tally = tally.lock().expect("no thread has panicked");
-                        tally.add(&case, line, outcome);
-                    }
-                });
-            }
+        crate::each_case(answers, |case, line| {
+            let outcome = self.judge(case, &line);
+            let mut tally = tally.lock().expect("no thread has panicked");
+            tally.add(case, line, outcome);
         });
         tally.into_inner().expect("no thread has panicked")
     }

@@ -5,27 +5,12 @@ use serde_json::{Value, json};
 use super::{World, exactly};
 use crate::allocator::{Certainty, Inputs, Limits, Outcome};
 use crate::devices::Features;
-use crate::model::{Component, Environment, Evidence, Gate, GateState, Kind, Release, Version};
+use crate::model::{Component, Environment, Gate, Kind, Release, Version};
 
 /// The gates of a release, with some that are set.
 fn features(release: &str, gates: &[(Gate, bool)]) -> Features {
     let version: Version = release.parse().unwrap();
-    Features::of(&Environment {
-        version,
-        emulated_minor: version.minor,
-        min_compatibility_minor: version.minor - 1,
-        gates: gates
-            .iter()
-            .map(|(gate, enabled)| {
-                let state = GateState {
-                    enabled: *enabled,
-                    evidence: Evidence::Flag,
-                };
-                (Component::Scheduler, *gate, state)
-            })
-            .collect(),
-        ..Environment::default()
-    })
+    Features::of(&Environment::of_release(version, Component::Scheduler, gates))
 }
 
 /// The newest gates with one fact changed.

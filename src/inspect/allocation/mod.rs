@@ -51,6 +51,20 @@ pub struct Settings<'s> {
     pub run: Run<'s>,
 }
 
+#[cfg(test)]
+impl<'s> Settings<'s> {
+    /// All nodes, one after the other, with `budget` for all.
+    pub(crate) fn of_test(budget: &'s Budget) -> Self {
+        Self {
+            nodes: Vec::new(),
+            now: crate::devices::testing::now(),
+            budget,
+            observer: &(),
+            run: &crate::scheduling::in_order,
+        }
+    }
+}
+
 /// The kinds that decide about an allocation.
 pub const ALLOCATION_NEEDS: [Kind; 8] = [
     Kind::Node,

@@ -44,7 +44,7 @@ pub use upgrade::{Upgrade, UpgradeError};
 
 use super::{Selection, Warnings};
 use crate::devices::Inventory;
-use crate::model::{Claim, Cluster, Gap, Key, Kind, Str, Time};
+use crate::model::{Claim, Cluster, Component, Gap, Key, Kind, Str, Time};
 use crate::reservation::owning_group;
 use crate::scheduling::{Run, in_order};
 
@@ -505,6 +505,12 @@ impl<'a> Look<'a> {
             warnings: self.found.warnings,
         }
     }
+}
+
+/// The names of those of `components` whose gates are not `known`.
+fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
+    let unseen = components.iter().filter(|component| !known.contains(component));
+    unseen.map(|component| component.name()).collect()
 }
 
 fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> bool {

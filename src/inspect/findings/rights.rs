@@ -275,6 +275,10 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
             Lack::Unknown(what, None)
         })
     };
+    let hidden = |gap: Gap| {
+        let what = format!("whether driver {driver} may write status.devices");
+        is_shown.then_some(Lack::Unknown(what, Some(gap)))
+    };
     let accounts = accounts(cluster, access, driver);
     if accounts.is_empty() {
         return unknown("no DaemonSet is known to be the driver's, so neither is its service account");
@@ -311,12 +315,7 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
                     Answer::Yes => {}
                     Answer::No => continue,
                     Answer::Unknown(gap) => {
-                        return is_shown.then(|| {
-                            Lack::Unknown(
-                                format!("whether driver {driver} may write status.devices"),
-                                Some(gap),
-                            )
-                        });
+                        return hidden(gap);
                     }
                 }
                 let associated = format!("associated-node:{verb}");
@@ -334,12 +333,7 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
                         Answer::Yes => return None,
                         Answer::No => {}
                         Answer::Unknown(gap) => {
-                            return is_shown.then(|| {
-                                Lack::Unknown(
-                                    format!("whether driver {driver} may write status.devices"),
-                                    Some(gap),
-                                )
-                            });
+                            return hidden(gap);
                         }
                     }
                 }

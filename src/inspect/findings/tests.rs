@@ -335,13 +335,7 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
         let found = codes_of(&cluster);
         assert_eq!(found.contains(&"DRA026 pod/n/p".to_owned()), refused, "{found:?}");
         let budget = Budget::new(1_000);
-        let settings = Settings {
-            nodes: Vec::new(),
-            now: now(),
-            budget: &budget,
-            observer: &(),
-            run: &in_order,
-        };
+        let settings = Settings::of_test(&budget);
         let pod = Arc::clone(cluster.pods().next().unwrap());
         let template = cluster.templates().next().unwrap();
         let claim = Arc::new(Claim {

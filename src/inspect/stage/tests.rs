@@ -9,7 +9,6 @@ use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::explain_pod;
 use crate::inspect::findings;
 use crate::model::{Cluster, Kind};
-use crate::scheduling::in_order;
 
 const DRIVER: &str = "gpu.example.com";
 
@@ -666,13 +665,7 @@ fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
     let list = findings::check(&cluster, &findings::CheckRequest::now(now()));
     assert!(list.items.is_empty(), "{:?}", list.items.first());
     let budget = Budget::new(1_000);
-    let settings = Settings {
-        nodes: Vec::new(),
-        now: now(),
-        budget: &budget,
-        observer: &(),
-        run: &in_order,
-    };
+    let settings = Settings::of_test(&budget);
     let mut running = 0;
     for pod in cluster.pods() {
         let report = explain_pod(&cluster, pod, &settings);

@@ -131,11 +131,8 @@ fn gates(look: &mut Look<'_>, target: &Target) {
             "DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)".to_owned(),
         );
     }
-    let unseen: Vec<&str> = [Component::Scheduler, Component::ControllerManager]
-        .into_iter()
-        .filter(|component| !known.contains(component))
-        .map(Component::name)
-        .collect();
+    let unseen =
+        crate::inspect::findings::unseen(&known, &[Component::Scheduler, Component::ControllerManager]);
     if !unseen.is_empty() {
         look.found.warnings.add(format!(
             "the feature gates of {} are not known; {} does not start with one that it does not know",

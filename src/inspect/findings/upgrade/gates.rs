@@ -62,15 +62,14 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
                 )),
         );
     }
-    let unseen: Vec<&str> = [
-        Component::ApiServer,
-        Component::Scheduler,
-        Component::ControllerManager,
-    ]
-    .into_iter()
-    .filter(|component| !known.contains(component))
-    .map(Component::name)
-    .collect();
+    let unseen = crate::inspect::findings::unseen(
+        &known,
+        &[
+            Component::ApiServer,
+            Component::Scheduler,
+            Component::ControllerManager,
+        ],
+    );
     if !unseen.is_empty() {
         look.found.warnings.add(format!(
             "the feature gates of {} are not known; a newer release does not start with one that it does not know or has locked",

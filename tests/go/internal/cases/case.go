@@ -38,6 +38,18 @@ type Features struct {
 	PrioritizedList         bool `json:"prioritizedList"`
 }
 
+// OfGates are the features that a scheduler before 1.37 has with these gates.
+func OfGates(gates map[string]bool) Features {
+	return Features{
+		AdminAccess:            gates["DRAAdminAccess"],
+		ConsumableCapacity:     gates["DRAConsumableCapacity"],
+		DeviceBindingAndStatus: gates["DRADeviceBindingConditions"] && gates["DRAResourceClaimDeviceStatus"],
+		DeviceTaints:           gates["DRADeviceTaints"],
+		PartitionableDevices:   gates["DRAPartitionableDevices"],
+		PrioritizedList:        gates["DRAPrioritizedList"],
+	}
+}
+
 // DefaultFeatures are what kube-scheduler 1.37 enables without any flag. FractionalCapacityRange
 // is beta there, but stays off because the default of --min-compatibility-version is 1.36.
 func DefaultFeatures() Features {

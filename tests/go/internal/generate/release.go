@@ -104,14 +104,7 @@ func (w *world) drawRelease(minor int) {
 		}
 	}
 	w.springGates(minor)
-	w.gates = cases.Features{
-		AdminAccess:            gates["DRAAdminAccess"],
-		ConsumableCapacity:     gates["DRAConsumableCapacity"],
-		DeviceBindingAndStatus: gates["DRADeviceBindingConditions"] && gates["DRAResourceClaimDeviceStatus"],
-		DeviceTaints:           gates["DRADeviceTaints"],
-		PartitionableDevices:   gates["DRAPartitionableDevices"],
-		PrioritizedList:        gates["DRAPrioritizedList"],
-	}
+	w.gates = cases.OfGates(gates)
 	if w.profile == nodeLocal {
 		for _, f := range []features.Feature{
 			features.MultiHostPool, features.PerDeviceNodeSelection, features.NodeSelectorSlice, features.AllNodesSlice,

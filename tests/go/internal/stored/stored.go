@@ -47,14 +47,7 @@ func Reduce(c *cases.Case, minor int, version string) (*cases.Objects, error) {
 	}
 	c.Release.Version, c.Expect, c.Work, c.Covers = version, nil, nil, nil
 	gates := c.Release.Gates
-	c.Features = cases.Features{
-		AdminAccess:            gates["DRAAdminAccess"],
-		ConsumableCapacity:     gates["DRAConsumableCapacity"],
-		DeviceBindingAndStatus: gates["DRADeviceBindingConditions"] && gates["DRAResourceClaimDeviceStatus"],
-		DeviceTaints:           gates["DRADeviceTaints"],
-		PartitionableDevices:   gates["DRAPartitionableDevices"],
-		PrioritizedList:        gates["DRAPrioritizedList"],
-	}
+	c.Features = cases.OfGates(gates)
 	stores := func(gate string) bool { return gates[gate] || slices.Contains(beta[minor], gate) }
 	for i, raw := range c.Objects {
 		known, err := withoutLists(raw)
