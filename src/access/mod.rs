@@ -65,7 +65,7 @@ fn home_of<'a>(subject: &'a RoleSubject, namespace: &'a str) -> &'a str {
     }
 }
 
-/// What somebody wants to do.
+/// What a user wants to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Request<'a> {
     /// `update`.
@@ -119,7 +119,7 @@ pub fn rule_allows(rule: &PolicyRule, request: &Request<'_>) -> bool {
         && (rule.resource_names.is_empty() || rule.resource_names.iter().any(|name| name == request.name))
 }
 
-/// Whether somebody may do something.
+/// Whether a user may do something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A role allows it.
@@ -130,7 +130,7 @@ pub enum Answer {
     Unknown(Gap),
 }
 
-/// Somebody who may do something by one binding.
+/// A subject that may do something by one binding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Holder {
     /// With the namespace, where it is a service account.
@@ -250,7 +250,7 @@ impl<'a> Access<'a> {
         gap.map_or(Answer::No, |gap| Answer::Unknown(gap.clone()))
     }
 
-    /// Everybody whom a binding allows it: in any namespace where the request names none, unless `only_everywhere`.
+    /// Every subject that a binding allows it: in any namespace where the request names none, unless `only_everywhere`.
     pub fn holders(&self, request: &Request<'_>, only_everywhere: bool) -> Vec<Holder> {
         let mut holders = Vec::new();
         let mut add = |binding: &RoleBinding, namespace: &str| {

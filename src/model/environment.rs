@@ -369,7 +369,7 @@ impl Gate {
         self.in_release(minor).map(|(stage, _)| stage)
     }
 
-    /// Whether the release 1.`minor` lets nobody set the gate to anything but its default: a component that is started with another value
+    /// Whether the release 1.`minor` locks the gate to its default: a component that is started with another value
     /// ends at once. Upstream's table says `LockToDefault` there.
     pub fn is_locked_in(self, minor: u32) -> bool {
         self.stage_in(minor).is_some() && self.defaults().locked.is_some_and(|locked| locked <= minor)
@@ -466,7 +466,7 @@ impl SchedulerProfile {
     pub const DEFAULT: &str = "default-scheduler";
 }
 
-/// What the API server said to the question whether somebody may do something.
+/// What the API server said to the question whether a user may do something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessReview {
     /// Who.

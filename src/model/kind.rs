@@ -197,7 +197,7 @@ impl Kind {
         FACTS.iter().map(|facts| facts.kind)
     }
 
-    /// The kinds that say who may do what. They are read only where somebody asks: they are no state of devices, and few may read them.
+    /// The kinds that say who may do what. They are read only where a command needs them: they are no state of devices, and few users may read them.
     pub const OF_RIGHTS: [Self; 4] = [
         Self::ClusterRole,
         Self::ClusterRoleBinding,

@@ -98,7 +98,7 @@ impl Managed {
     }
 }
 
-/// Somebody who wrote an object.
+/// A manager that wrote an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Writer {
     /// What it calls itself.
@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_wrote_through_an_old_version_and_not_since_is_kept() {
+    fn a_manager_that_wrote_through_an_old_version_and_not_since_is_kept() {
         let writers = |entries: serde_json::Value| -> Vec<String> {
             let meta: Meta = serde_json::from_value(serde_json::json!({"managedFields": entries})).unwrap();
             let writers = meta.managed.old_writers().iter();

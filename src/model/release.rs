@@ -305,7 +305,7 @@ mod tests {
                 assert_eq!(fact(&of(release)), expected, "{name} in {release}");
             }
         }
-        // A fact that no row names is one that nobody thought of.
+        // A fact without a row would go untested.
         let shown = format!("{:?}", of("1.37"));
         assert_eq!(shown.matches(": ").count(), rows.len());
         for (name, ..) in rows {

@@ -27,7 +27,7 @@ pub(crate) struct Want {
     pub(crate) fields: String,
     /// Without these objects there is nothing to say.
     pub(crate) required: bool,
-    /// Nobody is told that they are missing.
+    /// No warning says that they are missing.
     pub(crate) optional: bool,
 }
 
@@ -64,7 +64,7 @@ impl Needs {
         self
     }
 
-    /// The kinds that say who may do what too, where they can be had: nobody is warned where they are missing, which is a gap all the same.
+    /// The kinds that say who may do what too, where they can be read: no warning says that they are missing, which is a gap all the same.
     #[must_use]
     pub fn with_rights(mut self) -> Self {
         for kind in Kind::OF_RIGHTS {
@@ -155,7 +155,7 @@ impl Needs {
         self.wants.contains_key(&kind)
     }
 
-    /// Whether nobody is told that objects of `kind` are missing.
+    /// Whether no warning says that objects of `kind` are missing.
     pub(crate) fn is_optional(&self, kind: Kind) -> bool {
         self.wants.get(&kind).is_some_and(|want| want.optional)
     }

@@ -236,7 +236,7 @@ fn profile(case: &Case) -> &str {
 
 /// What became of a case.
 enum Compared {
-    /// Somebody did not end the search.
+    /// One of the searches did not end.
     Unended,
     /// The library panicked in an order.
     Panicked,

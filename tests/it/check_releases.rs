@@ -131,7 +131,7 @@ fn the_way_up_goes_through_each_release() {
         "{}",
         run.stderr
     );
-    // Without managed fields nobody knows who writes how.
+    // Without managed fields it is unknown who writes how.
     let objects = [class(&Value::Null)];
     let (code, report, _) = check(&["--to-version", "1.38", "--only", "api-version"], &objects);
     assert_eq!(code, Some(4));

@@ -290,7 +290,7 @@ fn counters_of_another_node_make_its_pool_count_or_not() {
     let reach_all = with(|release| release.counter_slices_reach_all = true);
     assert_eq!(answer(&world, reach_all), error);
     assert_eq!(answer(&world, features("1.36.4", &[])), error);
-    // Without the feature nobody looks at them.
+    // Without the feature the allocator ignores them.
     assert_eq!(
         answer(
             &world,

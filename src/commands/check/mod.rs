@@ -297,7 +297,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if tells_cost {
         needs.extend(CONVERSION_NEEDS.into_iter().chain(RUNBOOK_NEEDS));
     }
-    // Roles and bindings are no objects that somebody asks about here.
+    // No argument of the command names roles and bindings.
     let read: BTreeSet<Kind> = needs
         .iter()
         .filter(|kind| !Kind::OF_RIGHTS.contains(kind))

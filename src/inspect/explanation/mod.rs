@@ -310,7 +310,7 @@ impl<'e> Explained<'e> {
             Obstacle::Claim(ClaimProblem::Missing { claim }) => {
                 let target = format!("claim/{claim}");
                 let message = format!("create {target}");
-                let who = "whoever owns the pod knows what the claim is to ask for";
+                let who = "the owner of the pod decides what the claim is to ask for";
                 FixItem::unproven("CreateClaim", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) => {
@@ -333,7 +333,7 @@ impl<'e> Explained<'e> {
                 report.reasons.push(template_missing(&template, pod));
                 let target = format!("resourceclaimtemplate/{template}");
                 let message = format!("create {target}");
-                let who = "whoever owns the pod knows what its claims are to ask for";
+                let who = "the owner of the pod decides what its claims are to ask for";
                 FixItem::unproven("CreateTemplate", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),

@@ -209,11 +209,11 @@ codes! {
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
         "A driver may not write the status of its devices";
     AdminAccessRights = "DRA092", "admin-access-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
-        "Somebody may give himself admin access";
+        "A subject can give itself admin access";
     ReservationRights = "DRA093", "reservation-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
-        "Somebody may write allocations and reservations";
+        "A subject can write allocations and reservations";
     TaintRights = "DRA094", "taint-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
-        "Somebody may taint devices";
+        "A subject can taint devices";
     GroupGeneratedClaim = "DRA101", "group-generated-claim", Error, Downgrade, [ResourceClaim, Pod],
         "Pods lose a claim that was made for their PodGroup";
     GroupReservation = "DRA102", "group-reservation", Error, Downgrade, [ResourceClaim, Pod, PodGroup],
@@ -261,11 +261,11 @@ codes! {
     SkippedVersion = "DRA123", "skipped-version", Warning, Downgrade, [],
         "A downgrade over several releases is not supported";
     ApiVersion = "DRA130", "api-version", Error, Upgrade, [DeviceClass, ResourceSlice, DeviceTaintRule, ResourceClaimTemplate, ResourceClaim, PodGroup, Workload],
-        "Somebody uses a version of the API that is not served any more";
+        "A client uses an API version that is no longer served";
     UpgradeDriverRights = "DRA131", "driver-rights", Error, Upgrade, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
         "A driver lacks a right that the API server asks for";
     UpgradeBindingRights = "DRA132", "binding-rights", Warning, Upgrade, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
-        "Somebody lacks the right to allocate and reserve claims";
+        "A subject lacks the right to allocate and reserve claims";
     UpgradeGates = "DRA133", "upgrade-gates", Error, Upgrade, [],
         "A component does not start with the gates that it has";
     GateDefaults = "DRA134", "gate-defaults", Warning, Upgrade, [ResourceSlice, ResourceClaim, DeviceClass, DeviceTaintRule],

@@ -13,7 +13,7 @@ use crate::model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str}
 use crate::script::Command;
 
 const GROUP: &str = "resource.k8s.io";
-/// How claims are written: PUT and PATCH have a verb each, and either is enough for whoever uses it.
+/// How claims are written: PUT and PATCH have a verb each, and a client needs that of the one that it uses.
 const WRITES: [&str; 2] = ["update", "patch"];
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -355,10 +355,10 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
     (!lacking.accounts.is_empty()).then_some(Lack::Rights(lacking))
 }
 
-/// Whether a subject is part of Kubernetes, or may do everything anyway: nobody is told of those.
+/// Whether a subject is part of Kubernetes, or may do everything anyway: those are no finding.
 fn is_expected(holder: &Holder, masters: &BTreeSet<(Str, Str)>) -> bool {
     let subject = &holder.subject;
-    // These are not part of Kubernetes, but everybody.
+    // These groups hold all users, and are not part of Kubernetes.
     let all = ["system:authenticated", "system:unauthenticated"];
     let is_all = all.contains(&subject.name.as_str()) || subject.name.starts_with("system:serviceaccount");
     let own = subject.name.starts_with("system:") && !is_all;
@@ -397,7 +397,7 @@ fn holders(look: &mut Look<'_>) {
             look,
             Code::AdminAccessRights,
             &both,
-            "may label namespaces and create claims in them, and so give himself admin access to devices that others hold",
+            "may label namespaces and create claims in them, and so can give itself admin access to devices that others hold",
         );
     }
     let mut writers = of(&WRITES, GROUP, "resourceclaims", "status", false);
@@ -409,7 +409,7 @@ fn holders(look: &mut Look<'_>) {
         look,
         Code::ReservationRights,
         &writers,
-        "may write allocations and reservations of claims, as the scheduler does: it can take devices from others and give them to anybody",
+        "may write allocations and reservations of claims, as the scheduler does: it can take devices from pods and give them to others",
     );
     let mut tainters = of(
         &["create", "update", "patch"],
@@ -510,7 +510,7 @@ fn tell(look: &mut Look<'_>, code: Code, holders: &BTreeSet<Holder>, may: &str) 
         look.add(
             Finding::new(code, Subject::account(subject), message)
                 .advice(
-                    "an administrator of the cluster takes the right away where nobody needs it, or accepts the finding (`--suppressions`)",
+                    "an administrator of the cluster takes the right away where it is not needed, or accepts the finding (`--suppressions`)",
                 )
                 .look(Command::kubectl("get").args(&["clusterrolebindings,rolebindings", "-A", "-o", "wide"]).done()),
         );

@@ -12,7 +12,7 @@ use crate::model::{Claim, Kind, Pod, Str};
 use crate::reservation::{PodGroups, is_consumer};
 
 impl<'c> Stages<'c> {
-    /// A pod that has ended is kept by nobody but finalizers.
+    /// Only finalizers keep a pod that has ended.
     pub(super) fn kept_by_finalizers(&self, pod: &Pod) -> Option<Stuck<'c>> {
         let metadata = &pod.metadata;
         let since = metadata.deletion_timestamp?;

@@ -1,8 +1,8 @@
 //! What becomes of a pod on its node, as far as devices go: at which stage it is, and what keeps it there.
 //!
 //! The kubelet tells nothing of its state but through the pod's status and events. So a stage is read off the containers and conditions,
-//! and a cause is named only where somebody shows it: the objects, which contradict what the kubelet needs, or the kubelet's own newest word,
-//! which `said` recognizes. What nobody shows is unknown, with what could not be seen.
+//! and a cause is named only where something shows it: the objects, which contradict what the kubelet needs, or the kubelet's own newest word,
+//! which `said` recognizes. What nothing shows is unknown, with what could not be seen.
 
 mod cause;
 mod claims;

@@ -76,19 +76,19 @@ pub(in crate::inspect) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> O
                     .map(|key| format!("claim/{key}"))
                     .unwrap_or_default(),
                 "create the claim",
-                Remedy::by_hand("whoever owns the pod knows what the claim is to ask for"),
+                Remedy::by_hand("the owner of the pod decides what the claim is to ask for"),
             ),
             "TemplateMissing" => Advice::new(
                 "CreateTemplate",
                 of_pod,
                 "create the template",
-                Remedy::by_hand("whoever owns the pod knows what its claims are to ask for"),
+                Remedy::by_hand("the owner of the pod decides what its claims are to ask for"),
             ),
             _ => again(pod),
         },
         Cause::DevicesUnresolvable { .. } => lost(stages, pod),
         Cause::EarlierClaim { .. } | Cause::BeingUnprepared { .. } => {
-            let who = "nobody has to do anything while the driver of the devices is there: the kubelet has it take back what an earlier pod \
+            let who = "no action is needed while the driver of the devices is there: the kubelet has it take back what an earlier pod \
                        had within a minute, then starts the pod";
             Advice::new(
                 "AwaitKubelet",
@@ -131,7 +131,7 @@ pub(in crate::inspect) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> O
         Cause::Finalizers(names) => Advice::new(
             "AwaitFinalizer",
             of_pod,
-            "wait for whoever set the finalizer",
+            "wait for the controller that set the finalizer",
             Remedy::by_hand(format!(
                 "the controller that set {} removes it",
                 crate::inspect::listing::some(names)
@@ -159,7 +159,7 @@ impl Advice {
     }
 }
 
-/// The pod is made again. One that nobody makes again is only ended: its manifest names the node by now.
+/// The pod is made again. One without a controller is only ended: its manifest names the node by now.
 fn again(pod: &Arc<Pod>) -> Advice {
     let remedy = end_pods(&pod.metadata.namespace, [pod]);
     let remedy = match pod.metadata.controller() {

@@ -17,7 +17,7 @@ pub(super) enum Said<'e> {
     NoAnswer { text: &'e str },
     /// The claim is not reserved for the pod, as far as this kubelet knows.
     NotAllowed { claim: &'e str },
-    /// The claim was made for somebody else, as far as this kubelet knows.
+    /// The claim was made for another pod, as far as this kubelet knows.
     NotOwner,
     /// The claim could not be read.
     NotFetched { claim: &'e str, text: &'e str },

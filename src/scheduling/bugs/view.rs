@@ -83,7 +83,7 @@ impl<'a> View<'a> {
         asks.map(|ask| ask.name.clone()).collect()
     }
 
-    /// `found`, where somebody asks for devices at all.
+    /// `found`, where a claim or template asks for devices at all.
     fn where_asked(&self, found: Vec<String>) -> Vec<String> {
         if self.asks.is_empty() { Vec::new() } else { found }
     }
@@ -240,7 +240,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether each class that somebody wants all devices of has one that draws from counters. What could not be told counts as one.
+    /// Whether each class of which a request wants all devices has one that draws from counters. What could not be told counts as one.
     fn classes_with_counters(&self) -> BTreeMap<Str, bool> {
         let selectors = self.selectors.get_or_init(|| ClassSelectors::of(self.cluster));
         let all = self.asks.iter().flat_map(Ask::requests);

@@ -79,7 +79,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("DRA083", "live::after_bind runs it beside a real kubelet"),
     ("DRA084", "no command: only the driver can take the devices back"),
     ("DRA085", "no command: an administrator upgrades the kubelet"),
-    ("DRA086", "no command: nobody knows what is wrong"),
+    ("DRA086", "no command: what is wrong is unknown"),
     ("DRA090", "no command: the control plane is updated"),
     (
         "DRA091",

@@ -119,7 +119,7 @@ fn set(random: &mut Random, number: usize) -> Set {
     let roles = vec![role(random, &home, &local), role(random, "", &wide)];
     let mut bindings = Vec::new();
     for index in 0..=random.below(2) {
-        // A binding for the whole cluster would otherwise let everybody do everything soon.
+        // A binding for the whole cluster would otherwise let every user do everything soon.
         let is_wide = random.in_hundred(40);
         let place = if is_wide {
             ""
@@ -202,7 +202,7 @@ fn word<'a>(random: &mut Random, rule: &'a Value, list: &str, all: &[&'a str]) -
     }
 }
 
-/// Who asks for what: verb, group, resource, subresource, namespace and name. Mostly it is what a rule allows somebody.
+/// Who asks for what: verb, group, resource, subresource, namespace and name. Mostly it is what a rule allows a user.
 fn question(
     random: &mut Random,
     number: usize,
@@ -357,7 +357,7 @@ fn aggregated(cluster: &Cluster) {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the seed is for whoever tries a run again")]
+#[expect(clippy::print_stdout, reason = "the seed repeats a run")]
 fn random_roles_allow_what_the_api_server_says() {
     let number = |name: &str| {
         std::env::var(name)
@@ -437,7 +437,7 @@ fn driver_pod(cluster: &Cluster) {
     let path = "/apis/apps/v1/namespaces/drivers/daemonsets";
     let set = cluster.request(&Method::POST, path, &set);
     assert_eq!(set.status, 201, "{}", set.body);
-    // Without its controller nobody deletes the pod of a node that the set does not select.
+    // Without its controller, nothing deletes the pod of a node that the set does not select.
     let owner = json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "gpu-kubelet-plugin",
         "uid": set.body["metadata"]["uid"], "controller": true}]);
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plugin", "namespace": "drivers", "labels": selector,

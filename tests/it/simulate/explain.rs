@@ -420,7 +420,7 @@ fn an_explanation_goes_down_to_each_device() {
     Events:   FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
     What Would Help:
       1:  create resourceclaimtemplate/default/no
-          whoever owns the pod knows what its claims are to ask for
+          the owner of the pod decides what its claims are to ask for
           not tested
 
     ----- stderr -----

@@ -50,7 +50,7 @@ pub(super) fn driver_rules(more: &[Value]) -> Value {
     json!(rules)
 }
 
-/// Somebody who may do this.
+/// A user who may do this.
 pub(super) fn jane(rules: &Value) -> World {
     granted(world(), &json!({"kind": "User", "name": "jane"}), rules)
 }

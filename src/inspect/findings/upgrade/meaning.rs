@@ -49,7 +49,7 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
             Finding::new(Code::ChangedMeaning, Subject::issue(bug.issue), message)
                 .severity(severity)
                 .order(upgrade.step(fix.minor))
-                .advice("the owners of what the message names see to it that they mean what the new release takes it for"),
+                .advice("the owners of what the message names check that the new meaning is what they want"),
         );
     }
 }

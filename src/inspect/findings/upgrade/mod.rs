@@ -93,7 +93,7 @@ impl Upgrade {
         minor - self.from
     }
 
-    /// Whether `gate` is on in the release 1.`minor` on the way, if nobody sets it there but as `gates` say; what the component was
+    /// Whether `gate` is on in the release 1.`minor` on the way, unless `gates` sets it there; what the component was
     /// started with stays.
     fn turns_on(&self, environment: &Environment, component: Component, gate: Gate) -> Option<u32> {
         let now = environment.gate(component, gate);

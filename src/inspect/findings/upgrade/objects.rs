@@ -48,7 +48,7 @@ fn is_tolerated(claim: &Claim, device: &DeviceId, taint: &Taint) -> bool {
     results.all(|result| result.tolerations.tolerate(taint))
 }
 
-/// Taints of devices that nobody has looked at so far.
+/// Taints of devices that no component reads yet.
 fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
     let environment = look.cluster.environment();
     let scheduler = upgrade.turns_on(environment, Component::Scheduler, Gate::DRADeviceTaints);
@@ -127,8 +127,8 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
     let findings: Vec<Finding> = slices
         .map(|slice| {
             let message = format!(
-                "has devices with bindingConditions: from 1.{minor} on, pods wait until somebody sets them to True in status.devices, and are not \
-                 bound where nobody does"
+                "has devices with bindingConditions: from 1.{minor} on, pods wait until a controller sets them to True in status.devices, and are not \
+                 bound before"
             );
             Finding::new(Code::GateDefaults, Subject::of(Kind::ResourceSlice, &slice.metadata), message)
                 .severity(Severity::Warning)
@@ -320,7 +320,7 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
             Some(
                 Finding::new(Code::AllocationTolerations, Subject::of(Kind::ResourceClaim, &claim.metadata), message)
                     .order(upgrade.step(minor))
-                    .advice("the owners of its pods end them, so that it is allocated anew by 1.35 or later; or nobody taints its devices"),
+                    .advice("the owners of its pods end them, so that it is allocated anew by 1.35 or later; or its devices stay without taints"),
             )
         })
         .collect();

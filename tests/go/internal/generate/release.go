@@ -15,7 +15,7 @@ var unknownBefore = map[int][]features.Feature{
 	},
 }
 
-// takes names the gates without which nobody can publish or ask for a feature.
+// takes names the gates without which no driver can publish a feature, and no claim can ask for it.
 var takes = map[features.Feature]string{
 	features.SharedDevices:          "DRAConsumableCapacity",
 	features.PolicyDefault:          "DRAConsumableCapacity",
@@ -69,7 +69,7 @@ func (w *world) drawRelease(minor int) {
 	}
 	w.release = &cases.Release{Minor: minor, Gates: gates}
 	if minor < 36 {
-		// Somebody turns an alpha feature on for a driver that needs it.
+		// An alpha feature is turned on for a driver that needs it.
 		focus := focused[w.profile]
 		if gated := w.chance(0.15); gated || slices.Contains(focus, features.SharedCounters) {
 			gates["DRAPartitionableDevices"] = w.chance(0.8)
