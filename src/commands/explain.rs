@@ -13,12 +13,13 @@ use clap::ValueHint;
 use self::target::Wanted;
 use super::objects::{Found, Named};
 use super::{Accepts, judging, presence, threads};
-use crate::context::Ctx;
+use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
 use crate::inspect::explanation::{
     ClusterVerdict, DeviceCount, EXPLAIN_NEEDS, Explanation, FilterCount, FixItem, GetsItem, Helps,
-    NodeExplanation, NodeGroup, RISKY, Reason, explain_claims, explain_new_pods, explain_pod, unjudged,
+    NodeExplanation, NodeGroup, RISKY, Reason, explain_claims, explain_new_pods, explain_pod, rests_on,
+    unjudged,
 };
 use crate::inspect::presence::Mention;
 use crate::inspect::{CauseItem, RoomVerdict, explain_all, node_room};
@@ -112,10 +113,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Wanted::Everything(namespace) => return everything(ctx, &cluster, namespace, &settings).await,
         Wanted::Node(name) => return room_of(ctx, &cluster, &name, &settings).await,
         Wanted::Manifest => of_manifest(&mut cluster, &manifest, &settings)?,
-        Wanted::Named(named) => of_named(ctx, &cluster, &named, &settings).await?,
+        Wanted::Named(named) => of_named(ctx, &mut cluster, &named, &settings).await?,
         Wanted::Name(key) => {
             let named = target::taken(ctx, &cluster, key).await?;
-            of_named(ctx, &cluster, &named, &settings).await?
+            of_named(ctx, &mut cluster, &named, &settings).await?
         }
     };
     if let Some(number) = emit_fix {
@@ -197,7 +198,7 @@ async fn room_of(
 /// The pod or the claim that is named, or what is missing to explain it.
 async fn of_named(
     ctx: &Ctx,
-    cluster: &Cluster,
+    cluster: &mut Cluster,
     named: &Named,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Explanation> {
@@ -209,13 +210,36 @@ async fn of_named(
 
 async fn existing(
     ctx: &Ctx,
-    cluster: &Cluster,
+    cluster: &mut Cluster,
     named: &Named,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Explanation> {
-    Ok(match named.find(ctx, cluster).await? {
+    let report = match named.find(ctx, cluster).await? {
         Found::Pod(pod) => explain_pod(cluster, pod, settings),
         Found::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
+    };
+    confirm(ctx, cluster, report, settings).await
+}
+
+/// Explains a pod that cannot start once more, with itself and its claims read again: claims are listed before pods, and one that got its
+/// devices and its node in between only seems to have no devices.
+async fn confirm(
+    ctx: &Ctx,
+    cluster: &mut Cluster,
+    report: Explanation,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Explanation> {
+    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
+    let pod = cluster.pod(&key).filter(|_| report.target.kind == "Pod");
+    let Some(pod) = pod.filter(|_| is_live && report.verdict == ClusterVerdict::Broken) else {
+        return Ok(report);
+    };
+    let objects = rests_on(pod);
+    let unread = ctx.read_again(cluster, objects).await?;
+    Ok(match cluster.pod(&key) {
+        Some(pod) if unread.is_empty() => explain_pod(cluster, pod, settings),
+        _ => report,
     })
 }
 

@@ -30,6 +30,7 @@ use crate::scheduling::{
 use crate::script::{Command, delete_in, no_finalizers, remake_with};
 
 pub use super::remedy::Remake;
+pub use super::stage::rests_on;
 pub use fixes::RISKY;
 pub use report::{
     Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,

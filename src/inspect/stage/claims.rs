@@ -1,5 +1,7 @@
 //! What keeps a pod on a node from the devices of its claims, by the objects alone.
 
+use std::collections::BTreeSet;
+
 use crate::model::{Claim, Cluster, Gap, Key, Kind, Pod, Str};
 use crate::reservation::{ClaimName, ClaimNameError, PodGroups, Unusable, claim_name};
 
@@ -70,6 +72,15 @@ pub(in crate::inspect) fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Probl
         }
     }
     problems
+}
+
+/// The pod and its claims: what [`problems`] joins, to be read again where they were listed at different times.
+pub fn rests_on(pod: &Pod) -> BTreeSet<(Kind, Key)> {
+    let own = pod.spec.resource_claims.iter();
+    let own = own.filter_map(|entry| claim_name(pod, entry).ok()?.key());
+    let extended = ClaimName::of_extended_resources(pod).and_then(|name| name.key());
+    let claims = own.chain(extended).map(|key| (Kind::ResourceClaim, key));
+    claims.chain([(Kind::Pod, pod.key())]).collect()
 }
 
 /// Why there is no claim for an entry of the pod. The scheduler, which would have waited for it, was passed by.

@@ -32,6 +32,7 @@ use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for};
 
 pub(super) use cause::Cause;
 pub use cause::Party;
+pub use claims::rests_on;
 pub(super) use claims::{Problems, is_missing, problems, template_missing};
 pub(super) use drivers::{
     Drivers, KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off,
