@@ -460,10 +460,13 @@ impl TaintEviction {
         let rule = cluster.rule(name).filter(|rule| rule.metadata.uid == *uid)?;
         let existing = condition_of(rule);
         if let Some(existing) = existing.filter(|c| c.observed_generation == rule.metadata.generation) {
-            // Where the clock was set back since, it was not written in the future.
-            let next = existing
+            // One that seems to be written in the future tells nothing: it was under way while the clock was set back.
+            let last = existing
                 .last_transition_time
-                .map(|last| self.timescale.read(last).min(now).after(STATUS_PERIOD));
+                .map(|last| self.timescale.read(last));
+            let next = last
+                .filter(|last| *last <= now)
+                .map(|last| last.after(STATUS_PERIOD));
             if let Some(next) = next.filter(|next| *next > now) {
                 self.queue.push(subject_of(rule), next, now);
                 return None;

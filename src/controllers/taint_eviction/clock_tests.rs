@@ -146,3 +146,35 @@ fn what_is_written_has_the_time_that_the_server_has_and_comes_in_time() {
         }
     }
 }
+
+#[test]
+fn a_status_that_was_under_way_while_the_clock_was_set_holds_up_no_other() {
+    for seconds in [HOUR, -HOUR] {
+        let mut engine = set_by(seconds);
+        // It was written with the old time, and is seen with the new one.
+        let then = json!({"metadata": {"name": "old", "uid": "old", "generation": 1},
+            "spec": {"deviceSelector": {"device": "old"}, "taint": {"key": "k", "effect": "NoExecute", "timeAdded": at(0).to_string()}},
+            "status": {"conditions": [{"type": "EvictionInProgress", "status": "True", "reason": "PodsPendingEviction",
+                "message": "1 pod needs to be evicted in 1 namespace.", "lastTransitionTime": at(13).to_string(),
+                "observedGeneration": 1}]}});
+        engine.see(
+            Change::Put(object(Kind::DeviceTaintRule, &then)),
+            Origin::Simulation,
+            at(16),
+        );
+        let mut written = Vec::new();
+        for second in 16..100 {
+            while let Some(job) = engine.next(at(second)) {
+                if let Work::SetCondition { rule, condition, .. } = &job.work
+                    && *rule == "old"
+                {
+                    written.push((second, condition.reason.to_string()));
+                }
+                engine.done(job.id, Outcome::Done, at(second));
+            }
+        }
+        let (second, reason) = written.last().expect("its end is told").clone();
+        assert_eq!(reason, "Completed", "{seconds}");
+        assert!((60..=80).contains(&second), "{seconds}: {second}");
+    }
+}
