@@ -65,10 +65,10 @@ pub use node::{
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use pod::{
-    Affinity, Bare, Container, ContainerClaim, ContainerPort, ContainerStatus, ExtendedResourceClaim, Gang,
-    Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim, PodClaimStatus, PodGroup, PodGroupSpec,
-    PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus, PreferredTerm, RequestMapping, ResourceHealth,
-    ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
+    Affinity, Bare, Container, ContainerClaim, ContainerEnd, ContainerPort, ContainerStatus,
+    ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim, PodClaimStatus,
+    PodGroup, PodGroupSpec, PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus, PreferredTerm,
+    RequestMapping, ResourceHealth, ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
 };
 pub use quantity::{Format, Quantity, QuantityError};
 pub use quote::go_quote;

@@ -405,9 +405,19 @@ pub struct ContainerStatus {
 pub struct ContainerState {
     /// It is yet to be started.
     pub waiting: Option<Box<ContainerWaiting>>,
-    /// It has ended, with this exit code.
-    #[serde(deserialize_with = "exit_code")]
-    pub terminated: Option<i32>,
+    /// It has ended.
+    pub terminated: Option<ContainerEnd>,
+}
+
+/// How a container ended.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerEnd {
+    /// Not 0 for one that failed.
+    #[serde(deserialize_with = "or_default")]
+    pub exit_code: i32,
+    /// When.
+    pub finished_at: Option<Time>,
 }
 
 /// Why a container is not started yet.
@@ -420,17 +430,6 @@ pub struct ContainerWaiting {
     /// In the words of the kubelet or the container runtime.
     #[serde(deserialize_with = "or_default")]
     pub message: Str,
-}
-
-fn exit_code<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<i32>, D::Error> {
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Terminated {
-        #[serde(deserialize_with = "or_default")]
-        exit_code: i32,
-    }
-    let terminated: Option<Terminated> = Option::deserialize(deserializer)?;
-    Ok(terminated.map(|terminated| terminated.exit_code))
 }
 
 /// Health of one resource of a container.

@@ -20,6 +20,7 @@ mod destination;
 mod documentation;
 mod hostile;
 mod inspect;
+mod kubelet_texts;
 mod live;
 mod manifests;
 mod packaging;

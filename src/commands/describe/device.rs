@@ -62,6 +62,7 @@ impl Report for DeviceDescription {
             layout.list("Health Reports", parts::health(&item.health_reports));
         }
         holders(&mut layout, item);
+        parts::stages(&mut layout, &self.pods);
         layout.into()
     }
 }

@@ -11,7 +11,7 @@ mod pool;
 use crate::context::Ctx;
 use crate::devices::ClassSelectors;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, NODE_NEEDS, POD_NEEDS};
+use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, DEVICE_NEEDS, NODE_NEEDS, POD_NEEDS};
 use crate::inspect::presence::Mention;
 use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
 use crate::model::{Cluster, Key, Kind, Str};
@@ -150,7 +150,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             print(ctx, &cluster, report, &mention, |report| &report.warnings).await
         }
         What::Device => {
-            let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
+            let cluster = ctx.load(Needs::kinds(DEVICE_NEEDS)).await?;
             let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let names = found.iter().map(|device| device.item.id().to_string()).collect();
             let one = only(found, names, "device", &name)?;

@@ -1,12 +1,15 @@
 //! Everything that is known of a device.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use super::identity::as_map;
 use super::text::attribute;
 use crate::devices::ClassSelectors;
+use crate::inspect::stage::{PodStageItem, Stages};
 use crate::inspect::{DeviceFilter, DeviceItem, Warnings, devices};
-use crate::model::{Cluster, DeviceId, Str, Time};
+use crate::model::{Cluster, DeviceId, Key, Kind, Str, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -35,6 +38,9 @@ pub struct DeviceDescription {
     /// Once allocated it is tied to the chosen node.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binds_to_node: bool,
+    /// Pods of the claims that hold it, and how far they are on their nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<PodStageItem>,
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
@@ -42,6 +48,19 @@ pub struct DeviceDescription {
     #[serde(skip)]
     pub warnings: Warnings,
 }
+
+/// Kinds that the description is made from.
+pub const DEVICE_NEEDS: [Kind; 9] = [
+    Kind::ResourceSlice,
+    Kind::ResourceClaim,
+    Kind::DeviceClass,
+    Kind::DeviceTaintRule,
+    Kind::Pod,
+    Kind::Node,
+    Kind::ResourceClaimTemplate,
+    Kind::PodGroup,
+    Kind::Event,
+];
 
 /// Devices that `name` can mean: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`.
 pub fn device(
@@ -60,11 +79,27 @@ pub fn device(
     report.items.into_iter().map(describe).collect()
 }
 
-fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, warnings: Warnings) -> DeviceDescription {
+fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, mut warnings: Warnings) -> DeviceDescription {
     let DeviceId { device, .. } = item.id();
     let pool = cluster.pool(&item.id().pool_id());
     let found = pool.as_ref().and_then(|pool| pool.device(&device));
+    let holders: BTreeSet<Key> = item
+        .claims
+        .iter()
+        .map(|holder| Key::new(holder.namespace.clone(), holder.name.clone()))
+        .collect();
+    if !holders.is_empty() {
+        let needed = [Kind::Node, Kind::ResourceClaimTemplate, Kind::Event];
+        super::warn_of_stages(cluster, &needed, "", &mut warnings);
+    }
+    let users: BTreeMap<Key, _> = holders
+        .iter()
+        .flat_map(|claim| cluster.pods_of_claim(claim))
+        .map(|pod| (pod.key(), pod))
+        .collect();
+    let pods = PodStageItem::of(&Stages::of(cluster, now), users.into_values());
     let mut description = DeviceDescription {
+        pods,
         item,
         slice: None,
         pool_generation: pool.as_ref().map(|pool| pool.generation),

@@ -15,7 +15,7 @@ pub use claim::{
     DeviceReport, EvictionItem, RequestDescription, RequestItem, claim,
 };
 pub use class::{CLASS_NEEDS, ClassDescription, ClassDevices, DeviceError, class};
-pub use device::{DeviceDescription, device};
+pub use device::{DEVICE_NEEDS, DeviceDescription, device};
 pub use events::EventItem;
 pub use identity::{ConditionItem, Identity};
 pub use node::{NODE_NEEDS, NodeDescription, PoolItem, node};

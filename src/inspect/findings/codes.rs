@@ -304,6 +304,8 @@ impl Code {
                 | Self::DriverPublished
                 | Self::DriverGone
                 | Self::DriverNotRegistered
+                | Self::PrepareRefused
+                | Self::ClaimStillPrepared
                 | Self::UnprepareFails
         )
     }

@@ -33,11 +33,13 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::DriverNotRegistered {
             plugin: Plugin::None { .. },
             ..
-        } if found.stage == Stage::Unpreparing => return None,
+        } if found.pod.metadata.is_deleting() => return None,
         Cause::DriverNotRegistered { .. } => Code::DriverNotRegistered,
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => Code::PrepareRefused,
-        Cause::EarlierClaim { .. } | Cause::BeingUnprepared { .. } => Code::ClaimStillPrepared,
-        Cause::DevicesUnresolvable { .. } => Code::DevicesLost,
+        Cause::EarlierClaim { .. }
+        | Cause::BeingUnprepared { .. }
+        | Cause::PreparedForDeletedClaim { .. } => Code::ClaimStillPrepared,
+        Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
         Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
         Cause::Unrecognized { .. } => Code::StartUnexplained,

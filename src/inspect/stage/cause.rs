@@ -47,11 +47,15 @@ pub(in crate::inspect) enum Cause<'c> {
     EarlierClaim { claim: Str, uid: Str },
     /// The kubelet has the claim taken back before it prepares it again.
     BeingUnprepared { claim: Str },
+    /// The driver refuses the claim as it has devices of it prepared for another one, which does not exist any more.
+    PreparedForDeletedClaim { claim: Str, uid: Str, text: String },
     /// The container runtime does not find what the driver prepared.
     DevicesUnresolvable {
         devices: Vec<String>,
         rebooted: Option<Time>,
     },
+    /// The kubelet does not know any more what it has had prepared for a pod that has its sandbox.
+    PreparationForgotten { claim: Str },
     /// The kubelet lacks a feature that the claim needs.
     KubeletTooOld { version: Str, gate: String },
     /// The pod runs with devices that are not published any more.
@@ -80,7 +84,9 @@ impl Cause<'_> {
             Self::Claim(problem) => problem.code,
             Self::EarlierClaim { .. } => "EarlierClaim",
             Self::BeingUnprepared { .. } => "BeingUnprepared",
+            Self::PreparedForDeletedClaim { .. } => "PreparedForDeletedClaim",
             Self::DevicesUnresolvable { .. } => "DevicesUnresolvable",
+            Self::PreparationForgotten { .. } => "PreparationForgotten",
             Self::KubeletTooOld { .. } => "KubeletTooOld",
             Self::DeviceNotPublished { .. } => "DeviceNotPublished",
             Self::DeviceUnhealthy { .. } => "DeviceUnhealthy",
@@ -115,8 +121,12 @@ impl Cause<'_> {
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
             | Self::Binding { .. } => Party::Driver,
-            Self::Claim(_) | Self::DevicesUnresolvable { .. } => Party::User,
-            Self::EarlierClaim { .. } | Self::BeingUnprepared { .. } => Party::Kubelet,
+            Self::Claim(_) | Self::DevicesUnresolvable { .. } | Self::PreparationForgotten { .. } => {
+                Party::User
+            }
+            Self::EarlierClaim { .. }
+            | Self::BeingUnprepared { .. }
+            | Self::PreparedForDeletedClaim { .. } => Party::Kubelet,
             Self::KubeletTooOld { .. }
             | Self::NodeSilent { .. }
             | Self::Finalizers(_)
@@ -148,6 +158,10 @@ impl Cause<'_> {
             Self::BeingUnprepared { claim } => format!(
                 "the driver takes back the devices of claim {claim} from an earlier pod; the kubelet prepares them again after that"
             ),
+            Self::PreparedForDeletedClaim { claim, uid, text } => format!(
+                "the driver refuses to prepare claim {claim}, as the kubelet of {node} has yet to give the devices back that it has for a claim \
+                 with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use them; the driver says: {text}"
+            ),
             Self::DevicesUnresolvable { devices, rebooted } => {
                 let since = match rebooted {
                     Some(at) => format!(
@@ -157,6 +171,10 @@ impl Cause<'_> {
                 };
                 format!("the container runtime does not find {}{since}", some(devices))
             }
+            Self::PreparationForgotten { claim } => format!(
+                "the kubelet of {node} does not know any more what was prepared for claim {claim}, as after it was started without its \
+                 checkpoint: it does not have it prepared again for a pod that has its sandbox"
+            ),
             Self::KubeletTooOld { version, gate } => {
                 let which = if version.is_empty() {
                     String::new()
@@ -214,9 +232,13 @@ fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
             "{} registers in {own}, and the kubelet looks for plugins in {other}, where those of others register",
             named(pod)
         ),
-        Plugin::Ready(pod, since) => {
+        Plugin::Ready(pod, since, started) => {
             let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
-            format!("{} is ready{since}, but the kubelet does not know it", named(pod))
+            let kubelet = match started {
+                Some(started) => format!("the kubelet, which was started at {started},"),
+                None => "the kubelet".to_owned(),
+            };
+            format!("{} is ready{since}, but {kubelet} does not know it", named(pod))
         }
     })
 }

@@ -90,8 +90,8 @@ pub(in crate::inspect) enum Plugin<'c> {
     NotReady(&'c Arc<Pod>),
     /// It is ready and registers in another folder than plugins do that serve this node: its own, and theirs.
     OtherFolder(&'c Arc<Pod>, Str, Str),
-    /// It is ready, since then.
-    Ready(&'c Arc<Pod>, Option<Time>),
+    /// It is ready, since then; and when the kubelet started, if that was later.
+    Ready(&'c Arc<Pod>, Option<Time>, Option<Time>),
 }
 
 impl<'c> Plugin<'c> {
@@ -102,7 +102,7 @@ impl<'c> Plugin<'c> {
             Self::Crashing(pod, _)
             | Self::NotReady(pod)
             | Self::OtherFolder(pod, ..)
-            | Self::Ready(pod, _) => Some(pod),
+            | Self::Ready(pod, ..) => Some(pod),
         }
     }
 }
@@ -181,7 +181,12 @@ impl<'c> Drivers<'c> {
             (Some(own), Some(other)) if !is_same_folder(own, other) => {
                 Plugin::OtherFolder(pod, own.clone(), other.clone())
             }
-            _ => Plugin::Ready(pod, ready_since(pod)),
+            _ => {
+                let since = ready_since(pod);
+                let started =
+                    kubelet_started(cluster, node).filter(|at| since.is_none_or(|since| since < *at));
+                Plugin::Ready(pod, since, started)
+            }
         }
     }
 }
@@ -209,6 +214,14 @@ fn ready_since(pod: &Pod) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
     let ready = conditions.find(|condition| condition.type_ == "Ready")?;
     ready.last_transition_time
+}
+
+/// When the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
+fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
+    let node = cluster.node(node)?;
+    let events = cluster.events_of(Kind::Node, &node.metadata).into_iter();
+    let starts = events.filter(|event| event.reason == "Starting" && event.component() == "kubelet");
+    starts.filter_map(|event| event.last_seen()).max()
 }
 
 /// Why a container of the pod does not run, in the kubelet's word.

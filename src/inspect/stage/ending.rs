@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::cause::Cause;
 use super::drivers::Plugin;
 use super::reach::publishes_for;
-use super::{ENDING_SECONDS, PodStage, Stages, Stuck, needs_unprepare};
+use super::{ENDING_SECONDS, PodStage, Stages, Stuck, containers, needs_unprepare};
 use crate::inspect::warnings::missing;
-use crate::model::{Claim, Kind, Pod, Str};
+use crate::model::{Claim, Container, ContainerEnd, Kind, Pod, Str, Time};
 use crate::reservation::{PodGroups, is_consumer};
 
 impl<'c> Stages<'c> {
@@ -26,16 +26,12 @@ impl<'c> Stages<'c> {
         })
     }
 
-    /// A pod that is to end. What the kubelet lacks to end it shows in no event: it only logs that a driver does not take devices back.
-    pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str) {
+    /// A pod that is to end, or has ended by itself, since then, which `ended` puts into words. What the kubelet lacks to end it shows in no event: it only logs that a driver does not take devices back.
+    pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str, since: Time, ended: String) {
         let pod = found.pod;
-        let Some(since) = pod.metadata.deletion_timestamp else {
-            return;
-        };
         if self.now.since(since).as_secs() < ENDING_SECONDS {
             return;
         }
-        let ended = format!("the pod was to end at {since}");
         if let Some(silent) = self.silent(node) {
             found.stuck = Some(Stuck {
                 evidence: vec![ended, silent.1],
@@ -132,4 +128,47 @@ fn has_stopped(pod: &Pod) -> bool {
             .containers
             .iter()
             .all(|container| stopped(&container.name))
+}
+
+/// Whether the containers of a pod that nobody deleted have ended for good. The kubelet has drivers take the devices back before it tells of
+/// the end, and until then the pod has the phase that it had. Mirrors `kubelet.go`, `SyncTerminatingPod`, v1.37.1.
+pub(super) fn has_completed(pod: &Pod) -> bool {
+    let ends_with = |policy: &str, end: ContainerEnd| match policy {
+        "Never" => true,
+        "OnFailure" => end.exit_code == 0,
+        _ => false,
+    };
+    let policy_of = |container: &Container| container.restart_policy.clone();
+    let of_pod = &pod.spec.restart_policy;
+    let end_of = |container: &Container| {
+        let mut own = containers(pod).filter(|status| status.name == container.name);
+        own.find_map(|status| status.state.terminated)
+    };
+    let is_sidecar = |container: &&Container| container.restart_policy.as_deref() == Some("Always");
+    let rest_is_over = pod.spec.init_containers.iter().filter(is_sidecar).all(|sidecar| {
+        let mut own = containers(pod).filter(|status| status.name == sidecar.name);
+        own.any(|status| status.state.terminated.is_some() || status.state.waiting.is_some())
+    });
+    // One that fails before the others is the end of the pod too.
+    let has_failed_before = || {
+        let mut first = pod
+            .spec
+            .init_containers
+            .iter()
+            .filter(|container| !is_sidecar(container));
+        *of_pod == "Never" && first.any(|container| end_of(container).is_some_and(|end| end.exit_code != 0))
+    };
+    let mut own = pod.spec.containers.iter();
+    let all_ended = !pod.spec.containers.is_empty()
+        && own.all(|container| {
+            let policy = policy_of(container);
+            end_of(container).is_some_and(|end| ends_with(policy.as_ref().unwrap_or(of_pod), end))
+        });
+    rest_is_over && (all_ended || has_failed_before())
+}
+
+/// When the last container ended.
+pub(super) fn last_end(pod: &Pod) -> Option<Time> {
+    let ends = containers(pod).filter_map(|container| container.state.terminated?.finished_at);
+    ends.max()
 }

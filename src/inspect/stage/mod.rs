@@ -24,6 +24,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::cause::{beside, kubelet_version};
+use self::ending::{has_completed, last_end};
 use self::said::Said;
 use super::Binding;
 use super::warnings::missing;
@@ -142,6 +143,7 @@ pub(super) struct Stages<'c> {
     reads_all: bool,
     drivers: OnceCell<Drivers<'c>>,
     published: OnceCell<HashSet<(&'c Str, &'c Str, &'c Str)>>,
+    claims: OnceCell<HashSet<&'c Str>>,
 }
 
 impl<'c> Stages<'c> {
@@ -153,6 +155,7 @@ impl<'c> Stages<'c> {
             reads_all: true,
             drivers: OnceCell::new(),
             published: OnceCell::new(),
+            claims: OnceCell::new(),
         }
     }
 
@@ -207,9 +210,19 @@ impl<'c> Stages<'c> {
         let Some(node) = pod.node() else {
             return self.attaching(found);
         };
-        if pod.metadata.is_deleting() {
+        if let Some(since) = pod.metadata.deletion_timestamp {
             found.stage = Stage::Unpreparing;
-            self.ends(&mut found, node);
+            self.ends(&mut found, node, since, format!("the pod was to end at {since}"));
+        } else if has_completed(pod) {
+            found.stage = Stage::Unpreparing;
+            if let Some(since) = last_end(pod) {
+                self.ends(
+                    &mut found,
+                    node,
+                    since,
+                    format!("its last container ended at {since}"),
+                );
+            }
         } else {
             self.starts(&mut found, node);
         }
@@ -388,10 +401,16 @@ impl<'c> Stages<'c> {
                 let plugin = self.plugin(&driver, node);
                 Cause::DriverNotRegistered { driver, plugin }
             }
-            Said::Refused { claim, text } => Cause::PrepareRefused {
-                claim: (*claim).into(),
-                text: (*text).to_owned(),
-            },
+            Said::Refused { claim, text } => {
+                let (claim, text) = (Str::from(*claim), (*text).to_owned());
+                match said::claim_named(&text)
+                    .filter(|uid| self.is_gone(uid))
+                    .map(Str::from)
+                {
+                    Some(uid) => Cause::PreparedForDeletedClaim { claim, uid, text },
+                    None => Cause::PrepareRefused { claim, text },
+                }
+            }
             Said::NoAnswer { text } => Cause::DriverFails {
                 text: (*text).to_owned(),
             },
@@ -427,10 +446,7 @@ impl<'c> Stages<'c> {
             Said::BeingUnprepared { claim } => Cause::BeingUnprepared {
                 claim: (*claim).into(),
             },
-            Said::Unresolvable { devices } => {
-                let devices = devices.iter().map(|device| (*device).to_owned()).collect();
-                self.lost(pod, node, devices)
-            }
+            Said::Unresolvable { .. } | Said::NotPrepared { .. } => self.lost(pod, node, said)?,
             Said::Else { text } => Cause::Unrecognized {
                 text: (*text).to_owned(),
             },
@@ -445,6 +461,14 @@ impl<'c> Stages<'c> {
         ))
     }
 
+    /// Whether no claim of any namespace has this UID, for all that was read.
+    fn is_gone(&self, uid: &str) -> bool {
+        let claims = || self.cluster.claims().map(|claim| &claim.metadata.uid).collect();
+        self.reads_all
+            && self.cluster.gap(Kind::ResourceClaim, "").is_none()
+            && !self.claims.get_or_init(claims).contains(&Str::from(uid))
+    }
+
     fn too_old(&self, node: &Str, gate: &str) -> Cause<'c> {
         Cause::KubeletTooOld {
             version: kubelet_version(self.cluster, node),
@@ -452,26 +476,28 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// Containers that cannot be made as their CDI devices are lost. The status tells it as long as the pod waits, events for an hour.
+    /// Containers that cannot be made as what was prepared for them is lost. The status tells it as long as the pod waits, events for an hour.
     fn unresolvable(&self, pod: &'c Arc<Pod>, node: &Str) -> Option<Stuck<'c>> {
-        let (container, devices) = containers(pod).find_map(|container| {
+        let (container, waiting, said) = containers(pod).find_map(|container| {
             let waiting = container.state.waiting.as_ref()?;
-            match Said::of_runtime(&waiting.message)? {
-                Said::Unresolvable { devices } => Some((container, devices)),
-                _ => None,
-            }
+            Some((container, waiting, Said::of_container(&waiting.message)?))
         })?;
-        let devices = devices.into_iter().map(str::to_owned).collect();
-        let waiting = container.state.waiting.as_ref()?;
         let evidence = format!("container {} waits: {}", container.name, waiting.reason);
-        Some(Stuck::new(self.lost(pod, node, devices), None, evidence))
+        Some(Stuck::new(self.lost(pod, node, &said)?, None, evidence))
     }
 
-    fn lost(&self, pod: &Pod, node: &Str, devices: Vec<String>) -> Cause<'c> {
-        Cause::DevicesUnresolvable {
-            devices,
-            rebooted: self.rebooted(pod, node),
-        }
+    /// What was prepared and is not there any more.
+    fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause<'c>> {
+        Some(match said {
+            Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
+                devices: devices.iter().map(|device| (*device).to_owned()).collect(),
+                rebooted: self.rebooted(pod, node),
+            },
+            Said::NotPrepared { claim } => Cause::PreparationForgotten {
+                claim: (*claim).into(),
+            },
+            _ => return None,
+        })
     }
 
     /// When the node was started anew after the pod had begun, as the kubelet tells of itself. An event of another boot is no evidence.

@@ -86,8 +86,10 @@ pub(in crate::inspect) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> O
             ),
             _ => again(pod),
         },
-        Cause::DevicesUnresolvable { .. } => lost(stages, pod),
-        Cause::EarlierClaim { .. } | Cause::BeingUnprepared { .. } => {
+        Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => lost(stages, pod),
+        Cause::EarlierClaim { .. }
+        | Cause::BeingUnprepared { .. }
+        | Cause::PreparedForDeletedClaim { .. } => {
             let who = "no action is needed while the driver of the devices is there: the kubelet has it take back what an earlier pod \
                        had within a minute, then starts the pod";
             Advice::new(
@@ -240,7 +242,7 @@ fn of_plugin(driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
             "has it mount {other} in place of {own}, which its installation takes as the kubelet's folder"
         )))
         .look(logs(Some(pod), node)),
-        Plugin::Ready(pod, _) => Advice::new(
+        Plugin::Ready(pod, ..) => Advice::new(
             "RestartDriver",
             target.clone(),
             format!("restart the pod of driver {driver} on {node}, so that it registers again"),

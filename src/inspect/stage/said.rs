@@ -1,7 +1,8 @@
 //! What the kubelet says of a pod's devices, recognized by how its texts are built.
 //!
 //! The texts come from Go's error wrapping: each begins with what failed and goes on with the reason. So a text is read from its beginning,
-//! and what a driver says in it is never taken for the kubelet's own words. Those of 1.34 to 1.37 are the same but for two that 1.37 added.
+//! and what a driver says in it is never taken for the kubelet's own words. `tests/data/kubelet-texts.tsv` has those of
+//! 1.34 to 1.37, and since when and up to when there is each.
 
 use crate::model::Event;
 
@@ -33,6 +34,8 @@ pub(super) enum Said<'e> {
     FeatureOff { gate: &'e str },
     /// The container runtime does not find the CDI devices.
     Unresolvable { devices: Vec<&'e str> },
+    /// The kubelet does not know what was prepared for the claim, although the pod's sandbox was made after that.
+    NotPrepared { claim: &'e str },
     /// Something about devices that is not known here.
     Else { text: &'e str },
 }
@@ -55,6 +58,29 @@ fn name_before<'e>(text: &'e str, separator: &str) -> Option<(&'e str, &'e str)>
     is_name(name).then_some((name, rest))
 }
 
+/// The UID that a driver's text gives to a claim, as in `requested device gpu-0 is already allocated to different claim 0c…`. Each driver has
+/// words of its own, and devices have UUIDs too: only what stands right behind the word claim is meant.
+pub(super) fn claim_named(text: &str) -> Option<&str> {
+    const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
+    let is_uid = |word: &&str| {
+        let groups = word.split('-');
+        let is_hex = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+        groups.clone().map(str::len).eq(GROUPS) && groups.into_iter().all(is_hex)
+    };
+    let is_claim = |word: &str| {
+        let word = word.to_ascii_lowercase();
+        word == "claim" || word == "resourceclaim"
+    };
+    let is_filler = |word: &str| word.eq_ignore_ascii_case("uid") || word.eq_ignore_ascii_case("with");
+    let apart = |character: char| !(character.is_ascii_alphanumeric() || character == '-');
+    let words: Vec<&str> = text.split(apart).filter(|word| !word.is_empty()).collect();
+    let found = words.iter().enumerate().find(|(place, word)| {
+        let mut before = words[..*place].iter().rev().skip_while(|word| is_filler(word));
+        is_uid(word) && before.next().is_some_and(|word| is_claim(word))
+    });
+    found.map(|(_, word)| *word)
+}
+
 /// Reasons of the kubelet's events about starting a pod, of which the newest tells how far it is.
 const PREPARE: &str = "FailedPrepareDynamicResources";
 
@@ -68,9 +94,9 @@ impl<'e> Said<'e> {
         if event.reason == PREPARE {
             return Some(Self::of_prepare(text));
         }
-        let unresolvable = Self::of_runtime(text);
-        if unresolvable.is_some() {
-            return unresolvable;
+        let of_container = Self::of_container(text.strip_prefix("Error: ").unwrap_or(text));
+        if of_container.is_some() {
+            return of_container;
         }
         let about_devices = ["dynamic resources", "ResourceClaim", "CDI device", "DRA driver"];
         let is_start = matches!(
@@ -142,9 +168,23 @@ impl<'e> Said<'e> {
         None
     }
 
+    /// Why a container of a pod that has its sandbox is not made.
+    pub(super) fn of_container(text: &'e str) -> Option<Self> {
+        let inner = text.strip_prefix("internal error: ").unwrap_or(text);
+        let Some(rest) = inner.strip_prefix("unable to get claim info for ") else {
+            return Self::of_runtime(text);
+        };
+        // `claim C in namespace N` up to 1.35, `ResourceClaim C in namespace N` since.
+        let rest = rest
+            .strip_prefix("claim ")
+            .or_else(|| rest.strip_prefix("ResourceClaim "))?;
+        let claim = rest.split_once(" in namespace ").map_or(rest, |(claim, _)| claim);
+        is_name(claim).then_some(Self::NotPrepared { claim })
+    }
+
     /// What a container runtime says where it does not know CDI devices. containerd and CRI-O take the words from the same library
     /// (`container-device-interface/pkg/cdi`, `Cache.InjectDevices`), each with its own in front.
-    pub(super) fn of_runtime(text: &'e str) -> Option<Self> {
+    fn of_runtime(text: &'e str) -> Option<Self> {
         let (_, rest) = text.split_once("unresolvable CDI devices ")?;
         let names = rest
             .split([',', ' '])
@@ -250,6 +290,25 @@ mod tests {
         }
     }
 
+    /// The table is held against the modules by `tests/it/kubelet_texts.rs`.
+    #[test]
+    fn the_texts_of_every_release_are_taken_for_what_they_are() {
+        const TABLE: &str = include_str!("../../../tests/data/kubelet-texts.tsv");
+        for row in TABLE.lines().skip(1) {
+            let cells: Vec<&str> = row.split('\t').collect();
+            let (function, example, means) = (cells[3], cells[5], cells[6]);
+            let event = match function {
+                "GetResources" => event("Failed", &format!("Error: {example}")),
+                _ => event(
+                    PREPARE,
+                    &format!("Failed to prepare dynamic resources: prepare dynamic resources: {example}"),
+                ),
+            };
+            let said = format!("{:?}", Said::of_event(&event));
+            assert!(said.starts_with(&format!("Some({means}")), "{example}: {said}");
+        }
+    }
+
     #[test]
     fn devices_that_a_runtime_does_not_know_are_named() {
         for text in [
@@ -270,5 +329,26 @@ mod tests {
             Said::of_event(&event("BackOff", "DRA driver x is not registered")),
             None
         );
+    }
+
+    #[test]
+    fn a_claim_is_named_only_where_the_driver_says_that_it_is_one() {
+        let uid = "0c6e7f0a-1111-2222-3333-444455556666";
+        for text in [
+            format!("requested device gpu-0 is already allocated to different claim {uid}"),
+            format!("device \"gpu-0\" is prepared for claim \"{uid}\""),
+            format!("already in use by ResourceClaim with UID {uid} (see logs)"),
+        ] {
+            assert_eq!(claim_named(&text), Some(uid), "{text}");
+        }
+        for text in [
+            format!("device GPU-{uid} is busy"),
+            format!("claim on device {uid} failed"),
+            format!("claim {uid}0"),
+            "already allocated to different claim".to_owned(),
+            String::new(),
+        ] {
+            assert_eq!(claim_named(&text), None, "{text}");
+        }
     }
 }

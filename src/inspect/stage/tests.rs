@@ -159,6 +159,12 @@ fn ready() -> Value {
     json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T11:00:00Z"}]})
 }
 
+/// As a kubelet says of itself.
+fn kubelet_starts(at: &str) -> Value {
+    json!({"metadata": {"namespace": "default", "name": "start"}, "type": "Normal", "reason": "Starting", "message": "Starting kubelet.",
+        "source": {"component": "kubelet"}, "involvedObject": {"kind": "Node", "name": "node-1", "uid": "node-1"}, "lastTimestamp": at})
+}
+
 #[test]
 fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
     let base = || scene().node("True", &json!([])).event(NOT_REGISTERED, &json!({}));
@@ -198,6 +204,24 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
         ),
         (
             base().plugin(PLUGIN, "node-1", &ready()),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
+            ),
+        ),
+        // The kubelet has started since, or before.
+        (
+            base()
+                .plugin(PLUGIN, "node-1", &ready())
+                .with(Kind::Event, &kubelet_starts("2026-11-21T11:50:00Z")),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet, which was \
+                 started at 2026-11-21T11:50:00Z, does not know it"
+            ),
+        ),
+        (
+            base()
+                .plugin(PLUGIN, "node-1", &ready())
+                .with(Kind::Event, &kubelet_starts("2026-11-21T10:50:00Z")),
             format!(
                 "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
             ),
@@ -294,6 +318,40 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
         refused.told(),
         "Reserved PrepareRefused Driver: the driver refuses to prepare claim c: MIG is off"
     );
+    // The driver has the device for a claim that is gone, or is there, or may be.
+    let uid = "0c6e7f0a-1111-2222-3333-444455556666";
+    let taken = || {
+        let text = format!(
+            "NodePrepareResources failed for ResourceClaim c: g0 is already allocated to different claim {uid}"
+        );
+        base().event(&text, &json!({}))
+    };
+    assert_eq!(
+        taken().told(),
+        format!(
+            "Reserved PreparedForDeletedClaim Kubelet: the driver refuses to prepare claim c, as the kubelet of node-1 has yet to give the \
+             devices back that it has for a claim with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use \
+             them; the driver says: g0 is already allocated to different claim {uid}"
+        )
+    );
+    let other = json!({"metadata": {"namespace": "m", "name": "other", "uid": uid}});
+    assert!(
+        taken()
+            .with(Kind::ResourceClaim, &other)
+            .told()
+            .contains(" PrepareRefused ")
+    );
+    let partly = taken().world(|world| {
+        world.knowing(|environment| {
+            environment.gaps.push(crate::model::Gap {
+                kind: Kind::ResourceClaim,
+                namespace: "m".into(),
+                except: "".into(),
+                reason: "forbidden".to_owned(),
+            });
+        })
+    });
+    assert!(partly.told().contains(" PrepareRefused "));
     let dead = base().event("NodePrepareResources: rpc error: code = Unavailable", &json!({}));
     assert_eq!(
         dead.told(),
@@ -414,6 +472,21 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
              written it again"
         )
     );
+    // The kubelet has forgotten what it had prepared, in the words of older kubelets and newer ones.
+    for text in [
+        "unable to get claim info for claim c in namespace n",
+        "internal error: unable to get claim info for ResourceClaim c in namespace n",
+    ] {
+        let forgotten = |pod: &mut Value| {
+            pod["status"]["containerStatuses"][0]["state"]["waiting"] =
+                json!({"reason": "CreateContainerConfigError", "message": text});
+        };
+        assert_eq!(
+            base().pod(forgotten).told(),
+            "Starting PreparationForgotten User: the kubelet of node-1 does not know any more what was prepared for claim c, as after it was \
+             started without its checkpoint: it does not have it prepared again for a pod that has its sandbox"
+        );
+    }
     // An earlier boot.
     assert_eq!(
         base().with(Kind::Event, &reboot("2026-11-21T11:45:00Z")).told(),
@@ -532,6 +605,82 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
             .pod(|pod| pod["status"]["phase"] = json!("Succeeded"))
             .told(),
         "Gone"
+    );
+}
+
+/// The kubelet does not tell that a pod has ended before drivers have taken its devices back.
+#[test]
+fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
+    let ended = |policy: &str, code: i32| {
+        let state = json!({"terminated": {"exitCode": code, "finishedAt": "2026-11-21T11:50:30Z"}});
+        scene()
+            .node("True", &json!([]))
+            .plugin(PLUGIN, "node-1", &ready())
+            .running()
+            .pod(|pod| {
+                pod["spec"]["restartPolicy"] = json!(policy);
+                pod["status"]["containerStatuses"] = json!([{"name": "main", "state": state}]);
+            })
+    };
+    let fails = "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only \
+                 the logs of the kubelet and of the driver tell why";
+    for (policy, code, expected) in [
+        ("Never", 0, fails),
+        ("Never", 1, fails),
+        ("OnFailure", 0, fails),
+        ("OnFailure", 1, "Running"),
+        ("Always", 0, "Running"),
+    ] {
+        assert_eq!(ended(policy, code).told(), expected, "{policy} {code}");
+    }
+    let stuck = ended("Never", 0).item().stuck.unwrap();
+    assert_eq!(stuck.since.unwrap().to_string(), "2026-11-21T11:50:30Z");
+    assert_eq!(
+        stuck.evidence[0],
+        "its last container ended at 2026-11-21T11:50:30Z"
+    );
+    let just_now = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] =
+            json!("2026-11-21T11:59:30Z");
+    };
+    assert_eq!(ended("Never", 0).pod(just_now).told(), "Unpreparing");
+    // A sidecar of it still runs, or does not any more.
+    let sidecar = |pod: &mut Value| {
+        pod["spec"]["initContainers"] = json!([{"name": "side", "restartPolicy": "Always"}]);
+    };
+    assert_eq!(ended("Never", 0).pod(sidecar).told(), "Running");
+    let stopped = |pod: &mut Value| {
+        sidecar(pod);
+        pod["status"]["initContainerStatuses"] =
+            json!([{"name": "side", "state": {"terminated": {"exitCode": 0}}}]);
+    };
+    assert_eq!(ended("Never", 0).pod(stopped).told(), fails);
+    // An init container that failed is the end where it is not tried again.
+    let failed = |policy: &str| {
+        let policy = policy.to_owned();
+        move |pod: &mut Value| {
+            pod["spec"]["restartPolicy"] = json!(policy);
+            pod["spec"]["initContainers"] = json!([{"name": "first"}]);
+            pod["status"]["phase"] = json!("Pending");
+            pod["status"]["containerStatuses"] =
+                json!([{"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}]);
+            pod["status"]["initContainerStatuses"] = json!([{"name": "first", "state": {"terminated": {"exitCode": 3, "finishedAt": "2026-11-21T11:50:30Z"}}}]);
+        }
+    };
+    assert_eq!(ended("Never", 0).pod(failed("Never")).told(), fails);
+    assert_eq!(ended("Never", 0).pod(failed("OnFailure")).told(), "Starting");
+    // The driver is gone: this finding is the only one that tells of a Job that never ends.
+    let gone = scene().node("True", &json!([])).pod(|pod| {
+        pod["spec"]["restartPolicy"] = json!("Never");
+        pod["status"]["phase"] = json!("Running");
+        pod["status"]["containerStatuses"] =
+            json!([{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T11:50:30Z"}}}]);
+    });
+    let list = findings::check(&gone.build(), &findings::CheckRequest::now(now()));
+    let mut codes = list.items.iter().map(|item| item.code);
+    assert!(
+        codes.any(|code| code == findings::Code::DriverNotRegistered),
+        "{list:?}"
     );
 }
 

@@ -321,7 +321,7 @@ status.{containerStatuses, initContainerStatuses}.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.resources.{resourceID, health, message}
 status.{containerStatuses, initContainerStatuses}.state.waiting.{reason, message}
-status.{containerStatuses, initContainerStatuses}.state.terminated.exitCode";
+status.{containerStatuses, initContainerStatuses}.state.terminated.{exitCode, finishedAt}";
 
 const GROUP: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}

@@ -244,11 +244,18 @@ fn a_pod_does_not_start_without_its_driver() {
     machine.wait_published();
     let taint = json!([{"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}]);
     cluster.patch("node/tainted", &json!({"spec": {"taints": taint}}));
-    serve(&cluster, "tainted");
     // Another node has its pod, from which the DaemonSet is known.
     serve(&cluster, "stopped");
     driver_pod(&cluster, "stopped", "");
     cluster.create(&on("tainted", "tainted"));
+    // So does a label that it lacks.
+    let report = waits_for(&machine, &cluster, "tainted", cause, 0, &[]);
+    assert_eq!(owner(&report), "Administrator", "{report:#}");
+    assert!(
+        message(&report).contains("its nodeSelector asks for example.com/driver=yes, which the node lacks"),
+        "{report:#}"
+    );
+    serve(&cluster, "tainted");
     let report = waits_for(&machine, &cluster, "tainted", cause, 0, &[]);
     assert_eq!(owner(&report), "Administrator", "{report:#}");
     assert!(
@@ -279,6 +286,10 @@ fn a_pod_does_not_start_without_its_driver() {
         message(&report).contains("crashes (container plugin: CrashLoopBackOff)"),
         "{report:#}"
     );
+    // Its pod is started, and not ready.
+    set_status(&cluster, &plugin, false, &json!({"running": {}}));
+    let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
+    assert!(message(&report).ends_with("is not ready"), "{report:#}");
     // Its pod is ready, and the kubelet does not know it.
     set_status(&cluster, &plugin, true, &json!({"running": {}}));
     let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
@@ -286,6 +297,19 @@ fn a_pod_does_not_start_without_its_driver() {
         message(&report).contains("but the kubelet does not know it"),
         "{report:#}"
     );
+    // The kubelet was restarted since, and has yet to hear of the driver.
+    let ready = crate::support::cluster::kubelet::now();
+    machine.stop_kubelet();
+    wait_for("another second", || {
+        (crate::support::cluster::kubelet::now() != ready).then_some(())
+    });
+    machine.start_kubelet();
+    let report = wait_for("the restart is told", || {
+        let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
+        message(&report)
+            .contains("but the kubelet, which was started at")
+            .then_some(report)
+    });
     obey(&cluster, &report);
     driver_pod(&cluster, "crashing", &plugin);
     machine.stop_driver();
@@ -421,6 +445,17 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
             .then_some(())
     });
 
+    // The driver reports it in the claim, and takes that back.
+    let claim = cluster.claim_of("pod/a", "gpu");
+    let reported = |devices: Value| cluster.patch_status(&claim, &json!({"status": {"devices": devices}}));
+    let now = crate::support::cluster::kubelet::now();
+    let condition = json!({"type": "Ready", "status": "False", "reason": "Link", "message": "link down", "lastTransitionTime": now});
+    reported(json!([{"driver": DRIVER, "pool": "node", "device": device, "conditions": [condition]}]));
+    let told = waits_for(&machine, &cluster, "a", "DeviceUnhealthy", 0, &[]);
+    assert!(message(&told).ends_with("link down"), "{told:#}");
+    reported(Value::Null);
+    runs(&machine, &cluster, "a");
+
     // Slices withdrawn and back.
     machine.publish(0);
     let told = waits_for(&machine, &cluster, "a", "DeviceNotPublished", 0, &[]);
@@ -467,8 +502,10 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
     }
     // A driver that finds the claim on its list does not write its files again.
     machine.write("keeps-prepared", "");
-    cluster.create(&on("node", "e"));
-    runs(&machine, &cluster, "e");
+    for name in ["e", "f"] {
+        cluster.create(&on("node", name));
+        runs(&machine, &cluster, name);
+    }
     machine.reboot();
     let told = waits_for(
         &machine,
@@ -486,6 +523,28 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
     cluster.create(&on("node", "e"));
     runs(&machine, &cluster, "e");
 
+    // The kubelet loses its checkpoint meanwhile, and does not prepare again what has its sandbox.
+    machine.stop_kubelet();
+    machine.lose_checkpoint();
+    machine.start_kubelet();
+    machine.stop_driver();
+    machine.start_driver();
+    machine.wait_published();
+    let told = waits_for(
+        &machine,
+        &cluster,
+        "f",
+        "PreparationForgotten",
+        0,
+        &["DevicesUnresolvable", "DriverNotRegistered"],
+    );
+    assert_eq!(owner(&told), "User");
+    assert_eq!(codes(&cluster, "f"), ["DRA083"]);
+    obey(&cluster, &told);
+    ends(&machine, &cluster, "f");
+    cluster.create(&on("node", "f"));
+    runs(&machine, &cluster, "f");
+
     // Deleted by force, and made again.
     cluster.delete_now("pod/b");
     cluster.create(&on("node", "b"));
@@ -494,7 +553,7 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
     let status = assert_valid(&run.stdout);
     assert_eq!(
         status["podStages"],
-        json!([{"stage": "Running", "count": 5, "stuck": 0}]),
+        json!([{"stage": "Running", "count": 6, "stuck": 0}]),
         "{status:#}"
     );
 }
@@ -539,6 +598,112 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     assert_eq!(owner(&report), "Driver");
     machine.start_driver();
     ends(&machine, &cluster, "gone");
+}
+
+/// A pod whose containers end by themselves is not told to have ended before its devices are given back, as a Job notices.
+#[test]
+fn a_pod_that_completes_waits_for_its_driver() {
+    let cluster = begin(&Options::default());
+    let mut machine = Machine::start(&cluster, "node", 4);
+    let end = |name: &str| {
+        cluster.patch(
+            &format!("pod/{name}"),
+            &json!({"metadata": {"annotations": {"kubelet.test/ends": "yes"}}}),
+        );
+    };
+    let succeeds = |machine: &Machine<'_>, name: &str| {
+        wait_for(&format!("{name} succeeds\n{}", machine.logs()), || {
+            (cluster.get(&format!("pod/{name}"))["status"]["phase"] == "Succeeded").then_some(())
+        });
+    };
+    for name in ["easy", "failing", "gone"] {
+        cluster.create(&on("node", name).with(json!({"spec": {"restartPolicy": "Never"}})));
+        runs(&machine, &cluster, name);
+    }
+    end("easy");
+    succeeds(&machine, "easy");
+    let report = explained(&cluster, "easy", 600);
+    assert!(report["stage"]["stuck"].is_null(), "{report:#}");
+
+    machine.write("fail-unprepare", "the device does not answer");
+    end("failing");
+    let report = waits_for(&machine, &cluster, "failing", "UnprepareFails", 600, &[]);
+    assert_eq!(report["stage"]["stage"], "Unpreparing");
+    assert_eq!(codes_of_driver(&cluster, "DRA063"), ["failing"]);
+    machine.remove("fail-unprepare");
+    succeeds(&machine, "failing");
+
+    machine.stop_driver();
+    end("gone");
+    // The slices go half a minute after the driver.
+    let report = waits_for(
+        &machine,
+        &cluster,
+        "gone",
+        "DriverNotRegistered",
+        600,
+        &["UnprepareFails"],
+    );
+    assert_eq!(report["stage"]["stage"], "Unpreparing");
+    machine.start_driver();
+    succeeds(&machine, "gone");
+
+    // The kubelet is not there: nothing is expected of it, whatever there is of drivers.
+    machine.stop_kubelet();
+    cluster.create(&on("node", "silent"));
+    cluster.wait("pod/silent", "it has its node", |pod| {
+        pod["spec"]["nodeName"].is_string()
+    });
+    let heard = |ready: &str| {
+        let now = crate::support::cluster::kubelet::now();
+        let condition = json!({"type": "Ready", "status": ready, "reason": "Test", "message": "", "lastTransitionTime": now});
+        cluster.patch_status("node/node", &json!({"status": {"conditions": [condition]}}));
+    };
+    heard("Unknown");
+    let report = waits_for(&machine, &cluster, "silent", "NodeSilent", 0, &[]);
+    assert_eq!(owner(&report), "Administrator");
+    heard("True");
+    machine.start_kubelet();
+    runs(&machine, &cluster, "silent");
+}
+
+/// A device is given out again while the kubelet still has it prepared for a pod that was deleted by force.
+#[test]
+fn a_pod_waits_for_the_device_of_one_that_was_deleted_by_force() {
+    let cluster = begin(&Options::default());
+    let mut machine = Machine::start(&cluster, "node", 1);
+    machine.write("exclusive", "");
+    cluster.create(&on("node", "first"));
+    runs(&machine, &cluster, "first");
+    let claim = cluster.claim_of("pod/first", "gpu");
+    cluster.delete_now("pod/first");
+    cluster.wait_gone(&claim);
+    cluster.create(&on("node", "second"));
+    let report = waits_for(&machine, &cluster, "second", "PreparedForDeletedClaim", 0, &[]);
+    assert_eq!(owner(&report), "Kubelet");
+    assert_eq!(codes(&cluster, "second"), ["DRA082"]);
+    let described = cluster
+        .kubectl_dra(["describe", "device/gpu-0", "-o", "json"])
+        .run();
+    let device = assert_valid(&described.stdout);
+    assert_eq!(
+        device["pods"][0]["stuck"]["cause"], "PreparedForDeletedClaim",
+        "{device:#}"
+    );
+    // As advised, nothing is done: the kubelet goes on by itself.
+    runs(&machine, &cluster, "second");
+
+    // A driver that does not answer in time is told apart from one that refuses.
+    machine.publish(2);
+    machine.write("slow-prepare", "3600");
+    cluster.create(&on("node", "third"));
+    let report = waits_for(&machine, &cluster, "third", "DriverFails", 0, &[]);
+    assert_eq!(owner(&report), "Driver");
+    assert_eq!(codes(&cluster, "third"), ["DRA081"]);
+    machine.remove("slow-prepare");
+    machine.stop_driver();
+    machine.start_driver();
+    runs(&machine, &cluster, "third");
 }
 
 /// The pods that `check --driver` names under a code.
@@ -670,6 +835,13 @@ fn a_pod_waits_for_its_device_to_be_attached() {
         })
     };
     described("BindingPending");
+    // The scheduler waits for ten minutes.
+    let later = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + 700).expect("a time");
+    let run = cluster
+        .kubectl_dra(["describe", "pod/p", "-o", "json", "--now", &later.to_string()])
+        .run();
+    let report = assert_valid(&run.stdout);
+    assert_eq!(report["stage"]["stuck"]["cause"], "BindingTimedOut", "{report:#}");
     cluster.attach_devices();
     runs(&machine, &cluster, "p");
 }

@@ -24,6 +24,7 @@ import (
 //	slow-prepare    seconds that preparing takes
 //	fail-unprepare  text of an error
 //	health          a DeviceHealthReport as JSON
+//	exclusive       it refuses a device that it has prepared for another claim
 //	keeps-prepared  it has a list of prepared claims on disk, and writes no CDI file for those on it
 type driver struct {
 	name, dir string
@@ -74,6 +75,10 @@ func (d *driver) PrepareResourceClaims(ctx context.Context, claims []*resourceap
 			if device.Driver != d.name {
 				continue
 			}
+			if other := d.otherClaim(claim.UID, device.Device); other != "" {
+				result = kubeletplugin.PrepareResult{Err: fmt.Errorf("requested device %s is already allocated to different claim %s", device.Device, other)}
+				break
+			}
 			id := d.name + "/gpu=" + string(claim.UID) + "-" + device.Device
 			if !d.isPrepared(claim.UID) {
 				if err := os.WriteFile(cdiFile(d.dir, id), nil, 0o600); err != nil {
@@ -91,6 +96,22 @@ func (d *driver) PrepareResourceClaims(ctx context.Context, claims []*resourceap
 		out[claim.UID] = result
 	}
 	return out, nil
+}
+
+// otherClaim is the claim that the device is prepared for, if that is another one and the driver looks.
+func (d *driver) otherClaim(claim types.UID, device string) string {
+	if _, looks := d.told("exclusive"); !looks {
+		return ""
+	}
+	start := cdiFile(d.dir, d.name+"/gpu=")
+	files, _ := filepath.Glob(start + "*-" + device)
+	for _, file := range files {
+		other := strings.TrimSuffix(strings.TrimPrefix(file, start), "-"+device)
+		if other != string(claim) {
+			return other
+		}
+	}
+	return ""
 }
 
 // prepared is where a driver that keeps a list has the claim on it.

@@ -26,6 +26,9 @@ import (
 // notOurs marks pods that a test drives itself, such as those that stand for a driver's.
 const notOurs = "kubelet.test/driven-by-test"
 
+// ends makes the containers of a pod that runs end by themselves, without a failure.
+const ends = "kubelet.test/ends"
+
 type ready struct{}
 
 func (ready) AddSource(string) {}
@@ -184,29 +187,54 @@ func set(status *v1.PodStatus, kind v1.PodConditionType, isTrue bool) {
 	status.Conditions = append(status.Conditions, v1.PodCondition{Type: kind, Status: value, LastTransitionTime: metav1.Now()})
 }
 
-// end does what kubelet.go, SyncTerminatingPod, does: containers stop, devices are given back, and only then the end is told.
-func (n *node) end(ctx context.Context, pod *v1.Pod) {
+// stop ends the containers, and tells so.
+func (n *node) stop(ctx context.Context, pod *v1.Pod, code int32, reason string) *v1.Pod {
 	_ = os.Remove(n.sandbox(pod))
 	stopped := pod.DeepCopy()
 	for i := range stopped.Status.ContainerStatuses {
 		state := &stopped.Status.ContainerStatuses[i].State
 		if state.Terminated == nil {
-			*state = v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: 137, Reason: "Error", FinishedAt: metav1.Now()}}
+			*state = v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.Now()}}
 		}
 		stopped.Status.ContainerStatuses[i].Ready = false
 	}
 	set(&stopped.Status, v1.ContainersReady, false)
 	set(&stopped.Status, v1.PodReady, false)
 	n.write(ctx, pod, stopped)
+	return stopped
+}
+
+// unprepare gives the devices back. Where it cannot, the kubelet logs this and writes no event.
+func (n *node) unprepare(ctx context.Context, pod *v1.Pod) bool {
 	if err := n.manager.UnprepareResources(ctx, pod); err != nil {
-		// The kubelet logs this and writes no event.
 		n.log(pod, "unprepare: "+err.Error())
-		return
+		return false
 	}
 	n.log(pod, "unprepared")
+	return true
+}
+
+// end does what kubelet.go, SyncTerminatingPod, does: containers stop, devices are given back, and only then the end is told.
+func (n *node) end(ctx context.Context, pod *v1.Pod) {
+	n.stop(ctx, pod, 137, "Error")
+	if !n.unprepare(ctx, pod) {
+		return
+	}
 	now := int64(0)
 	_ = n.cs.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now,
 		Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+}
+
+// complete does the same for a pod whose containers end by themselves.
+func (n *node) complete(ctx context.Context, pod *v1.Pod) {
+	stopped := n.stop(ctx, pod, 0, "Completed")
+	if !n.unprepare(ctx, pod) {
+		return
+	}
+	// After a change of this pass the server refuses this one as outdated, and the next pass tells it.
+	succeeded := stopped.DeepCopy()
+	succeeded.Status.Phase = v1.PodSucceeded
+	n.write(ctx, stopped, succeeded)
 }
 
 func (n *node) pass(ctx context.Context) {
@@ -221,6 +249,8 @@ func (n *node) pass(ctx context.Context) {
 		switch {
 		case pod.DeletionTimestamp != nil:
 			n.end(ctx, pod)
+		case pod.Annotations[ends] != "" && pod.Status.Phase == v1.PodRunning:
+			n.complete(ctx, pod)
 		case pod.Status.Phase == v1.PodPending || pod.Status.Phase == v1.PodRunning:
 			n.start(ctx, pod)
 		}
@@ -258,6 +288,8 @@ func runNode() {
 	plugins := pluginmanager.NewPluginManager(registry, n.events)
 	plugins.AddHandler(registerapi.DRAPlugin, manager.GetWatcherHandler())
 	go plugins.Run(ctx, ready{}, ctx.Done())
+	// As kubelet.go, BirthCry, does.
+	n.events.Event(&v1.ObjectReference{Kind: "Node", Name: n.name, UID: types.UID(n.name)}, v1.EventTypeNormal, "Starting", "Starting kubelet.")
 	fmt.Println("running")
 	tick := time.NewTicker(500 * time.Millisecond)
 	for {
