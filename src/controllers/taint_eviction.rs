@@ -309,7 +309,7 @@ impl TaintEviction {
                     claim
                         .results()
                         .iter()
-                        .any(|result| !of_rules.matching(&result.id()).is_empty())
+                        .any(|result| of_rules.count(&result.id()) > 0)
                 })
                 .collect()
         };

@@ -7,9 +7,10 @@ use tokio::time::Instant;
 use super::clock::Moment;
 use super::events::Recorder;
 use super::limiter::Limiter;
+use super::looking;
 use super::probes::Operation;
 use crate::controllers::{
-    Answer, ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
+    ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
 };
 use crate::eviction::{DISRUPTION_TARGET, disruption};
 use crate::model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
@@ -136,18 +137,19 @@ impl Carrier {
 
     /// What there is of these. That the API server cannot say is nobody's fault, and the item keeps its place.
     async fn ask(&self, lookups: Vec<Lookup>) -> Result<Outcome, Stop> {
-        let mut answers = Vec::new();
-        for lookup in lookups {
-            self.limiter.wait().await;
-            let answer = match self.writer.object(lookup.kind, &lookup.key).await {
-                Ok(Some(object)) => Answer::Found(object),
-                Ok(None) => Answer::Absent,
-                Err(error) if matches!(outcome_of(&error), Outcome::Unreachable) => return Err(error.into()),
-                Err(error) => Answer::Failed(error.to_string()),
-            };
-            answers.push((lookup, answer));
+        let find = |lookup: Lookup| {
+            let (limiter, writer) = (Arc::clone(&self.limiter), Arc::clone(&self.writer));
+            async move {
+                limiter.wait().await;
+                let found = writer.object(lookup.kind, &lookup.key).await;
+                (lookup, found)
+            }
+        };
+        let looked = looking::ask(lookups, find).await;
+        match looked.outage {
+            Some(error) => Err(error.into()),
+            None => Ok(Outcome::Answers(looked.answers)),
         }
-        Ok(Outcome::Answers(answers))
     }
 
     async fn plan(&self, plan: &Plan, seen: &mut Vec<Object>, now: Time) -> Result<Outcome, Stop> {

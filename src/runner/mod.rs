@@ -13,6 +13,7 @@ mod ground;
 mod health;
 mod lease;
 mod limiter;
+mod looking;
 mod metrics;
 mod news;
 mod office;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::carrying::is_outage;
 use super::clock::{Clock, Comparison, reached};
 use super::glance::{Glance, Glances};
 use super::ground::{Ground, Recheck, Shift};
+use super::looking::{self, Looked};
 use super::news::News;
 use super::probes::Operation;
 use super::rules::rules;
@@ -116,9 +116,7 @@ pub struct Ending {
 struct Answered {
     id: JobId,
     subject: Subject,
-    answers: Vec<(Lookup, Answer)>,
-    /// Whether the API server as a whole could not say, which is no item's fault.
-    is_outage: bool,
+    looked: Looked,
 }
 
 /// Watches the cluster from where `loaded` ended, and compares.
@@ -196,12 +194,10 @@ pub async fn shadow(
             out += 1;
             let (live, sender) = (live.clone(), sender.clone());
             tokio::spawn(async move {
-                let (answers, is_outage) = ask(&live, lookups).await;
                 let answered = Answered {
                     id: job.id,
                     subject: job.subject,
-                    answers,
-                    is_outage,
+                    looked: ask(&live, lookups).await,
                 };
                 // Whoever asked may have ended.
                 _ = sender.send(answered).await;
@@ -236,7 +232,7 @@ pub async fn shadow(
             _ = interruption.wait_for(|interrupted| *interrupted) => break,
             Some(answered) = inbox.recv() => {
                 out -= 1;
-                for (lookup, answer) in &answered.answers {
+                for (lookup, answer) in &answered.looked.answers {
                     if let Answer::Failed(why) = answer {
                         tell(Happening::LookupFailed {
                             controller: answered.subject.controller(),
@@ -246,10 +242,9 @@ pub async fn shadow(
                     }
                 }
                 shadow.answered(&answered.subject);
-                let outcome = if answered.is_outage {
-                    Outcome::Unreachable
-                } else {
-                    Outcome::Answers(answered.answers)
+                let outcome = match answered.looked.outage {
+                    Some(_) => Outcome::Unreachable,
+                    None => Outcome::Answers(answered.looked.answers),
                 };
                 engine.done(answered.id, outcome, clock.now());
             }
@@ -298,26 +293,22 @@ fn written(found: Found, clock: &Clock) -> Found {
     }
 }
 
-/// What there is of these, and whether the API server as a whole could not say of one.
-async fn ask(live: &Live, lookups: Vec<Lookup>) -> (Vec<(Lookup, Answer)>, bool) {
-    let wanted: Vec<_> = lookups.iter().map(|lookup| (lookup.kind, &lookup.key)).collect();
-    let mut is_out = false;
-    let mut failed = |error: &Error| {
-        is_out |= is_outage(error);
-        Answer::Failed(error.to_string())
+/// What there is of these.
+async fn ask(live: &Live, lookups: Vec<Lookup>) -> Looked {
+    let kinds = lookups.iter().map(|lookup| lookup.kind).collect();
+    // Each time anew: the cluster may serve other kinds by now.
+    let finder = match live.finder(&kinds).await {
+        Ok(finder) => Arc::new(finder),
+        Err(error) => return Looked::failed(lookups, error),
     };
-    let answers: Vec<Answer> = match live.objects(&wanted).await {
-        Ok(found) => found
-            .into_iter()
-            .map(|object| match object {
-                Ok(Some(object)) => Answer::Found(object),
-                Ok(None) => Answer::Absent,
-                Err(error) => failed(&error),
-            })
-            .collect(),
-        Err(error) => vec![failed(&error); lookups.len()],
+    let find = |lookup: Lookup| {
+        let finder = Arc::clone(&finder);
+        async move {
+            let found = finder.object(lookup.kind, &lookup.key).await;
+            (lookup, found)
+        }
     };
-    (lookups.into_iter().zip(answers).collect(), is_out)
+    looking::ask(lookups, find).await
 }
 
 #[cfg(test)]

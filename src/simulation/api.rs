@@ -12,7 +12,9 @@ use crate::controllers::{
     Action, Actor, ClaimName, ClaimWrite, ControllerName, Outcome, Owner, Plan, PodRef,
 };
 use crate::eviction::{DISRUPTION_TARGET, EVICTION_IN_PROGRESS, Eviction, disruption};
-use crate::model::{Change, Claim, Condition, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time};
+use crate::model::{
+    Change, Claim, ClaimStatus, Condition, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
+};
 
 /// Time that a pod has to end when it does not say otherwise, in seconds.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
@@ -152,7 +154,8 @@ impl World<'_> {
             }
             ClaimWrite::SetStatuses { of, statuses } => self.set_statuses(of, statuses, created),
             ClaimWrite::Reserve { claim, consumer } => {
-                let mut changed = self.unchanged(claim)?;
+                self.check_unchanged(claim)?;
+                let mut changed = (**claim).clone();
                 changed.status.reserved_for.push(consumer.clone());
                 self.put_claim(changed);
             }
@@ -161,21 +164,36 @@ impl World<'_> {
                 remaining,
                 deallocate,
             } => {
-                let mut changed = self.unchanged(claim)?;
-                changed.status.reserved_for.clone_from(remaining);
+                self.check_unchanged(claim)?;
+                let reserved_for = remaining.clone();
                 if *deallocate {
                     let devices: Arc<[DeviceItem]> = claim
                         .results()
                         .iter()
                         .map(|result| DeviceItem::from(result.id()))
                         .collect();
-                    changed.status.allocation = None;
-                    changed.status.devices.clear();
                     if !devices.is_empty() {
                         self.note(&claim.key(), &claim.metadata.uid, What::ClaimReleased { devices });
                     }
                 }
-                self.put_claim(changed);
+                // An allocation that goes is not copied first.
+                let status = if *deallocate {
+                    ClaimStatus {
+                        allocation: None,
+                        reserved_for,
+                        devices: Vec::new(),
+                    }
+                } else {
+                    ClaimStatus {
+                        reserved_for,
+                        ..claim.status.clone()
+                    }
+                };
+                self.put_claim(Claim {
+                    metadata: claim.metadata.clone(),
+                    spec: claim.spec.clone(),
+                    status,
+                });
             }
             ClaimWrite::RemoveFinalizer(claim) => {
                 let key = &claim.key();
@@ -202,10 +220,10 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A copy of the claim, if it is as it was read.
-    fn unchanged(&self, claim: &Arc<Claim>) -> Result<Claim, String> {
+    /// Only a claim that is as it was read is written.
+    fn check_unchanged(&self, claim: &Arc<Claim>) -> Result<(), String> {
         match self.cluster().claim(&claim.key()) {
-            Some(current) if Arc::ptr_eq(current, claim) => Ok((**claim).clone()),
+            Some(current) if Arc::ptr_eq(current, claim) => Ok(()),
             _ => Err("the object has been modified".to_owned()),
         }
     }

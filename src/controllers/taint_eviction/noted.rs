@@ -1,6 +1,7 @@
 //! When the pods of claims have to go, and since when that is known.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 use super::TaintEviction;
 use crate::eviction::{ClockStep, Eviction};
@@ -21,10 +22,16 @@ impl TaintEviction {
             self.claims.remove(claim);
             return;
         };
-        let before = self.claims.get(claim);
-        let same = before.filter(|before| before.eviction.at == eviction.at);
-        let since = same.map_or(now, |before| before.since);
-        self.claims.insert(claim.clone(), Noted { eviction, since });
+        // One look at the place, as each waits for memory where there are many claims.
+        match self.claims.entry(claim.clone()) {
+            Entry::Occupied(mut known) => {
+                let before = known.get();
+                let is_same = before.eviction.at == eviction.at;
+                let since = if is_same { before.since } else { now };
+                known.insert(Noted { eviction, since });
+            }
+            Entry::Vacant(place) => _ = place.insert(Noted { eviction, since: now }),
+        }
     }
 
     /// The API server's clock was set: times of taints that were known before are read as they were, later ones by the new clock.

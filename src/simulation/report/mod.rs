@@ -122,17 +122,17 @@ fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
     let mut found = Vec::new();
     let mut others = Vec::new();
     for claim in cluster.claims() {
-        let tolerated = tolerated(claim, &taints, world.now);
-        if tolerated.is_empty() {
-            continue;
-        }
-        let is_for_good = |one: &OfDevice| one.tolerated == Tolerated::Forever;
-        if all || tolerated.iter().any(is_for_good) || overflows(claim) {
+        // Most claims tolerate nothing for good, and what is not told need not be put together.
+        if all || tolerates_for_good(claim, &taints) || overflows(claim) {
+            let tolerated = tolerated(claim, &taints, world.now);
+            if tolerated.is_empty() {
+                continue;
+            }
             for pod in pending(cluster, claim, world.release) {
                 tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
             }
         } else {
-            others.push((claim, tolerated));
+            others.push(claim);
         }
     }
     // Who tolerates one claim's taints for good may go for those of another.
@@ -141,7 +141,11 @@ fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
             .iter()
             .map(|item: &TolerationItem| Key::new(item.namespace.clone(), item.name.clone()))
             .collect();
-        for (claim, tolerated) in others {
+        for claim in others {
+            let tolerated = tolerated(claim, &taints, world.now);
+            if tolerated.is_empty() {
+                continue;
+            }
             for pod in pending(cluster, claim, world.release) {
                 if told.contains(&pod) {
                     tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
@@ -151,6 +155,18 @@ fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
     }
     found.sort_by(|a, b| (&a.namespace, &a.name, &a.claim).cmp(&(&b.namespace, &b.name, &b.claim)));
     found
+}
+
+/// Whether a NoExecute taint of one of the claim's devices is tolerated for good.
+fn tolerates_for_good(claim: &Claim, taints: &Taints<'_>) -> bool {
+    claim.results().iter().any(|result| {
+        // Who tolerates nothing need not be asked about each taint.
+        !result.tolerations.is_empty()
+            && taints.of_device(&result.id()).any(|tainted| {
+                tainted.taint.effect == NO_EXECUTE
+                    && tolerance(tainted.taint, &result.tolerations) == Tolerance::Forever
+            })
+    })
 }
 
 /// How a NoExecute taint of a device is tolerated.

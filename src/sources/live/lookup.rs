@@ -1,5 +1,7 @@
 //! Single objects, asked for because no list or watch has shown them.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -10,23 +12,33 @@ use super::{Live, list};
 use crate::model::{Key, Kind, Object};
 use crate::sources::decode::Decoder;
 
-impl Live {
-    /// The objects of these kinds and names, in their order; nothing where the server says that there is none. That it does not serve a
-    /// kind at all says nothing about the object, and is an error.
+/// Finds single objects, in the versions that the server served when it was asked.
+pub struct Finder {
+    live: Live,
+    served: Served,
+}
+
+impl Finder {
+    /// The object; nothing where the server says that there is none. That it does not serve a kind at all says nothing about the object,
+    /// and is an error.
     ///
     /// # Errors
-    /// When it cannot be found out what the server serves. Each object has errors of its own.
-    pub async fn objects(
-        &self,
-        wanted: &[(Kind, &Key)],
-    ) -> Result<Vec<Result<Option<Object>, Error>>, Error> {
-        let kinds = wanted.iter().map(|(kind, _)| *kind).collect();
-        let served = discover(&self.target, &kinds).await?;
-        let mut found = Vec::new();
-        for (kind, key) in wanted {
-            found.push(self.object(&served, *kind, key).await);
-        }
-        Ok(found)
+    /// When that cannot be found out.
+    pub async fn object(&self, kind: Kind, key: &Key) -> Result<Option<Object>, Error> {
+        self.live.object(&self.served, kind, key).await
+    }
+}
+
+impl Live {
+    /// A finder of objects of these kinds.
+    ///
+    /// # Errors
+    /// When it cannot be found out what the server serves.
+    pub async fn finder(&self, kinds: &BTreeSet<Kind>) -> Result<Finder, Error> {
+        Ok(Finder {
+            live: self.clone(),
+            served: discover(&self.target, kinds).await?,
+        })
     }
 
     /// The object as the server has it, with the kind and the version that it is served in; nothing where the server says that there is

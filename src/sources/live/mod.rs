@@ -44,6 +44,7 @@ pub use self::connect::{ConfiguredNames, Connection, Impersonation};
 pub use self::credentials::Secret;
 pub use self::error::Error;
 pub use self::facts::Facts;
+pub use self::lookup::Finder;
 pub(crate) use self::proxy::check_proxy;
 pub(crate) use self::request::jittered;
 pub use self::rights::{MissingRights, Right};

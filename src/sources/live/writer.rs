@@ -93,7 +93,7 @@ impl Writer {
         }
     }
 
-    /// One object, as [`Live::objects`] finds it.
+    /// One object, as a [`Finder`](super::Finder) finds it.
     ///
     /// # Errors
     /// When that cannot be found out.
