@@ -10,7 +10,7 @@ use super::index::{AlternativeIx, DeviceIx};
 use super::request::Amount;
 use super::search::{Flow, Pick, State};
 use super::{Limits, Observer, Stop, search};
-use crate::model::{Key, PoolId, Str, TOO_MUCH_WORK};
+use crate::model::{Key, MOST_RESULTS, PoolId, Str, TOO_MUCH_WORK};
 
 /// How sure an answer is in every order of pools and slices in which the scheduler may look at them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ struct Reach {
     candidates: usize,
     /// One of them allows several allocations, so that it may be taken in place of another one.
     shareable: bool,
-    /// The slices that they are in, by view and place there.
+    /// The slices that they are in, by view and place there. In mode All, those of devices that it fails over, too.
     slices: BTreeSet<(u32, u32)>,
     /// What ends the attempt where the search meets it.
     stop: Option<Stop>,
@@ -81,9 +81,9 @@ pub(super) fn certainty(
     let reaches: Vec<Reach> = numbers.map(|number| reach(problem, number)).collect();
     let of = |number: AlternativeIx| &reaches[usize::from(number)];
     let is_open = |number: AlternativeIx| {
-        let count = usize::try_from(problem.counts[number]).unwrap_or(usize::MAX);
-        let takes_each = of(number).candidates == count && !of(number).shareable;
-        problem.alternative(number).amount != Amount::All && of(number).slices.len() > 1 && !takes_each
+        problem.alternative(number).amount != Amount::All
+            && of(number).slices.len() > 1
+            && !takes_each(problem, number, of(number))
     };
     let open: Vec<AlternativeIx> = problem
         .alternatives
@@ -108,7 +108,8 @@ pub(super) fn certainty(
         });
     }
     if trouble.is_none() {
-        trouble = forbidden(problem, flow, &open, |number| of(number).slices.len() > 1);
+        let is_forced = flow == Flow::Done && has_one_way(problem, &reaches);
+        trouble = forbidden(problem, is_forced, &open, |number| of(number).slices.len() > 1);
     }
     match (trouble, flow) {
         (Some(error), Flow::Done) => Certainty::MayError(error),
@@ -117,11 +118,11 @@ pub(super) fn certainty(
             let (forgiven, ..) = search(problem, limits, observer);
             problem.forgives = false;
             match forgiven {
-                Flow::Fail | Flow::Exceeded if !takes_all_under_constraint(problem) => Certainty::Sure,
+                Flow::Fail | Flow::Exceeded if meets_all_errors(problem) => Certainty::Sure,
                 _ => Certainty::MayError(error),
             }
         }
-        (Some(error), _) if takes_all_under_constraint(problem) => Certainty::MayError(error),
+        (Some(error), _) if !meets_all_errors(problem) => Certainty::MayError(error),
         (_, Flow::Done) => one_of(problem, state, &open, &reaches),
         _ => Certainty::Sure,
     }
@@ -148,7 +149,13 @@ fn reach(problem: &mut Problem<'_>, number: AlternativeIx) -> Reach {
                 error_of_constraints(problem, number, device)
                     .or_else(|| error_of_selector(problem, number, device))
             }
-            Err(Unfit::RuledOut(_)) => None,
+            Err(Unfit::RuledOut(why)) => {
+                // The order says how far the request comes before it fails.
+                if alternative.amount == Amount::All && problem.is_among_all(why) {
+                    reach.slices.insert(slice);
+                }
+                None
+            }
             Err(Unfit::Trouble(trouble)) => Some(problem.stop(number, device, *trouble)),
         };
         if let Some(stop) = stop {
@@ -195,7 +202,7 @@ fn loses_its_way(
 /// That a constraint may keep a request from all of its devices, which is an error unless something else keeps it from one before.
 fn forbidden(
     problem: &Problem<'_>,
-    flow: Flow,
+    is_forced: bool,
     open: &[AlternativeIx],
     has_several: impl Fn(AlternativeIx) -> bool,
 ) -> Option<String> {
@@ -205,8 +212,8 @@ fn forbidden(
         .find(|number| is_all_under_constraint(problem, *number))?;
     let mut numbers = problem.alternatives.keys();
     let several = numbers.any(|number| is_all_under_constraint(problem, number) && has_several(number));
-    // A solution has all of its devices in every order, unless other requests leave it other ones.
-    (!open.is_empty() || (several && flow != Flow::Done)).then(|| {
+    // A solution has all of its devices in every order, unless the search comes by there on another way first.
+    (!open.is_empty() || (several && !is_forced)).then(|| {
         format!(
             "{}: cannot add a device because a claim constraint would not be satisfied",
             problem.shown_request(number)
@@ -222,6 +229,41 @@ fn is_all_under_constraint(problem: &Problem<'_>, number: AlternativeIx) -> bool
 fn takes_all_under_constraint(problem: &Problem<'_>) -> bool {
     let mut numbers = problem.alternatives.keys();
     numbers.any(|number| is_all_under_constraint(problem, number))
+}
+
+/// Whether every request takes all that it finds, so that a solution is the only way through the search.
+fn has_one_way(problem: &Problem<'_>, reaches: &[Reach]) -> bool {
+    let mut requests = problem.demand.claims.iter().flat_map(|claim| &claim.requests);
+    requests.all(|request| {
+        !request.prioritized
+            && request.alternatives().all(|number| {
+                let reach = &reaches[usize::from(number)];
+                problem.alternative(number).amount == Amount::All || takes_each(problem, number, reach)
+            })
+    })
+}
+
+/// Whether the alternative takes each of its candidates.
+fn takes_each(problem: &Problem<'_>, number: AlternativeIx, reach: &Reach) -> bool {
+    let count = usize::try_from(problem.counts[number]).unwrap_or(usize::MAX);
+    reach.candidates == count && !reach.shareable
+}
+
+/// Whether a search that finds nothing meets every error that there is, in whatever order. What fails or exceeds the limit of a claim
+/// before keeps it from looking further.
+fn meets_all_errors(problem: &Problem<'_>) -> bool {
+    !takes_all_under_constraint(problem) && !may_exceed(problem)
+}
+
+/// Whether a claim can get more devices than it may have.
+fn may_exceed(problem: &Problem<'_>) -> bool {
+    problem.demand.claims.iter().any(|claim| {
+        let most = claim.requests.iter().map(|request| {
+            let counts = request.alternatives().map(|number| problem.counts[number]);
+            counts.max().unwrap_or_default()
+        });
+        most.fold(0, i64::saturating_add) > MOST_RESULTS
+    })
 }
 
 /// The choices of a solution: alternatives that were taken, of which the order decides.

@@ -599,6 +599,55 @@ fn an_error_comes_first_in_some_orders_in_every_one_or_in_none() {
 }
 
 #[test]
+fn an_alternative_for_all_devices_may_take_some_before_it_fails() {
+    // By name the tainted device comes first. Behind the other one the request goes on as its first alternative, and is done.
+    let mut world = World::new();
+    let x = json!({ "kind": { "string": "x" } });
+    let taints = json!([{ "key": "k", "effect": "NoSchedule" }]);
+    world.pool(
+        "p",
+        &[json!({ "name": "a", "attributes": x, "taints": taints })],
+        &[],
+    );
+    world.pool("q", &[json!({ "name": "b", "attributes": x })], &[]);
+    let none = json!([{ "cel": { "expression": "false" } }]);
+    let one = json!({ "name": "one", "deviceClassName": "any", "allocationMode": "ExactCount", "count": 1, "selectors": none });
+    let all = json!({ "name": "all", "deviceClassName": "x", "allocationMode": "All" });
+    world.claim(&[json!({ "name": "r", "firstAvailable": [one, all] })], &[]);
+    let old = features("1.35.10", &[(Gate::DRADeviceTaints, true)]);
+    assert_eq!(answer(&world, old), "no fit");
+    assert!(matches!(certainty(&world, old), Certainty::MayDiffer(_)));
+}
+
+#[test]
+fn a_constraint_over_all_devices_ends_the_attempt_before_a_later_alternative_in_some_orders() {
+    // By name the device in use comes first, and the next alternative is tried. In other orders b and c contradict each other before.
+    let mut world = World::new();
+    world.pool("p", &[group("a", "1")], &[]);
+    world.pool("q", &[group("b", "1")], &[]);
+    world.pool("r", &[group("c", "2")], &[]);
+    let attributes = json!({ "kind": { "string": "x" }, "group": { "string": "1" } });
+    world.pool("s", &[json!({ "name": "d", "attributes": attributes })], &[]);
+    world.add(
+        Kind::ResourceClaim,
+        json!({
+            "metadata": { "namespace": "default", "name": "holder" },
+            "status": { "allocation": { "devices": { "results": [
+                { "request": "r", "driver": "d", "pool": "p", "device": "a" },
+            ] } } },
+        }),
+    );
+    let all = json!({ "name": "all", "deviceClassName": "any", "allocationMode": "All" });
+    let one = json!({ "name": "one", "deviceClassName": "x", "allocationMode": "ExactCount", "count": 1 });
+    let request = json!({ "name": "r", "firstAvailable": [all, one] });
+    world.claim(&[request], &[json!({ "matchAttribute": "d/group" })]);
+    let old = features("1.35.10", &[]);
+    assert_eq!(answer(&world, old), "r/one:s/d");
+    assert!(matches!(certainty(&world, old), Certainty::MayError(_)));
+    assert_eq!(certainty(&world, features("1.36.4", &[])), Certainty::Sure);
+}
+
+#[test]
 fn a_selector_that_no_allocation_can_hold_ends_the_attempt_in_some_orders() {
     let mut world = World::new();
     world.pool("p", &[device("a")], &[]);
