@@ -199,7 +199,7 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
         say("the conditions of rules, and every event: -o wide".to_owned());
     }
     if !simulated.is_empty() {
-        say("to taint them: the same command with `--emit-rule | kubectl apply -f -`".to_owned());
+        say("as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`".to_owned());
     }
     layout
 }
