@@ -486,9 +486,8 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
         (ClusterVerdict::Error, cause) => {
             format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
         }
-        // The summary says whether it does not start, does not end, or runs and is in danger.
-        (ClusterVerdict::Broken, _) => format!(": {}", report.summary),
         (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
+        // That of a broken pod says whether it does not start, does not end, or runs and is in danger.
         _ => format!(": {}", report.summary),
     };
     let sign = format!("{} ", screen.sign(tone));
