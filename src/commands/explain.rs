@@ -334,7 +334,10 @@ impl Report for Explanation {
         }
         let mut more = Vec::new();
         let told = self.cause.as_ref().unwrap_or(&self.summary);
-        let reasons = self.reasons.iter().filter(|reason| reason.message != *told);
+        let reasons = self
+            .reasons
+            .iter()
+            .filter(|reason| !told.ends_with(&reason.message));
         more.extend(reasons.map(|reason| ("Reason", reason.message.as_str())));
         if let Some(holds) = &self.holds {
             more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
@@ -483,8 +486,8 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
         (ClusterVerdict::Error, cause) => {
             format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
         }
-        (ClusterVerdict::Broken, _) => format!(" does not start: {}", report.summary),
         (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
+        // That of a broken pod says whether it does not start, does not end, or runs and is in danger.
         _ => format!(": {}", report.summary),
     };
     let sign = format!("{} ", screen.sign(tone));

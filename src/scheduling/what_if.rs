@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::placement::release;
 use crate::model::{
-    Change, Cluster, Device, DeviceId, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object, Slice,
-    Str, Taint, TaintRule,
+    Change, Claim, Cluster, Device, DeviceId, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object,
+    Pod, Slice, Str, Taint, TaintRule,
 };
+use crate::reservation::claim_names;
 
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub enum WhatIf {
     Add(Object),
     /// A node is not there, nor are its slices.
     RemoveNode(Str),
+    /// The pod has no node yet, and no devices but those that it shares.
+    Unplace(Key),
 }
 
 /// Why a change cannot be considered.
@@ -141,6 +144,7 @@ impl WhatIf {
             Self::Add(object) => {
                 cluster.apply(Change::Put(object.clone()));
             }
+            Self::Unplace(key) => unplace(cluster, key)?,
             Self::RemoveNode(name) => {
                 if cluster
                     .apply(Change::Delete(Kind::Node, Key::new("", name.clone())))
@@ -161,6 +165,30 @@ impl WhatIf {
         }
         Ok(())
     }
+}
+
+/// Takes the pod from its node, and from it the claims that are reserved for no consumer but the pod.
+fn unplace(cluster: &mut Cluster, key: &Key) -> Result<(), WhatIfError> {
+    let Some(pod) = cluster.pod(key).cloned() else {
+        return Err(absent(cluster, Kind::Pod, &key.namespace, format!("pod/{key}")));
+    };
+    let is_alone = |claim: &Claim| {
+        let mut consumers = claim.status.reserved_for.iter();
+        consumers.all(|consumer| consumer.uid == pod.metadata.uid)
+    };
+    let known: &Cluster = cluster;
+    let own: Vec<Key> = claim_names(&pod)
+        .filter_map(|name| name.find(known))
+        .filter(|claim| is_alone(claim))
+        .map(|claim| claim.key())
+        .collect();
+    for claim in own {
+        release(cluster, &claim);
+    }
+    let mut unplaced = Pod::clone(&pod);
+    unplaced.spec.node_name = None;
+    cluster.apply(Change::Put(Object::Pod(Arc::new(unplaced))));
+    Ok(())
 }
 
 /// What to say of an object that is not among those that were read.

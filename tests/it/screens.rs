@@ -331,6 +331,66 @@ fn devices_stand_below_their_pools_and_those_alike_share_a_row() {
 }
 
 #[test]
+fn each_claim_of_a_shared_device_has_a_row() {
+    let shown = shown("devices", "shares");
+    let rows: Vec<Vec<&str>> = shown
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let is_below = |row: &&Vec<&str>| matches!(row.as_slice(), [claim, _] if claim.starts_with("default/"));
+    assert_eq!(rows.iter().filter(is_below).count(), 4, "{shown}");
+    assert!(!shown.contains('…'), "{shown}");
+}
+
+#[test]
+fn what_waits_is_described_with_the_command_that_tells_why() {
+    let last = |line: &str| shown(line, "pending").lines().last().map(str::to_owned);
+    assert_eq!(
+        last("describe pod/too-many"),
+        Some("Why: kubectl dra explain pod/too-many --namespace=default".to_owned())
+    );
+    assert_eq!(
+        last("describe claim/too-many-gpu-g4ndh"),
+        Some("Why: kubectl dra explain resourceclaim/too-many-gpu-g4ndh --namespace=default".to_owned())
+    );
+    let running = shown("describe pod/notebook", "gpus");
+    assert!(!running.contains("Why: "), "{running}");
+}
+
+#[test]
+fn rules_that_are_only_simulated_are_not_named() {
+    let node = shown("simulate eviction --node gpu-node-2", "gpus");
+    assert!(!node.contains("kubectl-dra-simulated"), "{node}");
+    assert!(node.contains("--emit-rule | kubectl apply -f -"), "{node}");
+    let there = shown("simulate eviction", "taints");
+    assert!(there.contains("\nbecause of rule/drain-all\n"), "{there}");
+    assert!(!there.contains("--emit-rule"), "{there}");
+}
+
+#[test]
+fn a_pod_in_danger_is_not_said_to_be_kept_from_starting() {
+    let again = shown("explain pod/again", "stale");
+    assert!(!again.contains("does not start"), "{again}");
+    assert_eq!(again.matches("is not reserved for the pod").count(), 1, "{again}");
+    assert!(
+        again.contains("kubectl delete pod/again --namespace=default"),
+        "{again}"
+    );
+}
+
+#[test]
+fn devices_are_called_by_a_model_and_described_by_other_attributes() {
+    let cause = |pod: &str| {
+        let shown = shown(&format!("explain pod/{pod}"), "partitions");
+        shown.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        cause("whole"),
+        "× pod/default/whole waits: no node has a usable device with profile full"
+    );
+}
+
+#[test]
 fn claims_and_reservations_stand_below_their_namespace() {
     insta::assert_snapshot!(shown("claims -A", "gpus"), @"
       NAME           STATE               NODE        DEVICES       CONSUMERS     AGE

@@ -5,8 +5,8 @@ use crate::inspect::describe::{
     RequestItem,
 };
 use crate::inspect::{Consumer, Health, ReservationItem};
-use crate::model::Time;
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
+use crate::model::{Kind, Time};
+use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View, list_or_none};
 
 use super::super::devices::known_and_more;
 use super::super::reserved::consumer;
@@ -15,7 +15,21 @@ use super::parts;
 impl Report for ClaimDescription {
     const KIND: &'static str = "ClaimDescription";
 
+    fn screen(&self, screen: Screen) -> View {
+        let mut layout = self.layout();
+        if self.state.is_pending() {
+            parts::why(&mut layout, screen, Kind::ResourceClaim, &self.identity);
+        }
+        layout.into()
+    }
+
     fn view(&self, _: Detail) -> View {
+        self.layout().into()
+    }
+}
+
+impl ClaimDescription {
+    fn layout(&self) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();
         parts::identity(&mut layout, &self.identity, now);
@@ -58,7 +72,7 @@ impl Report for ClaimDescription {
             parts::eviction(&mut layout, eviction, now);
         }
         parts::events(&mut layout, self.events.as_deref(), now);
-        layout.into()
+        layout
     }
 }
 

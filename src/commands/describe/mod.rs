@@ -116,7 +116,7 @@ fn parse(object: &[String]) -> Result<(What, String), UsageError> {
             match What::find(one) {
                 Some(what) => UsageError::new(format!("a {} has to be named", what.word()))
                     .hint(format!("write `{} NAME`", what.word())),
-                None => UsageError::new(format!("what `{one}` is has to be said"))
+                None => UsageError::new(format!("say what `{one}` is"))
                     .hint(format!("write `pod {one}`, `claim {one}`, or another of `device`, `node`, `class` and `pool` before it")),
             }
         })?,

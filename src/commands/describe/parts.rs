@@ -3,10 +3,11 @@
 use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use crate::inspect::stage::{PodStageItem, StageItem};
 use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
-use crate::model::Time;
-use crate::output::{Cell, Column, Detail, Layout, NONE, Table, Tone, UNKNOWN, age};
+use crate::model::{Kind, Time};
+use crate::output::{Cell, Column, Detail, Layout, NONE, Screen, Table, Tone, UNKNOWN, age};
+use crate::script::Command;
 
-use super::super::devices;
+use super::super::{devices, shown};
 
 /// Name, labels, age and owner.
 pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
@@ -31,6 +32,14 @@ pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
     }
     if let Some(owner) = &identity.owner {
         layout.field("Controlled By", owner);
+    }
+}
+
+/// The command that tells why it waits, if its name can be written.
+pub(super) fn why(layout: &mut Layout, screen: Screen, kind: Kind, identity: &Identity) {
+    let command = Command::dra("explain").object(kind, &identity.name);
+    if let Ok(command) = command.namespace(&identity.namespace).done() {
+        shown::command(layout, screen, 0, "Why: ", &command);
     }
 }
 

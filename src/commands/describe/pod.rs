@@ -1,15 +1,29 @@
 //! A pod, described.
 
 use crate::inspect::describe::{PodClaimDescription, PodDescription, Reserved};
-use crate::model::Time;
-use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
+use crate::model::{Kind, Time};
+use crate::output::{Detail, Layout, NONE, Report, Screen, Tone, View, list_or_none};
 
 use super::parts;
 
 impl Report for PodDescription {
     const KIND: &'static str = "PodDescription";
 
+    fn screen(&self, screen: Screen) -> View {
+        let mut layout = self.layout();
+        if self.node.is_none() && self.phase == "Pending" && !self.claims.is_empty() {
+            parts::why(&mut layout, screen, Kind::Pod, &self.identity);
+        }
+        layout.into()
+    }
+
     fn view(&self, _: Detail) -> View {
+        self.layout().into()
+    }
+}
+
+impl PodDescription {
+    fn layout(&self) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();
         parts::identity(&mut layout, &self.identity, now);
@@ -48,7 +62,7 @@ impl Report for PodDescription {
             layout.list("Health", parts::health(&self.health_reports));
         }
         parts::events(&mut layout, self.events.as_deref(), now);
-        layout.into()
+        layout
     }
 }
 

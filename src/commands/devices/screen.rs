@@ -7,7 +7,7 @@ use itertools::Itertools;
 use super::{Holder, State, classes, health_tone, known_and_more, node, state_tone};
 use crate::commands::shown::folded;
 use crate::devices::{DeviceNode, DeviceState};
-use crate::inspect::{DeviceItem, DeviceList, Health};
+use crate::inspect::{DeviceItem, DeviceList, Health, HolderItem};
 use crate::output::{Column, Detail, Screen, Table, Tone, UNKNOWN, counted};
 
 /// Devices of a pool that stand together and differ by their names only.
@@ -17,14 +17,21 @@ struct Alike {
     look: Look,
 }
 
+/// Claims of a shared device that are told one by one.
+const USERS: usize = 8;
+
 /// What there is to say of a device but its name.
-#[derive(PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 struct Look {
     /// Where the devices of the pool have different ones.
     node: String,
+    /// One of those that use it.
     used_by: String,
     tone: Tone,
+    /// The pods of that one.
     pods: String,
+    /// The others, each in a row of its own, with their pods.
+    others: Vec<(String, String)>,
     taints: String,
     health: Option<Health>,
     /// Where the devices of the pool have different ones.
@@ -92,10 +99,25 @@ fn alike(pool: &[DeviceItem], is_whole: bool, screen: Screen) -> Vec<Alike> {
         }
     }
     rows.into_iter()
-        .map(|(devices, look)| Alike {
-            pool: heading.clone(),
-            devices: folded(devices, screen).join(","),
-            look,
+        .flat_map(|(devices, mut look)| {
+            let others = std::mem::take(&mut look.others);
+            let tone = look.tone;
+            let first = Alike {
+                pool: heading.clone(),
+                devices: folded(devices, screen).join(","),
+                look,
+            };
+            let others = others.into_iter().map(|(used_by, pods)| Alike {
+                pool: heading.clone(),
+                devices: String::new(),
+                look: Look {
+                    used_by,
+                    tone,
+                    pods,
+                    ..Look::default()
+                },
+            });
+            std::iter::once(first).chain(others).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -155,22 +177,37 @@ fn class_text(item: &DeviceItem) -> String {
 
 impl Look {
     fn of(item: &DeviceItem) -> Self {
-        let mut words = Vec::new();
         let is_held = matches!(item.state, DeviceState::Allocated | DeviceState::Shared);
+        let mut users = Vec::new();
         if !is_held {
-            words.push(blocked(item).unwrap_or_else(|| State(item).to_string()));
+            users.push((
+                blocked(item).unwrap_or_else(|| State(item).to_string()),
+                String::new(),
+            ));
         }
-        words.extend(item.claims.iter().map(|holder| Holder(holder).to_string()));
-        if is_held {
-            // Behind the state stands what the claims do not say.
-            let state = State(item).to_string();
-            words.extend(state.split(',').skip(1).map(str::to_owned));
+        let holders = item.claims.iter();
+        users.extend(holders.map(|holder| (Holder(holder).to_string(), pods(holder))));
+        if users.len() > USERS {
+            let more = counted(users.len() - USERS + 1, "more claim", "more claims");
+            users.truncate(USERS - 1);
+            users.push((format!("and {more}"), String::new()));
         }
+        // Behind the state stands what the claims do not say.
+        let state = State(item).to_string();
+        if let Some((first, _)) = users.first_mut().filter(|_| is_held) {
+            for word in state.split(',').skip(1) {
+                first.push(',');
+                first.push_str(word);
+            }
+        }
+        let mut users = users.into_iter();
+        let (used_by, of_first) = users.next().unwrap_or_default();
         Self {
             node: node_text(item),
-            used_by: words.join(","),
+            used_by,
             tone: state_tone(item),
-            pods: pods(item),
+            pods: of_first,
+            others: users.collect(),
             taints: known_and_more(&item.taints, item.taints_unknown).join(","),
             health: item.health,
             classes: class_text(item),
@@ -188,14 +225,10 @@ fn blocked(item: &DeviceItem) -> Option<String> {
     is_blocked.then(|| format!("Blocked({})", reasons.join(", ")))
 }
 
-/// Pods behind all holders, whose namespaces they share.
-fn pods(item: &DeviceItem) -> String {
-    let mut names = Vec::new();
-    for holder in &item.claims {
-        let Some(pods) = &holder.pods else {
-            return UNKNOWN.to_owned();
-        };
-        names.extend(pods.iter().map(|pod| pod.name.as_str()));
+/// Pods behind the holder, whose namespace they share.
+fn pods(holder: &HolderItem) -> String {
+    match &holder.pods {
+        Some(pods) => pods.iter().map(|pod| pod.name.as_str()).unique().join(","),
+        None => UNKNOWN.to_owned(),
     }
-    names.into_iter().unique().join(",")
 }

@@ -94,6 +94,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE", help_heading = WHAT_IF)]
     remove_node: Vec<String>,
 
+    /// As if the pods that are named had no node and no devices yet
+    ///
+    /// Claims that others use too keep theirs.
+    #[arg(long, help_heading = WHAT_IF)]
+    as_new: bool,
+
     /// Steps that all searches may take together
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
@@ -146,7 +152,15 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     let mut cluster = ctx
         .load(needs.at_least_in(&objects::judged_in(ctx, targets.first())))
         .await?;
-    let changes = what_ifs(ctx, &cluster, args)?;
+    let mut changes = what_ifs(ctx, &cluster, args)?;
+    if args.as_new {
+        // A pod that does not exist is told of like any other that is named.
+        let pods = targets.iter().filter_map(|target| match target {
+            Named::Pod(key) if cluster.pod(key).is_some() => Some(WhatIf::Unplace(key.clone())),
+            _ => None,
+        });
+        changes.extend(pods);
+    }
     presence::demand_all(ctx, &cluster, &assumed_of(ctx, args)?).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files).await?;
     for change in &changes {
@@ -247,7 +261,8 @@ fn assumed(args: &Args) -> Vec<String> {
         .iter()
         .map(|taint| format!("--taint {}={}", taint.devices, taint.taint));
     let untaints = args.untaint.iter().map(|untaint| format!("--untaint {untaint}"));
-    texts.chain(taints).chain(untaints).collect()
+    let as_new = args.as_new.then(|| "--as-new".to_owned());
+    texts.chain(taints).chain(untaints).chain(as_new).collect()
 }
 
 /// What is to be judged: what the command line names, else what the manifest holds.
@@ -294,7 +309,7 @@ fn unbound(ctx: &Ctx, pod: &Arc<Pod>) -> Arc<Pod> {
         return Arc::clone(pod);
     };
     ctx.warn(format!(
-        "pod/{} is bound to {node} already; only that node is looked at",
+        "pod/{} is bound to {node} already; only that node is looked at; `--as-new` looks at all",
         pod.key()
     ));
     Arc::clone(pod)

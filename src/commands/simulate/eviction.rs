@@ -122,6 +122,9 @@ const FURTHER: [Kind; 4] = [
     Kind::PodDisruptionBudget,
 ];
 
+/// What the rules of the flags are called, with a number behind it where there are several.
+const SIMULATED: &str = "kubectl-dra-simulated";
+
 /// How many objects the dry run of replacements may look at, which bounds its time to some seconds: 20 replacements in a cluster of
 /// 250,000 objects, all of them in one of the usual size.
 const OBJECTS_TO_PLACE: usize = 5_000_000;
@@ -255,7 +258,7 @@ fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster, is_empty: &mut bool) -> anyh
             effect: NO_EXECUTE.into(),
             time_added: None,
         };
-        match rules_for(cluster, &choice, &taint, "kubectl-dra-simulated") {
+        match rules_for(cluster, &choice, &taint, SIMULATED) {
             Ok(made) => rules.extend(made),
             Err(why) => {
                 ctx.warn(why.to_string());

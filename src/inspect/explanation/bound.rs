@@ -96,6 +96,9 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
     if let Some(first) = report.reasons.first() {
         let summary = format!("the pod is bound to {node}, but {}", first.message);
         report.conclude(ClusterVerdict::Broken, summary);
+        if let Some(found) = &found {
+            help(report, &stages, found);
+        }
     } else if let Some(gap) = unread {
         report.tell_unknown(gap);
         let kinds = gap.kind.plural();
@@ -161,12 +164,17 @@ fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, n
                 ClusterVerdict::Broken,
                 format!("the pod {place} {node}{link} {text}"),
             );
-            if let Some(advice) = advise(stages, found) {
-                let mut fix = FixItem::unproven(advice.kind, advice.target, advice.message, advice.remedy);
-                fix.look = advice.look;
-                report.fixes.push(fix);
-            }
+            help(report, stages, found);
         }
+    }
+}
+
+/// Adds what ends the cause that keeps the pod where it is.
+fn help(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>) {
+    if let Some(advice) = advise(stages, found) {
+        let mut fix = FixItem::unproven(advice.kind, advice.target, advice.message, advice.remedy);
+        fix.look = advice.look;
+        report.fixes.push(fix);
     }
 }
 

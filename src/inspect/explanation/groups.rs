@@ -300,22 +300,28 @@ pub(super) fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest
     requests.find(|request| request.name == name)?.exactly.as_ref()
 }
 
-/// What devices are called that a request asks for: the value that its only selector compares an attribute with, else their class.
+/// What devices are called that a request asks for: by the attribute that its only selector compares, else by their class.
 pub(super) fn kind(spec: &DeviceRequest) -> String {
     if let [selector] = spec.selectors.as_slice()
         && let Some(cel) = &selector.cel
         && let terms = Terms::of(&cel.expression)
         && let mut terms = terms.iter()
         && let (Some(only), None) = (terms.next(), terms.next())
-        && let Some(value) = compared(only)
+        && let Some((attribute, value)) = compared(only)
     {
-        return value.to_owned();
+        // A model names devices by itself, as other values do not.
+        let is_model = matches!(attribute, "model" | "productName");
+        return if is_model {
+            value.to_owned()
+        } else {
+            format!("device with {attribute} {value}")
+        };
     }
     format!("device of class {}", spec.device_class_name)
 }
 
-/// The text with which a term compares one attribute, and does nothing else.
-fn compared(term: &str) -> Option<&str> {
+/// The attribute that a term compares with a text, and the text, where it does nothing else.
+fn compared(term: &str) -> Option<(&str, &str)> {
     let (attribute, value) = term.split_once(" == ")?;
     let attribute = attribute.trim().strip_prefix("device.attributes[")?;
     let is_path = |one: char| one.is_ascii_alphanumeric() || "_-./'\"]".contains(one);
@@ -324,7 +330,11 @@ fn compared(term: &str) -> Option<&str> {
     let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_. ".contains(one);
     let names_something = inner.chars().any(|one| one.is_ascii_alphabetic());
-    (attribute.chars().all(is_path) && names_something && inner.chars().all(is_plain)).then_some(inner)
+    let is_named = attribute.chars().all(is_path) && names_something && inner.chars().all(is_plain);
+    // Behind the domain in brackets stands the name, with a dot or in brackets of its own.
+    let (_, name) = attribute.split_once(']')?;
+    let name = name.trim_matches(|one| "[]'\".".contains(one));
+    (is_named && !name.is_empty()).then_some((name, inner))
 }
 
 #[cfg(test)]
@@ -336,9 +346,17 @@ mod tests {
         for (term, name) in [
             (
                 "device.attributes['d'].model == 'H100-SXM5-80GB'",
-                Some("H100-SXM5-80GB"),
+                Some(("model", "H100-SXM5-80GB")),
             ),
-            (r#"device.attributes["d"].model == "A100""#, Some("A100")),
+            (
+                r#"device.attributes["d"].model == "A100""#,
+                Some(("model", "A100")),
+            ),
+            (
+                "device.attributes['d']['profile'] == 'full'",
+                Some(("profile", "full")),
+            ),
+            ("device.attributes['d'] == 'full'", None),
             ("device.attributes['d'].model != 'A100'", None),
             ("device.attributes['d'].model == 'A100' || true", None),
             ("device.attributes['d'].model.lowerAscii() == 'a100'", None),

@@ -65,7 +65,7 @@ fn a_downgrade_is_told_step_by_step() {
     Step 1a: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Stop:     agree with the owners first
-      By hand:  see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is reserved for its group again
+      By hand:  scale the controllers of their pods to 0, or the pods come back and are reserved for their group again; go on once nothing is left in these groups
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
       Decide:
@@ -191,7 +191,7 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
     Step 1: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Stop:     agree with the owners first
-      By hand:  see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is reserved for its group again
+      By hand:  scale the controllers of their pods to 0, or the pods come back and are reserved for their group again; go on once nothing is left in these groups
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
       Decide:

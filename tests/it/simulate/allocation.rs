@@ -210,6 +210,29 @@ fn changes_are_assumed_on_request() {
 }
 
 #[test]
+fn a_pod_with_a_node_is_judged_as_new_on_every_node() {
+    let judged = |flags: &[&str]| {
+        let args = [
+            &["--from", "example:gpus", "simulate", "allocation", "pod/notebook"],
+            flags,
+        ];
+        dra(&args.concat()).run()
+    };
+    let bound = judged(&["--remove-node", "gpu-node-2"]);
+    assert_eq!(bound.code, Some(1), "{}", bound.stdout);
+    assert!(
+        bound.stderr.contains("`--as-new` looks at all"),
+        "{}",
+        bound.stderr
+    );
+    let new = judged(&["--remove-node", "gpu-node-2", "--as-new"]);
+    assert_eq!(new.code, Some(0), "{}{}", new.stdout, new.stderr);
+    assert!(new.stdout.contains("--as-new"), "{}", new.stdout);
+    assert!(new.stdout.contains("Fits on "), "{}", new.stdout);
+    assert!(!new.stderr.contains("is bound to"), "{}", new.stderr);
+}
+
+#[test]
 fn pods_of_a_workload_are_placed_one_after_the_other() {
     let manifest = Manifest::new(
         r"

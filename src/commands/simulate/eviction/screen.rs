@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::SIMULATED;
 use super::parts::{STEPS, after, fitting_nodes, steps};
 use crate::inspect::findings::some;
 use crate::model::{Str, Time};
@@ -127,13 +128,19 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
     let gone = evicted.iter().filter_map(|pod| pod.gone_at.or(pod.at)).max();
     let end = gone.unwrap_or(report.start);
     layout.line(2, [head(report, &evicted, screen, end)]);
-    let reasons: BTreeSet<String> = evicted
+    let reasons = evicted
         .iter()
         .flat_map(|pod| &*pod.reasons)
-        .map(ToString::to_string)
-        .collect();
-    if !reasons.is_empty() {
-        layout.line(2, [span(Tone::Plain, format!("because of {}", some(&reasons)))]);
+        .map(ToString::to_string);
+    // Rules that do not exist tell nothing by their names.
+    let (simulated, others): (BTreeSet<String>, BTreeSet<String>) =
+        reasons.partition(|reason| reason.starts_with(&format!("rule/{SIMULATED}")));
+    if !others.is_empty() {
+        layout.line(2, [span(Tone::Plain, format!("because of {}", some(&others)))]);
+    }
+    if !simulated.is_empty() {
+        let text = "as if the devices that the flags choose were tainted (--key: with another taint)";
+        layout.line(2, [span(Tone::Plain, text)]);
     }
     let mut budgets: BTreeMap<(&Str, &Str), Vec<&BudgetItem>> = BTreeMap::new();
     for budget in report.disruption_budgets.iter().filter(|budget| budget.violated) {
@@ -190,6 +197,9 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
     }
     if !evicted.is_empty() {
         say("the conditions of rules, and every event: -o wide".to_owned());
+    }
+    if !simulated.is_empty() {
+        say("as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`".to_owned());
     }
     layout
 }

@@ -73,8 +73,8 @@ impl Book<'_> {
         }
         if !drained.is_empty() {
             manual.push(
-                "see to it that nothing is left in these groups, and that no user or controller makes their pods again: a pod that comes back is \
-                 reserved for its group again"
+                "scale the controllers of their pods to 0, or the pods come back and are reserved for their group again; go on once nothing is \
+                 left in these groups"
                     .to_owned(),
             );
         }
