@@ -72,6 +72,12 @@ impl Broken {
         cluster.add_nodes([NODE]);
         Some(cluster)
     }
+
+    /// The gates as the tool is told them.
+    fn flag(&self) -> Option<String> {
+        let on: Vec<_> = self.gates.iter().map(|gate| format!("{gate}=true")).collect();
+        (!on.is_empty()).then(|| on.join(","))
+    }
 }
 
 const NONE: Broken = Broken {
@@ -88,11 +94,14 @@ fn mend(cluster: &Cluster) {
     });
 }
 
-/// Whether `check` tells of the bug, which is to be told or not.
+/// Whether `check` tells of the bug, which is to be told or not. The gates of the scheduler are those that it is told, since nothing shows them.
 #[track_caller]
-fn is_told(cluster: &Cluster, issue: u32, is_there: bool) {
+fn is_told(cluster: &Cluster, of: &Broken, issue: u32, is_there: bool) {
+    let gates = of.flag();
+    let flags = gates.iter().flat_map(|gates| ["--feature-gates", gates]);
     let run = cluster
         .kubectl_dra(["check", "--only", "known-bug", "-o", "json"])
+        .args(flags)
         .run();
     assert!(!run.stdout.is_empty(), "{}", run.stderr);
     let report = assert_valid(&run.stdout);
@@ -115,13 +124,10 @@ fn decide(
     let case = own(name, fits, spec);
     cluster.create_all(&case.objects);
     let version = version_of(cluster);
-    let on: Vec<_> = of.gates.iter().map(|gate| format!("{gate}=true")).collect();
-    let gates = on.join(",");
+    let gates = of.flag();
     cluster.place(&case.pod, |before| {
         let mut flags = vec!["--kubernetes-version", &version];
-        if !of.gates.is_empty() {
-            flags.extend(["--feature-gates", &gates]);
-        }
+        flags.extend(gates.iter().flat_map(|gates| ["--feature-gates", gates]));
         let report = dry_run(before, &format!("pod/default/{name}"), &flags);
         assert_eq!(report["result"] == "Fits", fits, "{version}: {report:#}");
         let told = |issue: u32| {
@@ -160,7 +166,7 @@ fn grant_both(of: &Broken) {
     let case = own("first", true, part("left"));
     cluster.create_all(&case.objects);
     cluster.place(&case.pod, |_| true);
-    is_told(&cluster, BUG, true);
+    is_told(&cluster, of, BUG, true);
     let granted = decide(&cluster, of, "second", part("right"), false, Some(BUG));
     assert_eq!(granted["spec"]["nodeName"], NODE, "{granted:#}");
     // Forty are there, and eighty are in use.
@@ -171,7 +177,7 @@ fn grant_both(of: &Broken) {
     cluster.delete_now("pod/second");
     cluster.wait_gone(&claim);
     mend(&cluster);
-    is_told(&cluster, BUG, false);
+    is_told(&cluster, &NONE, BUG, false);
     let refused = decide(&cluster, &NONE, "third", part("right"), false, None);
     assert!(refused["spec"]["nodeName"].is_null(), "{refused:#}");
 }
@@ -191,13 +197,13 @@ fn mix_up(of: &Broken) {
         ])
     };
     cluster.create_all(&own("both", true, both()).objects);
-    is_told(&cluster, BUG, true);
+    is_told(&cluster, of, BUG, true);
     cluster.delete("template/both");
     let refused = decide(&cluster, of, "both", both(), true, Some(BUG));
     assert!(refused["spec"]["nodeName"].is_null(), "{refused:#}");
 
     mend(&cluster);
-    is_told(&cluster, BUG, false);
+    is_told(&cluster, &NONE, BUG, false);
     cluster.wait("pod/both", "it is on its node", |pod| {
         pod["spec"]["nodeName"] == NODE
     });
@@ -221,7 +227,7 @@ fn the_scheduler_ends_where_all_devices_with_counters_are_wanted() {
     let all = || claim_spec([request("parts", "parts.example.com").all()]);
     let case = own("all", true, all());
     cluster.create_all(&case.objects);
-    is_told(&cluster, BUG, true);
+    is_told(&cluster, &OF_1_36, BUG, true);
     cluster.create(&case.pod);
     let scheduler = cluster.at(Component::Scheduler);
     wait_for("the scheduler is gone", || {
@@ -231,7 +237,7 @@ fn the_scheduler_ends_where_all_devices_with_counters_are_wanted() {
     assert!(cluster.get("pod/all")["spec"]["nodeName"].is_null());
 
     mend(&cluster);
-    is_told(&cluster, BUG, false);
+    is_told(&cluster, &NONE, BUG, false);
     cluster.wait("pod/all", "it is on its node", |pod| {
         pod["spec"]["nodeName"] == NODE
     });

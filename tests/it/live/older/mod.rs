@@ -34,14 +34,16 @@ fn version_of(cluster: &Cluster) -> String {
     version["gitVersion"].as_str().expect("a version").to_owned()
 }
 
-/// What `check` finds, as `CODE NAME` each.
+/// What `check` finds, as `CODE NAME` each, in order of these.
 fn findings(report: &Value) -> Vec<String> {
     let items = report["items"].as_array().expect("items");
-    items
+    let mut found: Vec<_> = items
         .iter()
         .map(|item| {
             let name = item["object"]["name"].as_str().unwrap_or_default();
             format!("{} {name}", item["code"].as_str().unwrap_or_default())
         })
-        .collect()
+        .collect();
+    found.sort();
+    found
 }

@@ -24,8 +24,8 @@ struct Setting {
     gates: &'static [&'static str],
     /// In which version rules are written, if they are served.
     rules: Option<&'static str>,
-    /// Whether devices of one slice can be on several nodes.
-    has_device_nodes: bool,
+    /// Whether there is what the API server cannot drop without refusing the object: devices of one slice on several nodes, and distinct values.
+    stores_betas: bool,
     /// Which answers there are: pools are taken as they come, or by name.
     takes_pools_by_name: bool,
 }
@@ -84,7 +84,12 @@ fn split_cases() -> Vec<Case> {
                 ],
             )]),
         ),
-        own("split-too-many", false, claim_spec([dev().count(13)])),
+        // Of few devices: up to 1.35 the search tries every order of them, and with twelve the scheduler runs out of time.
+        own(
+            "split-too-many",
+            false,
+            claim_spec([dev().selecting(&format!("{} == 2", attribute("number"))).count(5)]),
+        ),
     ]
 }
 
@@ -93,8 +98,7 @@ fn set_up(cluster: &Cluster, setting: &Setting) {
     let split_class = class("split.example.com", "device.driver == 'split.example.com'");
     let of_split = NODES.iter().flat_map(|node| split(node));
     let all = objects().into_iter().chain([split_class]).chain(of_split);
-    let stored =
-        |object: &Value| setting.has_device_nodes || object["spec"]["perDeviceNodeSelection"] != true;
+    let stored = |object: &Value| setting.stores_betas || object["spec"]["perDeviceNodeSelection"] != true;
     cluster.create_all(&all.filter(stored).collect::<Vec<_>>());
 }
 
@@ -237,7 +241,9 @@ fn compare_all(setting: &Setting) {
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
 
     let (mut tally, mut wrong) = (BTreeMap::<String, [usize; 2]>::new(), Vec::new());
-    for case in cases().into_iter().chain(split_cases()) {
+    let is_stored =
+        |case: &Case| setting.stores_betas || !json!(case.objects).to_string().contains("distinctAttribute");
+    for case in cases().into_iter().chain(split_cases()).filter(is_stored) {
         for object in &case.objects {
             let served = setting.rules.map(|version| json!({"apiVersion": version}));
             if object["kind"] != "DeviceTaintRule" {
@@ -285,7 +291,7 @@ fn the_scheduler_of_1_36_does_what_the_dry_run_says() {
         release: "1.36",
         gates: &["DRADeviceTaintRules"],
         rules: Some("resource.k8s.io/v1beta2"),
-        has_device_nodes: true,
+        stores_betas: true,
         takes_pools_by_name: true,
     });
 }
@@ -297,7 +303,7 @@ fn the_scheduler_of_1_35_does_what_the_dry_run_says() {
         release: "1.35",
         gates: &[],
         rules: None,
-        has_device_nodes: false,
+        stores_betas: false,
         takes_pools_by_name: false,
     });
 }
@@ -309,7 +315,7 @@ fn the_scheduler_of_1_34_does_what_the_dry_run_says() {
         release: "1.34",
         gates: &[],
         rules: None,
-        has_device_nodes: false,
+        stores_betas: false,
         takes_pools_by_name: false,
     });
 }

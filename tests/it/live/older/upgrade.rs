@@ -108,7 +108,7 @@ fn populate(cluster: &Cluster) {
         request("a", "gpu.example.com").selecting(&index(4)),
         request("b", "gpu.example.com").selecting(&index(5)),
     ])
-    .with(json!({"devices": {"config": [{"opaque": {"driver": "gpu.example.com", "parameters": {"mode": "fast"}}}]}}));
+    .with(json!({"devices": {"config": [{"requests": ["a", "b"], "opaque": {"driver": "gpu.example.com", "parameters": {"mode": "fast"}}}]}}));
     cluster.create_all(&[
         template("blocked", claim_spec([gpu().selecting(&index(0))])),
         template("evicted", claim_spec([gpu().selecting(&index(1))])),
@@ -156,8 +156,8 @@ fn what_check_says_before_an_upgrade_is_what_it_changes() {
     assert_eq!(
         findings(&before),
         [
-            "DRA134 gpu.example.com/gpu-node-1/gpu-1",
-            "DRA134 gpu.example.com/gpu-node-1/gpu-0"
+            "DRA134 gpu.example.com/gpu-node-1/gpu-0",
+            "DRA134 gpu.example.com/gpu-node-1/gpu-1"
         ],
         "{before:#}"
     );
@@ -178,9 +178,11 @@ fn what_check_says_before_an_upgrade_is_what_it_changes() {
         .filter(|change| !gone(change))
         .collect();
     assert!(other.is_empty(), "the upgrade changed {other:#?}");
-    cluster.create(&small("blocked-too").template_claim("gpu", "blocked"));
+    let freed = cluster.claim_of("pod/blocked", "gpu");
     cluster.delete_now("pod/blocked");
-    cluster.wait_unschedulable(["blocked-too"]);
+    cluster.wait_gone(&freed);
+    cluster.create(&small("blocked-too").template_claim("gpu", "blocked"));
+    cluster.wait_unschedulable(["pod/blocked-too"]);
     cluster.delete_now("pod/blocked-too");
 
     // 1.37 compares all distinct values and writes a configuration once.
@@ -226,7 +228,7 @@ fn what_check_says_before_an_upgrade_is_what_it_changes() {
     )]);
     assert_eq!(configs("pod/configured-anew"), 1);
     cluster.create(&small("distinct-anew").template_claim("dev", "distinct"));
-    cluster.wait_unschedulable(["distinct-anew"]);
+    cluster.wait_unschedulable(["pod/distinct-anew"]);
 
     // The old versions are served, and their writers are told only before they are not.
     for version in ["v1beta1", "v1beta2", "v1"] {
