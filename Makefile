@@ -78,6 +78,20 @@ RELEASES ?= 1.36,1.35
 downgrade: ## Replace a real control plane by older ones with pods running, RELEASES=list
 	KUBECTL_DRA_DOWNGRADE=$(RELEASES) cargo test --locked --test it live::convert::downgrade -- --ignored --nocapture
 
+.PHONY: older
+older: RELEASES = 1.36,1.35,1.34
+older: ## Compare placements by real schedulers of older releases with dry runs, RELEASES=list
+	KUBECTL_DRA_RELEASES=$(RELEASES) cargo test --locked --test it live::older::placement -- --ignored --nocapture
+
+.PHONY: known-bugs
+known-bugs: RELEASES = 1.36.1,1.35
+known-bugs: ## Let real 1.36.1 and 1.35.8 show bugs that check tells of, and 1.36.4 show none of them, RELEASES=list
+	KUBECTL_DRA_RELEASES=$(RELEASES) cargo test --locked --test it live::older::bugs -- --ignored --nocapture
+
+.PHONY: upgrade
+upgrade: ## Replace a real control plane of 1.35 by 1.36 and 1.37 with pods running
+	cargo test --locked --test it live::older::upgrade -- --ignored --nocapture
+
 .PHONY: unused
 unused: ## List what the library offers and the program does not use, as the compiler sees it; some of it is for tests and benchmarks
 	rm -rf target/unused && mkdir -p target/unused && git archive HEAD | tar -x -C target/unused

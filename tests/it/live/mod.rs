@@ -16,6 +16,7 @@ mod features;
 mod lease;
 mod manifests;
 mod names;
+mod older;
 mod operation;
 mod placement;
 mod rbac;

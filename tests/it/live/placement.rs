@@ -14,9 +14,9 @@ use crate::support::schema::assert_valid;
 
 /// A pod to place, with what has to be there before.
 pub(super) struct Case {
-    name: &'static str,
-    objects: Vec<Value>,
-    pod: Value,
+    pub(super) name: &'static str,
+    pub(super) objects: Vec<Value>,
+    pub(super) pod: Value,
     /// Whether the case is meant to fit. A case that shows nothing of what it is for is a mistake in the test.
     fits: bool,
 }
@@ -193,8 +193,11 @@ fn fabric() -> [Value; 2] {
     ]
 }
 
-fn set_up(cluster: &Cluster) {
-    cluster.add_nodes(["gpu-node-1", "gpu-node-2", "gpu-node-3", "gpu-node-4"]);
+/// The nodes of [`objects`].
+pub(super) const NODES: [&str; 4] = ["gpu-node-1", "gpu-node-2", "gpu-node-3", "gpu-node-4"];
+
+/// What [`cases`] are about.
+pub(super) fn objects() -> Vec<Value> {
     let mut objects = vec![
         gpu_class().with(json!({"spec": {"extendedResourceName": "example.com/gpu"}})),
         nic_class(),
@@ -211,7 +214,7 @@ fn set_up(cluster: &Cluster) {
         class("tuned", "device.driver == 'gpu.example.com'").with(json!({"spec": {"config": [
             {"opaque": {"driver": "gpu.example.com", "parameters": {"sharing": "none"}}}]}})),
     );
-    for node in ["gpu-node-1", "gpu-node-2", "gpu-node-3", "gpu-node-4"] {
+    for node in NODES {
         objects.push(each_device(gpu_slice(node, 8), |device| {
             if device["name"] == "gpu-0" && node != "gpu-node-3" {
                 device["taints"] = json!([taint("example.com/unhealthy", "", "NoSchedule")]);
@@ -225,12 +228,12 @@ fn set_up(cluster: &Cluster) {
     objects.extend(hosts());
     objects.extend([attachable(), policies("gpu-node-4")]);
     objects.push(namespace("default-admin").labeled("resource.kubernetes.io/admin-access", "true"));
-    cluster.create_all(&objects);
+    objects
 }
 
 const H100: &str = "device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB'";
 
-fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     let exists = |key: &str| json!({"tolerations": [{"key": key, "operator": "Exists"}]});
     let index = |number: u32| format!("device.attributes['gpu.example.com'].index == {number}");
     let profile = |name: &str| format!("device.attributes['mig.example.com'].profile == '{name}'");
@@ -469,7 +472,8 @@ pub(super) fn dry_run(cluster: &Value, pod: &str, more: &[&str]) -> Value {
 #[test]
 fn the_scheduler_does_what_the_dry_run_says() {
     let cluster = Cluster::start(&Options::default());
-    set_up(&cluster);
+    cluster.add_nodes(NODES);
+    cluster.create_all(&objects());
     let cases = cases();
     assert!(cases.len() >= 60, "only {} cases", cases.len());
     compare_all(&cluster, &cases, &[]);
@@ -512,35 +516,41 @@ pub(super) fn compare(cluster: &Cluster, placed: &Value, report: &Value) -> Opti
         return Some(format!("went to {node}, which should not take it: {nodes:#?}"));
     };
     for granted in foretold["claims"].as_array().expect("claims") {
-        let namespace = granted["namespace"].as_str().expect("a namespace");
-        let name = match granted["name"].as_str().expect("a name") {
-            "<extended-resources>" => {
-                let reference = format!(
-                    "pod/{namespace}/{}",
-                    placed["metadata"]["name"].as_str().expect("a name")
-                );
-                let pod = cluster.wait(&reference, "its claim is known", |pod| {
-                    pod["status"]["extendedResourceClaimStatus"]["resourceClaimName"].is_string()
-                });
-                let status = &pod["status"]["extendedResourceClaimStatus"];
-                status["resourceClaimName"].as_str().expect("a name").to_owned()
-            }
-            name => name.to_owned(),
-        };
-        let claim = cluster.get(&format!("claim/{namespace}/{name}"));
+        let claim = claim_of(cluster, placed, granted);
         let (real, ours) = (
             comparable(&claim["status"]["allocation"]),
             comparable(&granted["allocation"]),
         );
         if real != ours {
+            let name = &claim["metadata"]["name"];
             return Some(format!("claim {name} on {node}:\n  real {real}\n  ours {ours}"));
         }
     }
     None
 }
 
+/// The real claim of a placed pod that the dry run grants devices to.
+pub(super) fn claim_of(cluster: &Cluster, placed: &Value, granted: &Value) -> Value {
+    let namespace = granted["namespace"].as_str().expect("a namespace");
+    let name = match granted["name"].as_str().expect("a name") {
+        "<extended-resources>" => {
+            let reference = format!(
+                "pod/{namespace}/{}",
+                placed["metadata"]["name"].as_str().expect("a name")
+            );
+            let pod = cluster.wait(&reference, "its claim is known", |pod| {
+                pod["status"]["extendedResourceClaimStatus"]["resourceClaimName"].is_string()
+            });
+            let status = &pod["status"]["extendedResourceClaimStatus"];
+            status["resourceClaimName"].as_str().expect("a name").to_owned()
+        }
+        name => name.to_owned(),
+    };
+    cluster.get(&format!("claim/{namespace}/{name}"))
+}
+
 /// Whether the scheduler says what the dry run foretold.
-fn compare_message(cluster: &Cluster, pod: &str, report: &Value) -> Option<String> {
+pub(super) fn compare_message(cluster: &Cluster, pod: &str, report: &Value) -> Option<String> {
     let foretold = report["message"].as_str().unwrap_or_default();
     let said = |pod: &Value| {
         let condition = condition(pod, "PodScheduled").cloned().unwrap_or_default();

@@ -77,7 +77,7 @@ fn populate(cluster: &Cluster) {
 }
 
 /// What the tool reads, by name, without what says only that something was written; events come and go.
-fn state(cluster: &Cluster) -> BTreeMap<String, Value> {
+pub(in crate::live) fn state(cluster: &Cluster) -> BTreeMap<String, Value> {
     let dump = cluster.dump();
     let items = dump["items"].as_array().expect("items");
     items
@@ -112,8 +112,11 @@ fn differences(path: &str, before: &Value, after: &Value, into: &mut Vec<String>
     }
 }
 
-/// What an older control plane has made of the objects.
-fn changes(before: &BTreeMap<String, Value>, after: &BTreeMap<String, Value>) -> Vec<String> {
+/// What another control plane has made of the objects.
+pub(in crate::live) fn changes(
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+) -> Vec<String> {
     let mut found = Vec::new();
     for name in before
         .keys()

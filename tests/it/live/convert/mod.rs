@@ -3,7 +3,7 @@
 mod account;
 mod asking;
 mod damage;
-mod downgrade;
+pub(super) mod downgrade;
 mod examples;
 mod faults;
 mod kinds;

@@ -136,6 +136,9 @@ const KINDS: &[Kind] = &[
     ),
 ];
 
+/// In which versions older releases serve DeviceTaintRules, newest first.
+const OLDER_RULES: &[&str] = &["resource.k8s.io/v1beta2", "resource.k8s.io/v1alpha3"];
+
 /// The kinds that [`Api::dump`] contains: what the tool reads.
 const DUMPED: &[&str] = &[
     "namespace",
@@ -275,24 +278,29 @@ impl Api {
     }
 
     /// All objects of a kind (`"claim"`), or those of one namespace (`"claim/training"`). None where the
-    /// server does not serve the kind. Each carries `apiVersion` and `kind`.
+    /// server does not serve the kind; rules come in the version that it serves. Each carries `apiVersion` and `kind`.
     #[track_caller]
     pub(crate) fn list(&self, what: &str) -> Vec<Value> {
         let (short, namespace) = what
             .split_once('/')
             .map_or((what, None), |(short, rest)| (short, Some(rest)));
         let kind = kind_of(short);
-        let path = collection(kind, kind.api_version, namespace);
-        let response = self.request(&Method::GET, &path, &Value::Null);
-        if response.status == 404 {
+        let older = if kind.short == "rule" { OLDER_RULES } else { &[] };
+        let answer = std::iter::once(&kind.api_version)
+            .chain(older)
+            .find_map(|version| {
+                let path = collection(kind, version, namespace);
+                let response = self.request(&Method::GET, &path, &Value::Null);
+                (response.status != 404).then(|| (version, succeeded(&format!("GET {path}"), response)))
+            });
+        let Some((version, mut list)) = answer else {
             return Vec::new();
-        }
-        let mut list = succeeded(&format!("GET {path}"), response);
+        };
         let Value::Array(mut items) = list["items"].take() else {
             return Vec::new();
         };
         for item in &mut items {
-            item["apiVersion"] = json!(kind.api_version);
+            item["apiVersion"] = json!(version);
             item["kind"] = json!(kind.name);
         }
         items

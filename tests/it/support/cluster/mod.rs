@@ -338,12 +338,12 @@ impl Drop for Cluster {
     }
 }
 
-/// The control plane of an older minor, such as `1.36`, built if need be.
-pub(crate) fn older(minor: &str) -> PathBuf {
+/// The control plane of another release, such as `1.36`, built if need be.
+pub(crate) fn older(release: &str) -> PathBuf {
     go::build_with(
         "controlplane",
-        &format!("releases/{minor}.mod"),
-        &format!("controlplane_{minor}"),
+        &format!("releases/{release}.mod"),
+        &format!("controlplane_{release}"),
     )
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Options {
     components: BTreeSet<Component>,
     gates: BTreeMap<Component, BTreeMap<String, bool>>,
     args: BTreeMap<Component, Vec<String>>,
-    /// The minor that a component is of, if not the everyday one.
+    /// The release that a component is of, if not the everyday one.
     releases: BTreeMap<Component, String>,
     runtime_config: String,
     emulated_version: Option<String>,
@@ -88,12 +88,17 @@ impl Options {
         self.gates.remove(&component);
     }
 
-    /// Replaces a component by that of another minor, such as `1.36`, which must be in `tests/go/releases`.
+    /// Replaces a component by that of another release, such as `1.36`, which must be in `tests/go/releases`.
     pub(crate) fn set_release(&mut self, component: Component, minor: &str) {
         self.releases.insert(component, minor.to_owned());
     }
 
-    /// The minor that a component is of, if not the everyday one.
+    /// Takes back that a component is of another release.
+    pub(crate) fn clear_release(&mut self, component: Component) {
+        self.releases.remove(&component);
+    }
+
+    /// The release that a component is of, if not the everyday one.
     pub(super) fn release(&self, component: Component) -> Option<&str> {
         self.releases.get(&component).map(String::as_str)
     }
