@@ -19,7 +19,7 @@ pub struct RecentUids {
 }
 
 impl Default for RecentUids {
-    /// With the limit that both controllers have.
+    /// With the limit of upstream.
     fn default() -> Self {
         Self {
             limit: 500,

@@ -6,7 +6,7 @@ mod noted;
 mod plans;
 mod resume;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use foldhash::fast::RandomState;
 use self::noted::Noted;
 use self::plans::Plans;
 use super::work::{JobId, Notice, Outcome, PodRef, Subject, Work};
-use super::{Controller, Observed, Queue, RecentUids};
+use super::{Controller, Observed, Queue};
 use crate::devices::{Origin, RuleSupport, Rules, Taints};
 use crate::eviction::{
     ClockStep, Eviction, Release, RuleCounts, Timescale, claim_eviction_by, condition_of, consumers, count,
@@ -43,15 +43,25 @@ pub struct TaintEviction {
     claims: HashMap<Key, Noted, RandomState>,
     /// How to read the times of taints.
     timescale: Timescale,
-    /// Pods that need no further look.
-    evicted: RecentUids,
+    /// UIDs of the pods that had their turn and are still there. Upstream forgets them behind 500 others, and then counts them again.
+    evicted: HashSet<Str, RandomState>,
     /// By UID of the rule, how many pods were evicted because of it.
     evicted_by_rule: BTreeMap<Str, usize>,
     /// A rule because of which more pods have to go is held.
     limit: Option<usize>,
     queue: Queue<Subject>,
-    /// Jobs that are out, each with what it wants to evict.
-    jobs: HashMap<JobId, (Subject, Option<Eviction>), RandomState>,
+    /// Jobs that are out.
+    jobs: HashMap<JobId, Out, RandomState>,
+}
+
+/// A job that is out.
+#[derive(Clone, Debug)]
+struct Out {
+    item: Subject,
+    /// What it wants to evict.
+    eviction: Option<Eviction>,
+    /// Whether the pod was seen to be gone meanwhile.
+    is_gone: bool,
 }
 
 impl TaintEviction {
@@ -74,7 +84,7 @@ impl TaintEviction {
             plans: Plans::default(),
             claims: HashMap::default(),
             timescale: Timescale::default(),
-            evicted: RecentUids::default(),
+            evicted: HashSet::default(),
             evicted_by_rule: BTreeMap::new(),
             limit: None,
             queue: Queue::default(),
@@ -176,12 +186,12 @@ impl TaintEviction {
             }
             (Some(Object::Pod(before)), None) => {
                 // It is gone: nothing to call off that anybody could see.
-                self.plans.remove(&PodRef::of(before));
+                self.forget(before);
             }
             (before, Some(Object::Pod(pod))) => {
                 if let Some(Object::Pod(before)) = before {
                     if before.metadata.uid != pod.metadata.uid {
-                        self.plans.remove(&PodRef::of(before));
+                        self.forget(before);
                         pods.push(Arc::clone(pod));
                     } else if before.spec.node_name != pod.spec.node_name
                         || statuses_differ(before, pod)
@@ -421,7 +431,7 @@ impl TaintEviction {
         for rule in eviction.reasons.iter().filter_map(Origin::rule) {
             self.push_status(rule, now);
         }
-        let counts = !self.evicted.has(&reference.uid);
+        let counts = !self.evicted.contains(&reference.uid);
         let stays = !pod.metadata.is_deleting();
         self.plans.insert(reference, eviction, counts, stays);
     }
@@ -435,7 +445,7 @@ impl TaintEviction {
     /// Mirrors `maybeDeletePod`.
     fn pod_is_due(&mut self, pod: &PodRef, now: Time) -> Option<Work> {
         let eviction = self.plans.get(pod)?.clone();
-        if self.evicted.has(&pod.uid) {
+        if self.evicted.contains(&pod.uid) {
             return None;
         }
         if eviction.at > now {
@@ -509,7 +519,7 @@ impl TaintEviction {
 
     /// Whether an eviction because of this rule is under way.
     fn is_evicting(&self, uid: &Str) -> bool {
-        let mut under_way = self.jobs.values().filter_map(|(_, eviction)| eviction.as_ref());
+        let mut under_way = self.jobs.values().filter_map(|out| out.eviction.as_ref());
         under_way.any(|eviction| {
             let mut rules = eviction.reasons.iter().filter_map(Origin::rule);
             rules.any(|rule| rule.metadata.uid == *uid)
@@ -530,10 +540,20 @@ impl TaintEviction {
         }
     }
 
+    /// The pod is gone, and with it whatever is known of it.
+    fn forget(&mut self, pod: &Pod) {
+        let pod = PodRef::of(pod);
+        self.plans.remove(&pod);
+        self.evicted.remove(&pod.uid);
+        let item = Subject::Eviction(pod);
+        for out in self.jobs.values_mut().filter(|out| out.item == item) {
+            out.is_gone = true;
+        }
+    }
+
     /// A pod had its turn; `is_own` says whether that was this controller's doing.
     fn had_its_turn(&mut self, pod: &PodRef, eviction: &Eviction, is_own: bool, now: Time) {
         self.plans.remove(pod);
-        self.evicted.add(&pod.uid);
         if is_own {
             for rule in eviction.reasons.iter().filter_map(Origin::rule) {
                 *self.evicted_by_rule.entry(rule.metadata.uid.clone()).or_default() += 1;
@@ -587,16 +607,26 @@ impl Controller for TaintEviction {
                 Work::Evict { eviction, .. } => Some(eviction.clone()),
                 _ => None,
             };
-            self.jobs.insert(id, (item.clone(), eviction));
+            let out = Out {
+                item: item.clone(),
+                eviction,
+                is_gone: false,
+            };
+            self.jobs.insert(id, out);
             return Some((item, work));
         }
         None
     }
 
     fn done(&mut self, id: JobId, outcome: Outcome, now: Time) {
-        let Some((item, eviction)) = self.jobs.remove(&id) else {
+        let Some(out) = self.jobs.remove(&id) else {
             return;
         };
+        let Out {
+            item,
+            eviction,
+            is_gone,
+        } = out;
         match outcome {
             Outcome::Unreachable => return self.queue.put_back(&item),
             Outcome::Refused(_) | Outcome::Conflict | Outcome::Taken => {
@@ -605,6 +635,9 @@ impl Controller for TaintEviction {
             }
             Outcome::Done | Outcome::Gone | Outcome::Answers(_) => {
                 if let (Subject::Eviction(pod), Some(eviction)) = (&item, eviction) {
+                    if !is_gone {
+                        self.evicted.insert(pod.uid.clone());
+                    }
                     self.had_its_turn(pod, &eviction, matches!(outcome, Outcome::Done), now);
                 }
             }

@@ -27,7 +27,7 @@ impl TaintEviction {
             .collect();
         for pod in leaving {
             controller.plans.remove(&pod);
-            controller.evicted.add(&pod.uid);
+            controller.evicted.insert(pod.uid);
         }
         controller.push_plans(now);
         controller

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Observed, Outcome, TaintEviction, Work};
-use crate::controllers::{ControllerName, Engine, Origin};
+use super::{JobId, Observed, Outcome, TaintEviction, Work};
+use crate::controllers::{Controller as _, ControllerName, Engine, Origin};
 use crate::eviction::{Release, count};
 use crate::model::{
     Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind, Object,
@@ -135,6 +135,65 @@ fn an_evicted_pod_counts_once_and_a_missing_one_not_at_all() {
         let said = due(&mut engine, later, &Outcome::Done);
         assert_eq!(said.first().map(String::as_str), expected, "{outcome:?}");
     }
+}
+
+/// More pods than upstream remembers.
+const MANY: usize = 600;
+
+#[test]
+fn however_many_pods_go_each_counts_once() {
+    let mut builder = ClusterBuilder::default();
+    builder.add(object(Kind::DeviceTaintRule, &rule("NoExecute")));
+    let claims: Vec<Object> = (0..MANY)
+        .map(|number| {
+            let name = format!("p{number}");
+            let mut owner = pod(&name);
+            owner["metadata"]["name"] = json!(name);
+            owner["spec"]["resourceClaims"][0]["resourceClaimName"] = json!(name);
+            builder.add(object(Kind::Pod, &owner));
+            let mut held = claim(&name);
+            held["metadata"]["name"] = json!(name);
+            held["metadata"]["uid"] = json!(format!("{name}-claim"));
+            held["status"]["reservedFor"][0]["name"] = json!(name);
+            object(Kind::ResourceClaim, &held)
+        })
+        .collect();
+    for claim in &claims {
+        builder.add(claim.clone());
+    }
+    let mut engine = start(builder.build(Environment::default()).0);
+    assert_eq!(due(&mut engine, now(), &Outcome::Done).len(), MANY + 1);
+    // Pods that end are looked at again with every change of their claims.
+    for claim in claims {
+        change(&mut engine, Change::Put(claim));
+    }
+    assert!(due(&mut engine, now(), &Outcome::Done).is_empty());
+    let said = due(&mut engine, now().after(super::STATUS_PERIOD), &Outcome::Done);
+    assert!(
+        said[0].ends_with("600 pods evicted since starting the controller."),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_pod_that_is_gone_before_the_answer_leaves_nothing_behind() {
+    let cluster = cluster(Environment::default());
+    let mut controller = TaintEviction::start(&cluster, Release::of(cluster.environment()), now());
+    let mut evictions = Vec::new();
+    for number in 1..=2 {
+        let id = JobId(number);
+        let (_, work) = controller.next(id, &cluster, now()).unwrap();
+        if matches!(work, Work::Evict { .. }) {
+            evictions.push(id);
+        } else {
+            controller.done(id, Outcome::Done, now());
+        }
+    }
+    let before = cluster.pod(&Key::new("n", "p")).cloned().map(Object::Pod);
+    let change = Observed { before, after: None };
+    controller.observe(&cluster, &change, now());
+    controller.done(evictions[0], Outcome::Done, now());
+    assert!(controller.evicted.is_empty() && controller.jobs.is_empty());
 }
 
 #[test]
