@@ -10,8 +10,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::carrying::{Carrier, is_outage};
+use super::carrying::Carrier;
 use super::clock::reached;
+use super::refusal::is_outage;
 use super::report::Trouble;
 use crate::controllers::{ControllerName, Subject};
 use crate::model::{Change, Claim, Cluster, Key, Kind, Str};

@@ -2,7 +2,7 @@
 
 use futures::{StreamExt as _, stream};
 
-use super::carrying::is_outage;
+use super::refusal::is_outage;
 use crate::controllers::{Answer, Lookup};
 use crate::model::Object;
 use crate::sources::live::Error;

@@ -21,6 +21,7 @@ mod own;
 mod preflight;
 mod probes;
 mod queues;
+mod refusal;
 mod report;
 mod rights;
 mod rules;

@@ -324,7 +324,7 @@ pub(super) fn kind(spec: &DeviceRequest) -> String {
 fn compared(term: &str) -> Option<(&str, &str)> {
     let (attribute, value) = term.split_once(" == ")?;
     let attribute = attribute.trim().strip_prefix("device.attributes[")?;
-    let is_path = |one: char| one.is_ascii_alphanumeric() || "_-./'\"]".contains(one);
+    let is_path = |one: char| one.is_ascii_alphanumeric() || "_-./'\"[]".contains(one);
     let value = value.trim();
     let quote = value.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
