@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::device::{Attribute, DeviceInput};
 use super::parse::{Lexeme, Token, lex, string_value};
+use crate::model::is_similar;
 
 /// A mistake that is often made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,10 @@ pub enum Mistake {
     AttributeAsCapacity,
     /// The name stands where the domain belongs.
     DomainLeftOut,
+    /// The name stands where the map belongs.
+    MapLeftOut,
+    /// No device has the name as it is written, but one that is alike.
+    Misspelt,
     /// A quantity compared with a number or a text.
     QuantityCompared,
     /// A version compared with a text.
@@ -35,7 +40,7 @@ pub enum Mistake {
 pub struct Found {
     /// Which one.
     pub mistake: Mistake,
-    /// What it is about: an attribute, a capacity, a driver.
+    /// What it is about: an attribute, a capacity, a driver; of a name that is misspelt the right one.
     pub name: String,
 }
 
@@ -124,7 +129,31 @@ impl Known {
         let same = domains.iter().find(|known| Some(known.as_str()) == domain);
         same.or_else(|| domains.first()).map(String::as_str)
     }
+
+    /// The name that is meant by one that no device has, if one differs from it by a slip only.
+    fn similar(&self, written: &str) -> Option<&str> {
+        if self.attributes.contains_key(written) || self.capacities.contains_key(written) {
+            return None;
+        }
+        let names = self.attributes.keys().chain(self.capacities.keys());
+        names.map(String::as_str).find(|name| is_similar(name, written))
+    }
+
+    /// Where something of this name is, rather in `map` than in the other one, at best in this domain.
+    fn place(&self, map: Map, domain: Option<&str>, name: &str) -> Option<(Map, &str)> {
+        let attribute = self
+            .attribute(domain, name)
+            .map(|domain| (Map::Attributes, domain));
+        let capacity = self.capacity(domain, name).map(|domain| (Map::Capacity, domain));
+        match map {
+            Map::Attributes => attribute.or(capacity),
+            Map::Capacity => capacity.or(attribute),
+        }
+    }
 }
+
+/// What an expression may ask of a device itself.
+const FIELDS: [&str; 4] = ["driver", "attributes", "capacity", "allowMultipleAllocations"];
 
 /// Which map of a device is looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,21 +269,61 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
                     Some((domain, name)) => (Some(domain), name),
                     None => (None, first),
                 };
-                let attribute = known
-                    .attribute(domain, name)
-                    .map(|domain| (Map::Attributes, domain));
-                let capacity = known.capacity(domain, name).map(|domain| (Map::Capacity, domain));
-                let place = match map {
-                    Map::Attributes => attribute.or(capacity),
-                    Map::Capacity => capacity.or(attribute),
-                };
+                let place = known.place(map, domain, name);
                 place.map(|(map, domain)| edit(map, domain, name, Mistake::DomainLeftOut))
             }
             _ => None,
         };
-        edits.extend(found);
+        let misspelt = || {
+            let right = known.similar(second?)?;
+            let (map, domain) = known.place(access.map, Some(first), right)?;
+            Some(edit(map, domain, right, Mistake::Misspelt))
+        };
+        edits.extend(found.or_else(misspelt));
+    }
+    for (range, name) in unknown_fields(text) {
+        let right = known.similar(name).unwrap_or(name);
+        let Some((map, domain)) = known.place(Map::Attributes, None, right) else {
+            continue;
+        };
+        edits.push(Edit {
+            range,
+            text: written(map, domain, right),
+            found: Found {
+                mistake: Mistake::MapLeftOut,
+                name: right.to_owned(),
+            },
+        });
     }
     edits
+}
+
+/// Where `text` has `device.NAME` though a device has no such field, with the name.
+fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
+    let tokens = lex(text).lexemes;
+    let mut found = Vec::new();
+    for (place, parts) in tokens.windows(4).enumerate() {
+        let [device, dot, field, behind] = parts else {
+            continue;
+        };
+        let is_field_of_other = place
+            .checked_sub(1)
+            .and_then(|before| tokens.get(before))
+            .is_some_and(|before| before.token == Token::Dot);
+        let is_access = (device.token, dot.token, field.token)
+            == (Token::Identifier, Token::Dot, Token::Identifier)
+            && text.get(device.range.clone()) == Some("device");
+        if !is_access || is_field_of_other || behind.token == Token::LeftParen {
+            continue;
+        }
+        if let Some(name) = text
+            .get(field.range.clone())
+            .filter(|name| !FIELDS.contains(name))
+        {
+            found.push((device.range.start..field.range.end, name));
+        }
+    }
+    found
 }
 
 /// Quantities and versions that are compared as numbers and texts are.
@@ -705,6 +774,26 @@ mod tests {
                 "device.attributes[\"gpu.example.com\"].model == \"H100\"",
             ),
             (
+                "device.memory > 40",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity(\"40\")) > 0",
+            ),
+            (
+                "device.model == 'H100' && device.driver == 'gpu.example.com'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100' && device.driver == 'gpu.example.com'",
+            ),
+            (
+                "device.modle == 'H100'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100'",
+            ),
+            (
+                "device.attributes['gpu.example.com'].modle == 'H100'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100'",
+            ),
+            (
+                "device.attributes['gpu.example.com'].Memory > 40",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity(\"40\")) > 0",
+            ),
+            (
                 "device.attributes['pcieRoot'] == \"pci0\"",
                 "device.attributes[\"resource.kubernetes.io\"].pcieRoot == \"pci0\"",
             ),
@@ -735,6 +824,9 @@ mod tests {
             "x.device.attributes['a'].b",
             "'device.attributes.model'",
             "device.attributes[",
+            "device.colour == 'x'",
+            "x.device.model",
+            "device.model()",
         ] {
             assert_eq!(all(text), [""; 0], "{text}");
         }

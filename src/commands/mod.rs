@@ -262,6 +262,14 @@ impl Accepts {
                 _ => format!("`kubectl dra {name}` does not print names"),
             }));
         }
+        // A list of names has no headers, so that it comes out as asked: scripts give both to kubectl, too.
+        if output.no_headers && !matches!(output.format, Format::Table | Format::Wide | Format::Name) {
+            let format = output.format.to_possible_value();
+            return Err(UsageError::new(format!(
+                "`--no-headers` is for tables and has no meaning for `-o {}`",
+                format.as_ref().map_or("", |format| format.get_name())
+            )));
+        }
         Ok(())
     }
 }

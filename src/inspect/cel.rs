@@ -264,6 +264,10 @@ fn mistake_text(found: &Found) -> String {
         Mistake::CapacityAsAttribute => format!("`{name}` is a capacity, not an attribute"),
         Mistake::AttributeAsCapacity => format!("`{name}` is an attribute, not a capacity"),
         Mistake::DomainLeftOut => format!("`{name}` stands below a domain, in brackets"),
+        Mistake::MapLeftOut => {
+            format!("`{name}` is no field of `device`, but stands in a map, below a domain")
+        }
+        Mistake::Misspelt => format!("no device has the name as it is written, but `{name}`, which is alike"),
         Mistake::QuantityCompared => {
             format!("`{name}` is a quantity, which is compared with another by compareTo")
         }

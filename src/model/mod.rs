@@ -51,7 +51,7 @@ pub use decode::{UnknownFields, lookup, with_interner};
 pub use environment::{
     AccessReview, Component, Environment, Evidence, Gap, Gate, GateState, SchedulerProfile, Stage,
 };
-pub use fields::{FieldFault, FieldFaults, FieldProblem, Looking, check_fields};
+pub use fields::{FieldFault, FieldFaults, FieldProblem, Looking, check_fields, is_similar};
 pub(crate) use index::places;
 pub use kind::Kind;
 pub(crate) use labels::Operator;

@@ -26,7 +26,7 @@ const LEAST_WIDTH: usize = 6;
 /// The space between columns that have to share a narrow terminal, and what a cell has to keep of its text there before cells that
 /// should stay whole give way, too.
 const NARROW_GAP: usize = 2;
-const READABLE_TEXT: usize = 9;
+const READABLE_TEXT: usize = 6;
 
 /// How far rows are indented below their heading.
 const HEADING: usize = 2;
@@ -700,6 +700,29 @@ mod tests {
         ];
         let table = Table::new(IN_GROUPS, Detail::Normal, rows).grouped();
         assert!(on_screen(&table, 80).starts_with("NAMESPACE   NAME "));
+    }
+
+    #[test]
+    fn states_stay_whole_where_60_columns_have_to_do() {
+        const CLAIMS: &[Column<[&str; 6]>] = &[
+            Column::inner("NAME", |row, cell| cell.text(row[0])),
+            Column::inner_whole("STATE", |row, cell| cell.text(row[1])),
+            Column::inner("NODE", |row, cell| cell.text(row[2])),
+            Column::inner("DEVICES", |row, cell| cell.text(row[3])),
+            Column::inner("CONSUMERS", |row, cell| cell.text(row[4])),
+            Column::inner_whole("AGE", |row, cell| cell.text(row[5])),
+        ];
+        let row = [
+            "sweep-glg98-gpu-m9x2c",
+            "allocated,reserved",
+            "gpu-node-2",
+            "gpu-2,rdma3",
+            "pod/sweep-glg98",
+            "12m",
+        ];
+        let shown = on_screen(&Table::new(CLAIMS, Detail::Normal, [row]), 58);
+        assert!(shown.contains("  allocated,reserved  "), "{shown}");
+        assert!(shown.lines().all(|line| width_of(line) <= 58), "{shown}");
     }
 
     #[test]

@@ -558,6 +558,30 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
         device.attributes["gpu.example.com"].model == "H100-SXM5-80GB"
           tried: matches 24 devices, fails on none
     "#);
+    insta::assert_snapshot!(cel("device.memory > 40", &["--driver", "gpu.example.com"]), @r#"
+    New Objects:  refused
+    Scheduler:    does not compile
+    compilation failed: ERROR: <input>:1:7: undefined field 'memory'
+     | device.memory > 40
+     | ......^
+
+    hint: `memory` is no field of `device`, but stands in a map, below a domain;
+          `memory` is a quantity, which is compared with another by compareTo
+        device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
+          tried: matches 24 devices, fails on none
+    "#);
+    insta::assert_snapshot!(cel("device.attributes['gpu.example.com'].modle == 'H100-SXM5-80GB'", &["--driver", "gpu.example.com"]), @r#"
+    New Objects:  accepted, costs 6 of 1000000 at most
+    Scheduler:    compiles
+    Devices:      0 of 24 match, 24 fail
+      RESULT   COUNT   DEVICES                WHY
+    gpu.example.com
+      Error    24      gpu-node-1…3/gpu-0…7   no such key: modle
+
+    hint: no device has the name as it is written, but `model`, which is alike
+        device.attributes["gpu.example.com"].model == 'H100-SXM5-80GB'
+          tried: matches 24 of 24, fails on none
+    "#);
     // Each hint is what it says, when it is tried once more.
     let driver = ["--driver", "gpu.example.com"];
     let mut hints = 0;
@@ -569,6 +593,10 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
         "device.capacity['gpu.example.com'].memory > 40",
         "device.attributes['gpu.example.com'].driverVersion >= '1.0.0'",
         "device.attributes['gpu.example.com'].firmware == '1'",
+        "device.memory > 40",
+        "device.model == 'H100-SXM5-80GB'",
+        "device.attributes['gpu.example.com'].modle == 'H100-SXM5-80GB'",
+        "device.capacity['gpu.example.com'].memroy > 40",
     ] {
         let ask = |expression: &str| {
             let args = ["cel", expression, "--from", "example:gpus", "-o", "json"];
@@ -590,5 +618,5 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
             assert_eq!(hint["matches"], matching, "{hint}");
         }
     }
-    assert!(hints >= 7, "{hints}");
+    assert!(hints >= 11, "{hints}");
 }

@@ -399,7 +399,8 @@ fn similar(fields: &[Field], version: Versions, name: &str) -> Option<&'static s
     similar.next().map(|field| field.name)
 }
 
-fn is_similar(right: &str, written: &str) -> bool {
+/// Whether `written` is `right` with one slip of the fingers.
+pub fn is_similar(right: &str, written: &str) -> bool {
     if right.eq_ignore_ascii_case(written) {
         return true;
     }

@@ -279,15 +279,15 @@ fn one_object_is_one_line_wherever_there_are_lines() {
             &all,
         ),
     ] {
-        let run = |format: &str| {
-            let args = [args(command), vec![format.to_owned(), "--no-headers".to_owned()]].concat();
-            clusters.command(&args, name).run()
+        let run = |more: &[&str]| {
+            let more = more.iter().map(|&flag| flag.to_owned()).collect();
+            clusters.command(&[args(command), more].concat(), name).run()
         };
-        let report: Value = serde_json::from_str(&run("-ojson").stdout).expect("JSON");
+        let report: Value = serde_json::from_str(&run(&["-ojson"]).stdout).expect("JSON");
         let count = report[rows].as_array().expect("rows").len();
         assert!(count > 1, "{command}: {report}");
         for format in formats {
-            let text = run(format).stdout;
+            let text = run(&[*format, "--no-headers"]).stdout;
             let ends = |c: char| {
                 matches!(
                     c,

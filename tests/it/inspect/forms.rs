@@ -86,6 +86,27 @@ fn the_forms_of_a_list_agree() {
 }
 
 #[test]
+fn headers_are_left_out_only_where_there_could_be_some() {
+    for (command, snapshot) in LISTS {
+        for format in ["json", "yaml"] {
+            let args = [command, "-A", "-o", format, "--no-headers"];
+            let run = look(&args, snapshot).run().exits(2);
+            let said = format!("`--no-headers` is for tables and has no meaning for `-o {format}`");
+            assert!(run.stderr.contains(&said), "{command}: {}", run.stderr);
+        }
+        // As kubectl does.
+        let names = [command, "-A", "-o", "name"];
+        let without = stdout(&[&names[..], &["--no-headers"]].concat(), snapshot);
+        assert_eq!(stdout(&names, snapshot), without, "{command}");
+    }
+    for format in ["sarif", "junit", "github", "markdown"] {
+        look(&["check", "-A", "-o", format, "--no-headers"], "bound-pods")
+            .run()
+            .exits(2);
+    }
+}
+
+#[test]
 fn every_column_can_be_sorted_by() {
     for (command, snapshot) in LISTS {
         let args = &[command, "-A", "-o", "wide"][..];
