@@ -85,6 +85,13 @@ impl Trust {
         }
     }
 
+    /// Takes in that kube-scheduler may run out of time, which has a message of its own. The note on it says so.
+    pub(crate) fn see_time(&mut self, is_feared: bool) {
+        if is_feared {
+            self.exactness = self.exactness.max(Exactness::FitOnly);
+        }
+    }
+
     fn lower(&mut self, to: Exactness, reasons: Vec<String>) {
         if !reasons.is_empty() {
             self.exactness = self.exactness.max(to);

@@ -11,6 +11,7 @@ mod report;
 use std::sync::Arc;
 
 use crate::allocator::{Budget, Certainty, Limits, Observer};
+use crate::devices::Features;
 use crate::model::{
     Change, Claim, Cluster, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Slice, Str, Time,
 };
@@ -80,8 +81,17 @@ pub const ALLOCATION_NEEDS: [Kind; 8] = [
 /// Steps after which kube-scheduler's own search has used up its ten seconds for a node, at the microsecond that each takes it.
 const TIMEOUT_STEPS: u64 = 10_000_000;
 
+/// Steps up to which kube-scheduler's own search is sure to end in time, even at five microseconds for each: with each order of the
+/// devices a way of its own, it refuses a request for ten of nine devices alike in a million steps, and one for eleven of ten in ten
+/// million.
+const SURE_STEPS: u64 = 2_000_000;
+
 /// Steps of an attempt below which no timeout is to be feared.
 const HARD_STEPS: u64 = 256;
+
+/// The same where each order of the devices of a request is a way of its own: three requests for six of six devices and one that fails
+/// are 200 steps here, and a thousand million there.
+const HARD_STEPS_OF_ORDERS: u64 = 32;
 
 /// Nodes for which is tried whether kube-scheduler would time out.
 const TIMED_NODES: usize = 2;
@@ -91,6 +101,12 @@ const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and i
 
 /// The same of releases in which that keeps only the node from the pod.
 const NODE_TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: it passes the node over, with `timed out trying to allocate devices`";
+
+/// What is said where it depends on the machine whether kube-scheduler times out.
+const MAY_TIME_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search may take longer: then the pod is tried again and again";
+
+/// The same of releases in which that keeps only the node from the pod.
+const NODE_MAY_TIME_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search may take longer: then it passes the node over, with `timed out trying to allocate devices`";
 
 /// What is said where the budget did not suffice to find out.
 const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
@@ -302,6 +318,7 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
     let nodes: Vec<&Arc<Node>> = all.filter(is_asked).collect();
     let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
     let timeouts = timeouts(cycle, &answers, settings);
+    judged.trust.see_time(timeouts.is_feared);
     judged
         .trust
         .see(answers.iter().map(|(node, judgment)| (*node, judgment)));
@@ -447,6 +464,8 @@ fn enough_nodes(all: usize) -> usize {
 pub(super) struct Timeouts {
     /// Nodes, by place, for which its search was tried, and whether it takes too long.
     nodes: Vec<(usize, bool)>,
+    /// It does or may, so that its answer can be another one.
+    pub(super) is_feared: bool,
     /// What there is to say of it.
     pub(super) note: Option<String>,
 }
@@ -458,14 +477,21 @@ pub(super) fn timeouts(
     settings: &Settings<'_>,
 ) -> Timeouts {
     let mut timeouts = Timeouts::default();
+    let environment = cycle.scheduler().cluster().environment();
+    let least = if Features::of(environment).permutes() {
+        HARD_STEPS_OF_ORDERS
+    } else {
+        HARD_STEPS
+    };
     let hard = answers
         .iter()
         .enumerate()
-        .filter(|(_, (_, judgment))| judgment.steps > HARD_STEPS);
+        .filter(|(_, (_, judgment))| judgment.steps > least);
     for (place, (node, _)) in hard.take(TIMED_NODES) {
         let steps = settings.budget.left().min(TIMEOUT_STEPS);
         let tried = cycle.judge(node, Limits::plain(steps), settings.observer);
         settings.budget.spend(tried.steps);
+        timeouts.is_feared |= tried.steps > SURE_STEPS;
         let gave_up = matches!(tried.verdict, Verdict::GaveUp);
         if gave_up
             && (steps < TIMEOUT_STEPS || settings.observer.cancelled() || cycle.meter().exhausted().is_some())
@@ -476,14 +502,17 @@ pub(super) fn timeouts(
         }
         timeouts.nodes.push((place, gave_up));
     }
-    if timeouts.nodes.iter().any(|(_, times_out)| *times_out) {
-        let node_only = cycle
-            .scheduler()
-            .cluster()
-            .environment()
-            .release()
-            .timeout_is_node_only;
-        timeouts.note = Some(if node_only { NODE_TIMES_OUT } else { TIMES_OUT }.to_owned());
+    let node_only = environment.release().timeout_is_node_only;
+    let note = match (timeouts.nodes.iter().any(|(_, times_out)| *times_out), node_only) {
+        (true, true) => Some(NODE_TIMES_OUT),
+        (true, false) => Some(TIMES_OUT),
+        (false, true) if timeouts.is_feared => Some(NODE_MAY_TIME_OUT),
+        (false, false) if timeouts.is_feared => Some(MAY_TIME_OUT),
+        (false, _) => None,
+    };
+    // That it does is worth more than that it is not known of another node.
+    if timeouts.note.is_none() || timeouts.nodes.iter().any(|(_, times_out)| *times_out) {
+        timeouts.note = note.map(str::to_owned).or(timeouts.note);
     }
     timeouts
 }

@@ -468,7 +468,9 @@ impl<'e> Explained<'e> {
         let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
         trust.see(answers.iter().map(|(node, judgment)| (*node, judgment)));
         report.notes.append(&mut trust.notes);
-        report.notes.extend(timeouts(cycle, &answers, settings).note);
+        let timeouts = timeouts(cycle, &answers, settings);
+        trust.see_time(timeouts.is_feared);
+        report.notes.extend(timeouts.note);
         let open = answers.iter().filter(|(_, judgment)| is_open(judgment));
         let open: Vec<Str> = open.map(|(node, _)| node.metadata.name.clone()).collect();
         let verdicts: Vec<(&Arc<Node>, Verdict)> = answers

@@ -132,7 +132,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Status,
         is_imitated: true,
         shows: |view| view.repeated_configs(),
-        what: "writes a configuration into the allocation once for each request that it is for",
+        what: "writes a configuration into the allocation once for each request that it names",
     },
     Bug {
         issue: 139_681,

@@ -270,8 +270,8 @@ const ROWS: &[Row] = &[
     },
     Row {
         issue: 139_732,
-        has: || configured(json!([])),
-        has_not: || configured(json!(["r"])),
+        has: || configured(json!(["r", "q"])),
+        has_not: || configured(json!([])),
         by: "claim/n/c",
         last: &["1.34.13", "1.35.10", "1.36.6"],
         first_without: &["1.37.0"],
@@ -441,5 +441,22 @@ fn a_build_of_a_vendor_counts_as_its_upstream_patch() {
                         (kubernetes/kubernetes#139681)";
         assert!(doubts[0].starts_with(expected), "{doubts:?}");
         assert_eq!(doubts[0].len() > expected.len(), told.is_some(), "{doubts:?}");
+    }
+}
+
+/// As the allocators of 1.35.10 and 1.36.6 write configurations, and a real 1.35.8 did.
+#[test]
+fn a_configuration_is_repeated_only_where_it_names_several_requests() {
+    for (requests, expected) in [
+        (json!([]), false),
+        (json!(["r"]), false),
+        (json!(["r/a", "r/b"]), false),
+        (json!(["r", "q"]), true),
+        (json!(["r/a", "q"]), true),
+    ] {
+        let cluster = at(configured(requests.clone()), "1.36.6", &[]);
+        let mut exposures = exposures(&cluster).into_iter();
+        let found = exposures.any(|exposure| exposure.bug.issue == 139_732);
+        assert_eq!(found, expected, "{requests}");
     }
 }

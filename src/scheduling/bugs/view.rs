@@ -180,16 +180,22 @@ impl<'a> View<'a> {
         self.asking(|ask| !ask.spec.devices.constraints.is_empty())
     }
 
-    /// Who has several requests, and a configuration that is for more than one.
+    /// Who has a configuration that names several requests, each itself or by an alternative. One that names none is for all of them, and
+    /// is written once.
     pub(super) fn repeated_configs(&self) -> Vec<String> {
         self.asking(|ask| {
             let devices = &ask.spec.devices;
-            let is_for_several = |requests: &[Str]| requests.len() != 1;
-            devices.requests.len() > 1
-                && devices
-                    .config
+            let is_named = |named: &[Str], request: &Str| {
+                let main = |name: &Str| name.split('/').next() == Some(&**request);
+                named.iter().any(main)
+            };
+            devices.config.iter().any(|config| {
+                let named = devices
+                    .requests
                     .iter()
-                    .any(|config| is_for_several(&config.requests))
+                    .filter(|request| is_named(&config.requests, &request.name));
+                named.count() > 1
+            })
         })
     }
 
