@@ -74,7 +74,7 @@ pub(in crate::inspect) fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Probl
     problems
 }
 
-/// The pod and its claims: what [`problems`] joins, to be read again where they were listed at different times.
+/// The pod and its claims: what `problems` joins, to be read again where they were listed at different times.
 pub fn rests_on(pod: &Pod) -> BTreeSet<(Kind, Key)> {
     let own = pod.spec.resource_claims.iter();
     let own = own.filter_map(|entry| claim_name(pod, entry).ok()?.key());
