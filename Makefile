@@ -108,8 +108,8 @@ bench-allocator: ## Measure the allocator beside the Go library, for docs/perfor
 	cargo bench --locked --no-default-features --bench allocator
 
 .PHONY: bench-rules
-bench-rules: ## Measure the eviction timeline, check and events on a large cluster, beside decoding it
-	cargo bench --locked --no-default-features --bench eviction --bench findings --bench events
+bench-rules: ## Measure the eviction timeline, check, events and stages on a large cluster, beside decoding it
+	cargo bench --locked --no-default-features --bench eviction --bench findings --bench events --bench stage
 
 # How many claims the live benchmark reads.
 CLAIMS ?= 50000

@@ -365,7 +365,7 @@ fn a_pod_does_not_start_as_something_refuses_its_claim() {
     let run = cluster
         .kubectl_dra(["explain", "pod/refused"])
         .run_on_screen(80, Screen::Stdout);
-    assert!(run.stdout.contains("refuses to prepare"), "{:?}", run.stdout);
+    assert!(run.stdout.contains("the driver refuses"), "{:?}", run.stdout);
     assert!(!run.stdout.contains("registered \u{1b}"), "{:?}", run.stdout);
     machine.remove("fail-prepare");
     runs(&machine, &cluster, "refused");
