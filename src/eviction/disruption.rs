@@ -1,5 +1,7 @@
 //! The condition of a pod that has to go.
 
+use std::sync::LazyLock;
+
 use crate::model::{Condition, Time};
 
 /// Type of the condition of a pod that has to go.
@@ -8,16 +10,21 @@ pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
 /// Reason of the condition `DisruptionTarget` of pods that the controller deletes.
 pub const MARKED: &str = "DeletionByDeviceTaintManager";
 
+/// The condition without its time. Pods that go together share its texts.
+static DISRUPTION: LazyLock<Condition> = LazyLock::new(|| Condition {
+    type_: DISRUPTION_TARGET.into(),
+    status: "True".into(),
+    reason: MARKED.into(),
+    message: "Device Taint manager: deleting due to NoExecute taint".into(),
+    ..Condition::default()
+});
+
 /// The condition that a pod gets before it is deleted; nothing where it has it. Mirrors `pkg/api/v1/pod/util.go`,
 /// `UpdatePodCondition`, v1.37.1: the time changes with the status.
 pub fn disruption(known: Option<&Condition>, now: Time) -> Option<Condition> {
     let mut condition = Condition {
-        type_: DISRUPTION_TARGET.into(),
-        status: "True".into(),
-        reason: MARKED.into(),
-        message: "Device Taint manager: deleting due to NoExecute taint".into(),
         last_transition_time: Some(Time::from_unix_seconds(now.unix_seconds())),
-        ..Condition::default()
+        ..DISRUPTION.clone()
     };
     if let Some(known) = known.filter(|known| known.status == condition.status) {
         condition.last_transition_time = known.last_transition_time;
