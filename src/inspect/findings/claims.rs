@@ -247,22 +247,20 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
         let key = claim.key();
         let users = look.cluster.pods_of_claim(&key).filter(|pod| !is_done(pod));
         let users: Vec<_> = users.map(|pod| format!("pod/{}", pod.metadata.name)).collect();
-        let who = "whoever runs the driver finds out why it could not attach the device";
-        let rule = broken
-            .iter()
-            .next()
-            .filter(|_| broken.len() == 1 && can_taint(look.cluster.environment()));
-        let remedy = match (users.as_slice(), rule) {
-            ([], _) => Remedy::by_hand(who),
-            (users, Some(device)) => Remedy::command(keep_off_device(device, UNATTACHABLE)).note(format!(
+        let again = match users.as_slice() {
+            [] => "kube-scheduler gives out the device again unless it is tainted".to_owned(),
+            users => format!(
                 "without a node, {} gets devices anew by itself, and the same again unless that is tainted",
                 some(users)
-            )).note(who),
-            (users, None) => Remedy::by_hand(format!(
-                "{who}; without a node, {} gets devices anew by itself",
-                some(users)
-            )),
+            ),
         };
+        let who = "whoever runs the driver finds out why it could not attach the device";
+        let only = broken.iter().next().filter(|_| broken.len() == 1);
+        let remedy = match only.filter(|_| can_taint(look.cluster.environment())) {
+            Some(device) => Remedy::command(keep_off_device(device, UNATTACHABLE)),
+            None => Remedy::by_hand(who),
+        };
+        let remedy = remedy.note(again).note(who);
         look.add(
             Finding::new(Code::BindingFailed, subject(claim), message)
                 .remedy(remedy)

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    begin, codes_of, codes_of_driver, ends, explained, is_told_everywhere, message, obey, on, owner, plain,
-    run, runs, waits_for,
+    begin, codes_of, codes_of_driver, ends, explained, is_told_by, is_told_of_all, message, obey, on, owner,
+    plain, run, runs, waits_for,
 };
 use crate::support::cluster::Options;
 use crate::support::cluster::machine::Machine;
@@ -33,7 +33,7 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     let report = waits_for(&machine, &cluster, "failing", "UnprepareFails", 600, &[]);
     assert_eq!(owner(&report), "Driver");
     assert_eq!(report["stage"]["stage"], "Unpreparing");
-    is_told_everywhere(&machine, &cluster, "failing", "UnprepareFails", 600);
+    is_told_of_all(&machine, &cluster, "failing", "UnprepareFails", 600);
     assert_eq!(codes_of(&cluster, "Pod", "failing", 600), ["DRA084"]);
     // It needs the driver now; the other one runs and does not.
     assert_eq!(codes_of_driver(&cluster, "DRA063"), ["failing"]);
@@ -141,11 +141,7 @@ fn what_has_ended_stays_for_a_finalizer_and_goes_as_advised() {
     assert_eq!(owner(&told), "Administrator");
     assert!(message(&told).contains(finalizer), "{told:#}");
     assert_eq!(codes_of(&cluster, "Pod", "kept", 600), ["DRA021"]);
-    let described = run(&cluster, &["describe", "pod/kept"], 600);
-    assert_eq!(
-        assert_valid(&described.stdout)["stage"]["stuck"]["cause"],
-        "Finalizers"
-    );
+    is_told_by(&cluster, "pod/kept", "Finalizers", 600);
     obey(&cluster, &told);
     ends(&machine, &cluster, "kept");
 
