@@ -130,6 +130,12 @@ pub(super) fn attaching(report: &mut Explanation, cluster: &Cluster, pod: &Arc<P
     let stages = Stages::of(cluster, now);
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
+    if let Some(stuck) = &found.stuck
+        && report.verdict == ClusterVerdict::Fits
+    {
+        let summary = format!("{}, and waits: {}", report.summary, stuck.cause.text(""));
+        report.conclude(ClusterVerdict::Fits, summary);
+    }
     // The driver that is to attach the device is told already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
     if let Some(advice) = advise(&stages, &found)

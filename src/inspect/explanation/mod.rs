@@ -553,9 +553,15 @@ impl<'e> Explained<'e> {
         }
         for place in releasable(cycle, &verdicts) {
             let claim = cycle.user_claims()[place].key();
+            let mut given_up = cycle.not_ready().into_iter();
+            let why = if given_up.any(|(other, state)| other.key() == claim && state.is_unavailable()) {
+                "has devices that are not ready"
+            } else {
+                "is allocated elsewhere and idle"
+            };
             report.reasons.push(Reason::plain(
                 "ReleasedByScheduler",
-                format!("claim/{claim} is allocated elsewhere and idle: the scheduler deallocates it by itself and tries again"),
+                format!("claim/{claim} {why}: the scheduler deallocates it by itself and tries again"),
             ));
         }
         self.fixes(report);

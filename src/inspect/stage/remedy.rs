@@ -190,7 +190,10 @@ fn without_finalizers(pod: &Arc<Pod>, names: &[Str]) -> Advice {
         Some((foreign, remedy)) => Advice::new(
             "RemoveFinalizer",
             target,
-            format!("take the finalizer {} from the pod", some(&foreign)),
+            format!(
+                "take the finalizer {} from the pod, if whoever set it is gone for good",
+                some(&foreign)
+            ),
             remedy,
         ),
         None => Advice::new(
@@ -227,14 +230,14 @@ fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, code: &str) ->
             )
         }
     } else if code == BINDING_TIMED_OUT {
+        let who = format!(
+            "whoever runs the driver {driver} finds out why it does not; {GIVES_UP}, unless it does not run or has a longer bindingTimeout"
+        );
         Advice::new(
             "AwaitBinding",
             of_pod,
-            "wait until the scheduler has tried again",
-            Remedy::by_hand(format!(
-                "{GIVES_UP}, unless it does not run or has a longer bindingTimeout; whoever runs the driver {driver} finds out why it does not \
-                 attach the device"
-            )),
+            format!("have driver {driver} attach the device in time"),
+            Remedy::by_hand(who),
         )
     } else {
         Advice::new(

@@ -79,6 +79,12 @@ fn a_pod_waits_for_its_device_to_be_attached() {
     assert_eq!(owner(&told), "Driver");
     assert_eq!(told["stage"]["stage"], "Reserved");
     assert!(message(&told).contains("example.com/attached"), "{told:#}");
+    assert_eq!(told["verdict"], "Fits", "{told:#}");
+    let summary = told["summary"].as_str().unwrap_or_default();
+    assert!(
+        summary.contains(", and waits: gpu.example.com/node/gpu-0 is not attached yet"),
+        "{told:#}"
+    );
     assert_eq!(described(0)["stuck"]["cause"], "BindingPending");
     assert_eq!(codes_of_claim(&cluster, &claim, 0), [""; 0]);
     // It waits for ten minutes.

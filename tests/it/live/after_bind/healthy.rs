@@ -37,7 +37,7 @@ fn nothing_is_said_of_pods_that_run() {
         .map(|number| Machine::start(&cluster, &format!("node-{number}"), OF_NODE))
         .collect();
     for machine in &machines {
-        let room = json!({"pods": (OF_NODE + 10).to_string()});
+        let room = json!({"pods": (OF_NODE + 10).to_string(), "cpu": "10k", "memory": "100Ti"});
         cluster.patch_status(
             &format!("node/{}", machine.node),
             &json!({"status": {"capacity": room, "allocatable": room}}),

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::support::cluster::Options;
 use crate::support::cluster::machine::{DRIVER, Machine};
+use crate::support::process::Screen;
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
