@@ -36,6 +36,9 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
         list["items"][0]["healthReports"][0]["message"], "xid 79",
         "{list:#}"
     );
+    let shown = cluster.kubectl_dra(["devices"]);
+    let shown = shown.run_on_screen(100, Screen::Stdout).stdout;
+    assert!(shown.contains("Unhealthy: xid 79"), "{shown}");
     machine.write("health", &report("Healthy", ""));
     wait_for("the device is healthy", || {
         explained(&cluster, "a", 0)["stage"]["stuck"]
