@@ -41,6 +41,10 @@ PODS ?= 2000
 shadow: ## Watch the real controllers at work on PODS=n pods of all sorts
 	KUBECTL_DRA_SHADOW=$(PODS) cargo test --locked --test it live::run::beside_many -- --ignored --nocapture
 
+.PHONY: healthy
+healthy: ## Let PODS=n pods run beside real kubelets, and see that nothing is said of them
+	KUBECTL_DRA_HEALTHY=$(PODS) cargo test --locked --test it live::after_bind::healthy -- --ignored --nocapture
+
 # How many pods a take-over evicts at once, and how many of its leaders are killed.
 EVICTIONS ?= 10000
 KILLS ?= 50

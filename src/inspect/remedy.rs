@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::model::{Claim, ClaimSpec, ClaimTemplate, Cluster, Key, Kind, Pod, Str};
+use crate::model::{
+    Claim, ClaimSpec, ClaimTemplate, Cluster, Component, Environment, Gate, Key, Kind, Meta, Pod, Str,
+};
 use crate::quota::Quotas;
 use crate::reservation::{Origin, is_group, manager};
 use crate::scheduling::change_of_claim;
@@ -112,6 +114,56 @@ impl Remedy {
     pub(super) fn text(&self) -> Option<String> {
         (!self.notes.is_empty()).then(|| self.notes.join("; "))
     }
+}
+
+/// Takes from an object those finalizers that no component of Kubernetes itself has set, which are returned; nothing where there is none. It
+/// is refused once somebody has set another one.
+pub(super) fn drop_finalizers(kind: Kind, metadata: &Meta) -> Option<(Vec<&Str>, Remedy)> {
+    let names = &metadata.finalizers;
+    let (kept, foreign): (Vec<&Str>, Vec<&Str>) = names.iter().partition(|name| is_of_kubernetes(name));
+    if foreign.is_empty() {
+        return None;
+    }
+    let path = "/metadata/finalizers";
+    let rest = if kept.is_empty() {
+        json!({"op": "remove", "path": path})
+    } else {
+        json!({"op": "replace", "path": path, "value": kept})
+    };
+    let change = json!([{"op": "test", "path": path, "value": names}, rest]);
+    let flags = ["--type=json"];
+    let command = script::patch(kind, Some(&metadata.namespace), &metadata.name, &flags, &change);
+    let note = "only where the controller that set it is gone for good: one that is there takes it off itself, and what it has yet to do is not \
+                done otherwise";
+    Some((foreign, Remedy::command(command).note(note)))
+}
+
+/// Whether a finalizer is one of Kubernetes' own components. Projects beside it have names below `x-k8s.io`.
+fn is_of_kubernetes(finalizer: &str) -> bool {
+    let Some((domain, _)) = finalizer.split_once('/') else {
+        return true;
+    };
+    let is_below = |parent: &str| {
+        let rest = domain.strip_suffix(parent);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    is_below("kubernetes.io") || is_below("k8s.io")
+}
+
+/// The key of the taint for a device that cannot be attached.
+pub(super) const UNATTACHABLE: &str = "unattachable";
+
+/// Whether DeviceTaintRules are served and acted on.
+pub(super) fn can_taint(environment: &Environment) -> bool {
+    let acts = |component| environment.enabled(component, Gate::DRADeviceTaintRules);
+    !environment.not_served.contains(&Kind::DeviceTaintRule)
+        && [
+            Component::ApiServer,
+            Component::Scheduler,
+            Component::ControllerManager,
+        ]
+        .into_iter()
+        .all(acts)
 }
 
 /// Ends pods of one namespace. Whoever makes them again is named.

@@ -116,6 +116,16 @@ pub fn taint_driver(driver: &str, node: Option<&str>) -> Result<Script, NoComman
 
 /// Evicts the pods that use a device, and keeps others off it.
 pub fn evict_from_device(device: &DeviceId, key: &'static str) -> Result<Script, NoCommand> {
+    create_rules(rule_for_device(device, key)?, NO_EXECUTE)
+}
+
+/// Keeps new pods off a device.
+pub fn keep_off_device(device: &DeviceId, key: &'static str) -> Result<Script, NoCommand> {
+    create_rules(rule_for_device(device, key)?, NO_SCHEDULE)
+}
+
+/// Prints a DeviceTaintRule for a device.
+fn rule_for_device(device: &DeviceId, key: &'static str) -> Result<Script, NoCommand> {
     let print = Command::dra("simulate")
         .arg("eviction")
         .device(device)
@@ -123,9 +133,8 @@ pub fn evict_from_device(device: &DeviceId, key: &'static str) -> Result<Script,
         .option("--pool", &device.pool)
         .option("--device", &device.device)
         .option("--key", key)
-        .arg("--emit-rule")
-        .done()?;
-    create_rules(print, NO_EXECUTE)
+        .arg("--emit-rule");
+    print.done()
 }
 
 /// The object is saved into a file, then deleted. Kinds without namespace have an empty one.

@@ -34,6 +34,8 @@ struct Look {
     others: Vec<(String, String)>,
     taints: String,
     health: Option<Health>,
+    /// The words of who reports that it is not well.
+    reported: String,
     /// Where the devices of the pool have different ones.
     classes: String,
 }
@@ -49,7 +51,11 @@ const COLUMNS: &[Column<Alike>] = &[
     Column::inner("TAINTS", |row, cell| cell.text(&row.look.taints)),
     Column::inner("HEALTH", |row, cell| {
         if let Some(health) = row.look.health {
-            cell.toned(health_tone(health), health.text());
+            let said = match row.look.reported.as_str() {
+                "" => health.text().to_owned(),
+                words => format!("{}: {words}", health.text()),
+            };
+            cell.toned(health_tone(health), said);
         }
     }),
     Column::inner("CLASSES", |row, cell| cell.text(&row.look.classes)),
@@ -210,8 +216,19 @@ impl Look {
             others: users.collect(),
             taints: known_and_more(&item.taints, item.taints_unknown).join(","),
             health: item.health,
+            reported: reported(item),
             classes: class_text(item),
         }
+    }
+}
+
+/// What the first says who reports what the health is, unless that is good.
+fn reported(item: &DeviceItem) -> String {
+    let mut reports = item.health_reports.iter();
+    let worst = reports.find(|report| Some(report.health) == item.health && !report.message.is_empty());
+    match worst {
+        Some(report) if report.health != Health::Healthy => report.message.clone(),
+        _ => String::new(),
     }
 }
 

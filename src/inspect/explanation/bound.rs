@@ -111,6 +111,40 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
     }
 }
 
+/// Says of a pod that has ended what keeps it from being gone.
+pub(super) fn ended(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, now: Time) {
+    let stages = Stages::of(cluster, now);
+    let Some(found) = stages.pod(pod) else { return };
+    report.stage = Some(StageItem::of(&stages, &found));
+    if let Some(stuck) = &found.stuck {
+        let text = stuck.cause.text(pod.node().map_or("", Str::as_str));
+        let summary = format!("the pod is not gone: {text}");
+        report.reasons.push(Reason::plain(stuck.cause.code(), text));
+        report.conclude(ClusterVerdict::Broken, summary);
+        help(report, &stages, &found);
+    }
+}
+
+/// Says of a pod that has its devices reserved and no node yet what it waits for.
+pub(super) fn attaching(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, now: Time) {
+    let stages = Stages::of(cluster, now);
+    let Some(found) = stages.pod(pod) else { return };
+    report.stage = Some(StageItem::of(&stages, &found));
+    if let Some(stuck) = &found.stuck
+        && report.verdict == ClusterVerdict::Fits
+    {
+        let summary = format!("{}, and waits: {}", report.summary, stuck.cause.text(""));
+        report.conclude(ClusterVerdict::Fits, summary);
+    }
+    // The driver that is to attach the device is told already.
+    let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
+    if let Some(advice) = advise(&stages, &found)
+        && !is_told(advice.kind)
+    {
+        help(report, &stages, &found);
+    }
+}
+
 /// Says how far the pod is on its node, and what keeps it there.
 fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, node: &Str) {
     let (cluster, pod) = (stages.cluster(), found.pod);

@@ -12,7 +12,7 @@ mod word;
 
 use std::sync::Arc;
 
-use self::bound::{bound, missing_template, template_missing};
+use self::bound::{attaching, bound, ended, missing_template, template_missing};
 use super::allocation::{
     Exactness, Settings, Target, Trust, Units, alone, is_open, otherwise, place_all, timeouts,
 };
@@ -118,6 +118,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
             ClusterVerdict::Ended,
             format!("the pod has ended: {}", pod.status.phase),
         );
+        ended(&mut report, cluster, pod, settings.now);
         return report;
     }
     let quotas = Quotas::of(cluster);
@@ -149,6 +150,7 @@ fn with_quotas(cluster: &Cluster, pod: &Arc<Pod>, asking: &Pod, settings: &Setti
             }
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
+        attaching(&mut report, cluster, pod, settings.now);
         undecided(&mut report, cluster, &key.namespace);
     }
     if let Some((template, refusal)) = refused {
@@ -551,9 +553,15 @@ impl<'e> Explained<'e> {
         }
         for place in releasable(cycle, &verdicts) {
             let claim = cycle.user_claims()[place].key();
+            let mut given_up = cycle.not_ready().into_iter();
+            let why = if given_up.any(|(other, state)| other.key() == claim && state.is_unavailable()) {
+                "has devices that are not ready"
+            } else {
+                "is allocated elsewhere and idle"
+            };
             report.reasons.push(Reason::plain(
                 "ReleasedByScheduler",
-                format!("claim/{claim} is allocated elsewhere and idle: the scheduler deallocates it by itself and tries again"),
+                format!("claim/{claim} {why}: the scheduler deallocates it by itself and tries again"),
             ));
         }
         self.fixes(report);

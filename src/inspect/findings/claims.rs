@@ -1,5 +1,6 @@
 //! Claims that have no owner or that cannot go, devices that do not arrive, tolerations that mean something else.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use itertools::Itertools;
@@ -7,14 +8,16 @@ use itertools::Itertools;
 use super::finding::{Subject, claim_key, pod_key, some};
 use super::{Code, Finding, Look};
 use crate::inspect::Binding;
-use crate::inspect::remedy::{Remedy, ask_for, ask_for_in};
+use crate::inspect::remedy::{Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers};
 use crate::model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
 use crate::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
-use crate::script::{Command, NoCommand, Resource, Script, delete_in, delete_pods, no_finalizers, patch};
+use crate::script::{
+    Command, NoCommand, Resource, Script, delete_in, delete_pods, keep_off_device, no_finalizers, patch,
+};
 
 /// What a group with members is kept by.
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
@@ -136,6 +139,7 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
 
 /// A claim that is being deleted, has the finalizer of the claim controller, and is used by no pod.
 fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
+    kept_by_others(look, claim);
     if !is_stuck(look, &claim.metadata, FINALIZER) || look.is_hidden(Kind::Pod, &claim.metadata.namespace) {
         return;
     }
@@ -165,6 +169,28 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     look.add(
         Finding::new(Code::DeletionStuck, subject(claim), message)
             .fix(fix)
+            .joins([claim_key(claim.key())]),
+    );
+}
+
+/// A claim that is being deleted, holds nothing, and has a finalizer of somebody else, such as the controller of a driver.
+fn kept_by_others(look: &mut Look<'_>, claim: &Claim) {
+    let metadata = &claim.metadata;
+    let is_held =
+        claim.status.allocation.is_some() || metadata.finalizers.iter().any(|name| *name == FINALIZER);
+    if is_held || !metadata.is_deleting() || !look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS) {
+        return;
+    }
+    let Some((names, remedy)) = drop_finalizers(Kind::ResourceClaim, metadata) else {
+        return;
+    };
+    let message = format!(
+        "is being deleted, and holds no devices, but stays for the finalizer {}",
+        some(names)
+    );
+    look.add(
+        Finding::new(Code::DeletionStuck, subject(claim), message)
+            .remedy(remedy)
             .joins([claim_key(claim.key())]),
     );
 }
@@ -200,6 +226,7 @@ fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
 /// Devices that were not attached, or not in time, while a pod waits for them without a node.
 fn bindings(look: &mut Look<'_>, claim: &Claim) {
     let mut failed = Vec::new();
+    let mut broken = BTreeSet::new();
     let mut pending = Vec::new();
     for result in claim.results() {
         let binding = Binding::of(claim, result);
@@ -210,6 +237,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
                 format!(" ({})", condition.message)
             };
             failed.push(format!("{} has {}{said}", result.id(), condition.type_));
+            broken.insert(result.id());
         } else if !binding.missing.is_empty() {
             pending.push(format!("{} waits for {}", result.id(), some(&binding.missing)));
         }
@@ -219,16 +247,23 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
         let key = claim.key();
         let users = look.cluster.pods_of_claim(&key).filter(|pod| !is_done(pod));
         let users: Vec<_> = users.map(|pod| format!("pod/{}", pod.metadata.name)).collect();
-        let who = match users.as_slice() {
-            [] => "whoever runs the driver finds out why it could not attach the device".to_owned(),
+        let again = match users.as_slice() {
+            [] => "kube-scheduler gives out the device again unless it is tainted".to_owned(),
             users => format!(
-                "whoever runs the driver finds out why it could not attach the device; without a node, {} gets other devices by itself",
+                "without a node, {} gets devices anew by itself, and the same again unless that is tainted",
                 some(users)
             ),
         };
+        let who = "whoever runs the driver finds out why it could not attach the device";
+        let only = broken.iter().next().filter(|_| broken.len() == 1);
+        let remedy = match only.filter(|_| can_taint(look.cluster.environment())) {
+            Some(device) => Remedy::command(keep_off_device(device, UNATTACHABLE)),
+            None => Remedy::by_hand(who),
+        };
+        let remedy = remedy.note(again).note(who);
         look.add(
             Finding::new(Code::BindingFailed, subject(claim), message)
-                .advice(who)
+                .remedy(remedy)
                 .look(describe(claim)),
         );
     }

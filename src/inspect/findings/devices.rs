@@ -10,9 +10,9 @@ use super::finding::{Subject, claim_key, counted, scoped_key, some};
 use super::reservations::free;
 use super::{Code, Finding, Look};
 use crate::devices::{Holder, Inventory};
-use crate::inspect::remedy::Remedy;
+use crate::inspect::remedy::{Remedy, can_taint};
 use crate::inspect::{Health, HealthIndex};
-use crate::model::{Claim, Cluster, Component, Device, DeviceId, Gate, Key, Kind, Pool, Quantity, Str};
+use crate::model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use crate::scheduling::release;
 use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
@@ -275,20 +275,6 @@ fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
     sum.unwrap_or_default()
 }
 
-/// Whether DeviceTaintRules are served and acted on.
-pub(super) fn can_taint(look: &Look<'_>) -> bool {
-    let environment = look.cluster.environment();
-    let acts = |component| environment.enabled(component, Gate::DRADeviceTaintRules);
-    !environment.not_served.contains(&Kind::DeviceTaintRule)
-        && [
-            Component::ApiServer,
-            Component::Scheduler,
-            Component::ControllerManager,
-        ]
-        .into_iter()
-        .all(acts)
-}
-
 fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
     pool.slices
         .iter()
@@ -332,7 +318,7 @@ fn unhealthy(look: &mut Look<'_>) {
             .map(|pod| super::finding::pod_key(pod.key()))
             .collect::<Vec<_>>();
         let finding = Finding::new(Code::DeviceUnhealthy, Subject::device(device), message);
-        let finding = if can_taint(look) {
+        let finding = if can_taint(look.cluster.environment()) {
             finding
                 .fix(evict_from_device(device, "unhealthy"))
                 .note("evicts the pods that use the device at once, and keeps others off it until the DeviceTaintRule is deleted")

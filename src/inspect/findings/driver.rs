@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::devices::can_taint;
 use super::finding::{Subject, claim_key, counted, pod_key, some};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity};
 use crate::cel::drivers_wanted;
 use crate::devices::{ClassSelectors, DeviceState, WantedNode};
-use crate::inspect::remedy::{Remedy, end_consumers, end_groups, end_pods};
+use crate::inspect::remedy::{Remedy, can_taint, end_consumers, end_groups, end_pods};
 use crate::inspect::stage::{Stage, Stages};
 use crate::model::{Claim, Class, DeviceId, Kind, Pod, Str, TOO_MUCH_WORK};
 use crate::reservation::{owning_group, users};
@@ -310,7 +309,7 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
         free[0],
     );
     let finding = Finding::new(Code::DriverPublished, Subject::driver(driver), message);
-    look.add(if can_taint(look) {
+    look.add(if can_taint(look.cluster.environment()) {
         let node = place.0.as_ref().map(|node| node.name().as_str());
         finding
             .fix(taint_driver(driver, node))

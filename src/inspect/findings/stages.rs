@@ -5,7 +5,7 @@ use super::{Code, Finding, Look};
 use crate::inspect::stage::{Cause, Plugin, PodStage, Stage, Stages, advise};
 
 /// The codes of this family.
-const CODES: [Code; 7] = [
+const CODES: [Code; 8] = [
     Code::DriverNotRegistered,
     Code::PrepareRefused,
     Code::ClaimStillPrepared,
@@ -13,6 +13,7 @@ const CODES: [Code; 7] = [
     Code::UnprepareFails,
     Code::KubeletTooOld,
     Code::StartUnexplained,
+    Code::DeletionStuck,
 ];
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -43,11 +44,11 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
         Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
         Cause::Unrecognized { .. } => Code::StartUnexplained,
+        Cause::Finalizers(_) => Code::DeletionStuck,
         Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
         | Cause::NodeSilent { .. }
-        | Cause::Finalizers(_)
         | Cause::Binding { .. } => return None,
     })
 }
@@ -58,16 +59,16 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     };
     let pod = found.pod;
     let node = pod.node().map_or("", |node| node.as_str());
-    let what = if found.stage == Stage::Unpreparing {
-        "does not end"
-    } else {
-        "does not start"
+    let what = match found.stage {
+        Stage::Gone => "is not gone".to_owned(),
+        Stage::Unpreparing => format!("does not end on node {node}"),
+        _ => format!("does not start on node {node}"),
     };
     let since = stuck
         .since
         .map(|since| format!(" (since {since})"))
         .unwrap_or_default();
-    let message = format!("{what} on node {node}: {}{since}", stuck.cause.text(node));
+    let message = format!("{what}: {}{since}", stuck.cause.text(node));
     let mut finding = Finding::new(code, Subject::of(crate::model::Kind::Pod, &pod.metadata), message);
     if let Some(advice) = advise(stages, found) {
         finding = finding.remedy(advice.remedy);

@@ -465,6 +465,49 @@ fn joining_findings_stay_possible_until_their_objects_were_read_again() {
 }
 
 #[test]
+fn a_claim_that_a_foreign_finalizer_keeps_is_told_once_it_holds_nothing() {
+    let own = "resource.kubernetes.io/delete-protection";
+    let foreign = "gpu.example.com/cleanup";
+    let told = |at: &str, finalizers: &[&str]| {
+        let metadata = json!({"deletionTimestamp": at, "finalizers": finalizers});
+        let list = only(
+            Code::DeletionStuck,
+            claim_with(world(), &metadata, &json!({}), &json!({})),
+        );
+        let items = list.items.into_iter();
+        items
+            .map(|item| {
+                let fix = match item.fix {
+                    Some(Fix::Command(script)) => script.to_string(),
+                    other => format!("{other:?}"),
+                };
+                format!("{}: {fix}", item.message)
+            })
+            .collect::<Vec<_>>()
+    };
+    let late = "2026-11-21T11:00:00Z";
+    let [only] = &told(late, &[foreign])[..] else {
+        panic!("not found")
+    };
+    assert!(
+        only.starts_with("is being deleted, and holds no devices, but stays for the finalizer gpu.example.com/cleanup: kubectl patch"),
+        "{only}"
+    );
+    assert!(
+        only.contains(r#"{"op":"test","path":"/metadata/finalizers","value":["gpu.example.com/cleanup"]}"#),
+        "{only}"
+    );
+    assert_eq!(told("2026-11-21T11:59:30Z", &[foreign]), [""; 0]);
+    // What Kubernetes set it takes off itself, and the claim controller's is told as such.
+    assert_eq!(told(late, &["foregroundDeletion"]), [""; 0]);
+    let both = told(late, &[own, foreign]);
+    assert!(
+        both.len() == 1 && both[0].contains("the claim controller has not removed its finalizer"),
+        "{both:?}"
+    );
+}
+
+#[test]
 fn one_kind_alone_is_sure() {
     let code = Code::DeviceAllocatedTwice;
     let list = only(code, worlds(code).0);

@@ -69,7 +69,11 @@ pub(in crate::inspect) enum Cause<'c> {
     /// The pod has ended and stays for these.
     Finalizers(Vec<Str>),
     /// A device is not attached yet, or will not be.
-    Binding { text: String, code: &'static str },
+    Binding {
+        device: DeviceId,
+        text: String,
+        code: &'static str,
+    },
     /// The kubelet says something about devices that is not known here.
     Unrecognized { text: String },
 }
@@ -202,7 +206,7 @@ impl Cause<'_> {
                 format!("node {node} is not ready: its kubelet does nothing for the pod until it is")
             }
             Self::Finalizers(names) => {
-                format!("the pod has ended, and stays for the finalizer {}", some(names))
+                format!("it has ended, and stays for the finalizer {}", some(names))
             }
             Self::Binding { text, .. } => text.clone(),
             Self::Unrecognized { text } => format!("the kubelet says what is not known here: {text}"),

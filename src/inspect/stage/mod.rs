@@ -91,6 +91,12 @@ const ENDING_SECONDS: u64 = 60;
 /// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
 const BINDING_SECONDS: u64 = 600;
 
+/// The code of a device that will not be attached.
+const BINDING_FAILED: &str = "BindingFailed";
+
+/// The code of a device that was not attached in time.
+const BINDING_TIMED_OUT: &str = "BindingTimedOut";
+
 /// Operations of which a driver says that the kubelet need not ask it. Mirrors `api/resource/v1/types.go`, `SkipNodeOperation`, v1.37.1.
 const NO_UNPREPARE: [&str; 2] = ["NodeUnprepareResources", "*"];
 
@@ -261,7 +267,8 @@ impl<'c> Stages<'c> {
                 return Some(Stuck::new(
                     Cause::Binding {
                         text: format!("{id} cannot be attached ({}){said}", failed.type_),
-                        code: "BindingFailed",
+                        code: BINDING_FAILED,
+                        device: id,
                     },
                     failed.last_transition_time.or(since),
                     format!("claim/{key} has the condition {} of the device", failed.type_),
@@ -272,7 +279,7 @@ impl<'c> Stages<'c> {
             }
             let is_late = since.is_some_and(|since| self.now.since(since).as_secs() >= BINDING_SECONDS);
             let (code, words) = if is_late {
-                ("BindingTimedOut", "was not attached in time")
+                (BINDING_TIMED_OUT, "was not attached in time")
             } else {
                 ("BindingPending", "is not attached yet")
             };
@@ -281,6 +288,7 @@ impl<'c> Stages<'c> {
                 Cause::Binding {
                     text: format!("{id} {words}: its driver has yet to set {}", missing.join(", ")),
                     code,
+                    device: id,
                 },
                 since,
                 format!("claim/{key} lacks the condition of the device"),

@@ -6,12 +6,15 @@ use serde_json::{Value, json};
 
 use super::cause::Cause;
 use super::drivers::{KeptOff, Plugin, daemon_set_of};
-use super::{PodStage, Stages};
-use crate::inspect::remedy::{Remedy, end_pods};
-use crate::model::{Kind, Pod, Str, Taint};
+use super::{BINDING_FAILED, BINDING_TIMED_OUT, PodStage, Stages};
+use crate::inspect::listing::some;
+use crate::inspect::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, end_pods};
+use crate::model::{DeviceId, Kind, Pod, Str, Taint};
 use crate::reservation::users;
 use crate::scheduling::daemon_tolerations;
-use crate::script::{Command, NoCommand, Resource, Script, field_selector, patch};
+use crate::script::{
+    Command, NoCommand, Resource, Script, describe_device, field_selector, keep_off_device, patch,
+};
 
 /// What lets the pod go on.
 pub(in crate::inspect) struct Advice {
@@ -130,21 +133,8 @@ pub(in crate::inspect) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> O
             Remedy::by_hand("an administrator of the cluster finds out why its kubelet is silent"),
         )
         .look(Command::kubectl("describe").object(Kind::Node, node).done()),
-        Cause::Finalizers(names) => Advice::new(
-            "AwaitFinalizer",
-            of_pod,
-            "wait for the controller that set the finalizer",
-            Remedy::by_hand(format!(
-                "the controller that set {} removes it",
-                crate::inspect::listing::some(names)
-            )),
-        ),
-        Cause::Binding { .. } => Advice::new(
-            "AwaitBinding",
-            of_pod,
-            "wait until the driver has attached the device",
-            Remedy::by_hand("the controller of the driver attaches the device and sets the condition"),
-        ),
+        Cause::Finalizers(names) => without_finalizers(pod, names),
+        Cause::Binding { device, code, .. } => attach(stages, pod, device, code),
         Cause::Unrecognized { .. } => Advice::new(
             "ReadKubelet",
             format!("node/{node}"),
@@ -191,6 +181,73 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
         remedy: end_pods(&pod.metadata.namespace, pods),
         ..advice
     }
+}
+
+/// Finalizers go with those who set them. What a component of Kubernetes set it takes off itself.
+fn without_finalizers(pod: &Arc<Pod>, names: &[Str]) -> Advice {
+    let target = format!("pod/{}", pod.key());
+    match drop_finalizers(Kind::Pod, &pod.metadata) {
+        Some((foreign, remedy)) => Advice::new(
+            "RemoveFinalizer",
+            target,
+            format!(
+                "take the finalizer {} from the pod, if whoever set it is gone for good",
+                some(&foreign)
+            ),
+            remedy,
+        ),
+        None => Advice::new(
+            "AwaitFinalizer",
+            target,
+            "wait for the controller that set the finalizer",
+            Remedy::by_hand(format!("the controller that set {} removes it", some(names))),
+        ),
+    }
+}
+
+/// The driver attaches the device, or the scheduler gives it up: by itself, but for the same device again if it still can.
+fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, code: &str) -> Advice {
+    const GIVES_UP: &str = "kube-scheduler takes the allocation back by itself and tries again";
+    let of_pod = format!("pod/{}", pod.key());
+    let driver = &device.driver;
+    let advice = if code == BINDING_FAILED {
+        let again = format!(
+            "{GIVES_UP}: it gives out the same device unless that is tainted until whoever runs the driver {driver} has repaired it"
+        );
+        if can_taint(stages.cluster.environment()) {
+            Advice::new(
+                "TaintDevice",
+                format!("device/{device}"),
+                format!("keep pods off {device} until it can be attached"),
+                Remedy::command(keep_off_device(device, UNATTACHABLE)).note(again),
+            )
+        } else {
+            Advice::new(
+                "AwaitBinding",
+                of_pod,
+                "wait until the scheduler has tried again",
+                Remedy::by_hand(again),
+            )
+        }
+    } else if code == BINDING_TIMED_OUT {
+        let who = format!(
+            "whoever runs the driver {driver} finds out why it does not; {GIVES_UP}, unless it does not run or has a longer bindingTimeout"
+        );
+        Advice::new(
+            "AwaitBinding",
+            of_pod,
+            format!("have driver {driver} attach the device in time"),
+            Remedy::by_hand(who),
+        )
+    } else {
+        Advice::new(
+            "AwaitBinding",
+            of_pod,
+            "wait until the driver has attached the device",
+            Remedy::by_hand("the controller of the driver attaches the device and sets the condition"),
+        )
+    };
+    advice.look(describe_device(device))
 }
 
 /// The driver's own words tell what to do; the kubelet tries again by itself.

@@ -598,7 +598,7 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     };
     assert_eq!(
         base().pod(finalizer).told(),
-        "Gone Finalizers Administrator: the pod has ended, and stays for the finalizer example.com/keep"
+        "Gone Finalizers Administrator: it has ended, and stays for the finalizer example.com/keep"
     );
     assert_eq!(
         base()
@@ -712,6 +712,59 @@ fn a_pod_waits_for_its_device_to_be_attached() {
     );
 }
 
+/// The scheduler gives up what failed, and gives the same device out again unless something keeps it from that.
+#[test]
+fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
+    let unbound = |pod: &mut Value| pod["spec"]["nodeName"] = json!(null);
+    let fails = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!(["attached"]);
+        claim["allocation"]["devices"]["results"][0]["bindingFailureConditions"] = json!(["broken"]);
+        claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0",
+            "conditions": [{"type": "broken", "status": "True", "message": "no fabric"}]}]);
+    };
+    let base = || scene().pod(unbound).claim(fails);
+    let told = |scene: Scene| scene.item().stuck.unwrap();
+    let failed = told(base());
+    let command = failed.command.unwrap().to_string();
+    assert!(
+        command.contains("--driver=gpu.example.com --pool=node-1 --device=g0")
+            && command.contains("NoSchedule"),
+        "{command}"
+    );
+    assert!(
+        failed
+            .note
+            .unwrap()
+            .contains("kube-scheduler takes the allocation back by itself"),
+        "it is told who acts"
+    );
+    // Where no rule can taint it, only the driver can.
+    let without =
+        base().world(|world| world.knowing(|environment| environment.not_served.push(Kind::DeviceTaintRule)));
+    assert!(told(without).command.is_none());
+    let late = |claim: &mut Value| claim["devices"] = json!([]);
+    let timed_out = told(base().claim(late));
+    assert_eq!(timed_out.cause, "BindingTimedOut");
+    assert!(timed_out.command.is_none());
+    assert!(
+        timed_out
+            .note
+            .unwrap()
+            .contains("kube-scheduler takes the allocation back by itself"),
+        "it is told who acts"
+    );
+    // `explain` tells the stage of a pod that has no node yet.
+    let cluster = base().build();
+    let pod = cluster.pod(&crate::model::Key::new("n", "p")).unwrap();
+    let budget = Budget::new(1_000);
+    let report = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+    let stage = report.stage.unwrap();
+    assert_eq!(
+        (stage.stage, stage.stuck.unwrap().cause),
+        (Stage::Reserved, "BindingFailed")
+    );
+}
+
 #[test]
 fn a_remedy_is_a_command_where_one_helps() {
     let command = |scene: Scene| {
@@ -753,6 +806,81 @@ fn a_remedy_is_a_command_where_one_helps() {
     assert_eq!(
         command(shared).unwrap(),
         "kubectl delete pod/p pod/q --namespace=n"
+    );
+}
+
+/// `explain` and `check` tell of a pod that has ended and does not go, and what they print takes off what was read and nothing else.
+#[test]
+fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
+    let kept = |finalizers: Value, deleted: &str| {
+        let deleted = json!(deleted);
+        scene().node("True", &json!([])).pod(move |pod| {
+            pod["metadata"]["finalizers"] = finalizers;
+            pod["metadata"]["deletionTimestamp"] = deleted;
+            pod["status"]["phase"] = json!("Failed");
+        })
+    };
+    let late = "2026-11-21T11:55:00Z";
+    let foreign = || kept(json!(["example.com/keep"]), late);
+    let stuck = foreign().item().stuck.unwrap();
+    assert_eq!(
+        stuck.command.unwrap().to_string(),
+        r#"kubectl patch pod/p --namespace=n --type=json -p '[{"op":"test","path":"/metadata/finalizers","value":["example.com/keep"]},{"op":"remove","path":"/metadata/finalizers"}]'"#
+    );
+    assert!(
+        stuck
+            .note
+            .unwrap()
+            .starts_with("only where the controller that set it is gone for good")
+    );
+    // What components of Kubernetes set they take off themselves.
+    let tracked = "batch.kubernetes.io/job-tracking";
+    let mixed = kept(json!([tracked, "example.com/keep"]), late)
+        .item()
+        .stuck
+        .unwrap();
+    assert!(mixed.command.unwrap().to_string().ends_with(
+        r#"{"op":"replace","path":"/metadata/finalizers","value":["batch.kubernetes.io/job-tracking"]}]'"#
+    ));
+    let own = kept(json!([tracked, "foregroundDeletion"]), late)
+        .item()
+        .stuck
+        .unwrap();
+    assert!(own.command.is_none(), "{own:?}");
+
+    let explained = |scene: Scene| {
+        let cluster = scene.build();
+        let pod = cluster.pod(&crate::model::Key::new("n", "p")).unwrap();
+        let budget = Budget::new(1_000);
+        let report = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+        let kinds: Vec<&str> = report.fixes.iter().map(|fix| fix.kind).collect();
+        format!("{:?} {kinds:?}: {}", report.verdict, report.summary)
+    };
+    assert_eq!(
+        explained(foreign()),
+        "Broken [\"RemoveFinalizer\"]: the pod is not gone: it has ended, and stays for the finalizer example.com/keep"
+    );
+    assert_eq!(
+        explained(kept(json!(["example.com/keep"]), "2026-11-21T11:59:30Z")),
+        "Ended []: the pod has ended: Failed"
+    );
+    let found = |scene: Scene| {
+        let list = findings::check(&scene.build(), &findings::CheckRequest::now(now()));
+        let items = list.items.into_iter();
+        items
+            .filter(|item| item.code == findings::Code::DeletionStuck)
+            .map(|item| item.message)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(foreign()),
+        [
+            "is not gone: it has ended, and stays for the finalizer example.com/keep (since 2026-11-21T11:55:00Z)"
+        ]
+    );
+    assert_eq!(
+        found(kept(json!(["example.com/keep"]), "2026-11-21T11:59:30Z")),
+        [""; 0]
     );
 }
 

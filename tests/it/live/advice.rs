@@ -47,7 +47,7 @@ const NOT_RUN: &[(&str, &str)] = &[
         "no command: only the owner knows what the selector is to say",
     ),
     ("DRA027", "no command: only the driver can attach the device"),
-    ("DRA028", "no command: only the driver can attach the device"),
+    ("DRA028", "live::after_bind runs it beside a real scheduler"),
     ("DRA030", "no command: only the driver can publish the pool"),
     ("DRA032", "no command: only the driver can publish the pool"),
     ("DRA033", "no command: only the driver can publish the pool"),
@@ -874,6 +874,8 @@ const BY_HAND: &[(&str, &str)] = &[
     ("AwaitFinalizer", "the controller that set the finalizer"),
     ("RestartDriver", "a command, which live::after_bind runs"),
     ("AdmitDriver", "a command, which live::after_bind runs"),
+    ("TaintDevice", "a command, which live::after_bind runs"),
+    ("RemoveFinalizer", "a command, which live::after_bind runs"),
 ];
 
 /// Kinds of fixes that the recorded pods need, in `remedies`.

@@ -176,6 +176,7 @@ func runDriver() {
 	node := flag.String("node", "", "")
 	resources := flag.String("resources", "", "JSON of resourceslice.DriverResources, published whenever it changes")
 	registry := flag.String("registry", "plugins_registry", "folder of the registration sockets within that of the node")
+	uid := flag.String("uid", "", "UID of the driver's pod, with which it runs beside another instance of itself")
 	flag.StringVar(&d.name, "driver", "gpu.example.com", "")
 	flag.StringVar(&d.dir, "dir", "", "the node's folder")
 	flag.Parse()
@@ -186,10 +187,15 @@ func runDriver() {
 	}
 	helper, err := kubeletplugin.Start(ctx, d, kubeletplugin.DriverName(d.name), kubeletplugin.NodeName(*node),
 		kubeletplugin.KubeClient(client(*kubeconfig)), kubeletplugin.PluginDataDirectoryPath(data),
-		kubeletplugin.RegistrarDirectoryPath(filepath.Join(d.dir, *registry)))
+		kubeletplugin.RegistrarDirectoryPath(filepath.Join(d.dir, *registry)), kubeletplugin.RollingUpdate(types.UID(*uid)))
 	check(err)
 	var published string
+	var isRegistered bool
 	for {
+		if status := helper.RegistrationStatus(); status != nil && status.PluginRegistered && !isRegistered {
+			isRegistered = true
+			fmt.Println("registered")
+		}
 		text, err := os.ReadFile(*resources)
 		if err == nil && string(text) != published {
 			var devices resourceslice.DriverResources

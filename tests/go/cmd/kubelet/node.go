@@ -159,15 +159,19 @@ func (n *node) report(ctx context.Context, pod *v1.Pod, phase v1.PodPhase, state
 	n.write(ctx, pod, updated)
 }
 
-func (n *node) write(ctx context.Context, pod, updated *v1.Pod) {
+// write returns the pod as it is then: as it was where the server refuses.
+func (n *node) write(ctx context.Context, pod, updated *v1.Pod) *v1.Pod {
 	before, _ := json.Marshal(pod.Status)
 	after, _ := json.Marshal(updated.Status)
 	if string(before) == string(after) {
-		return
+		return updated
 	}
-	if _, err := n.cs.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{}); err != nil {
+	written, err := n.cs.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{})
+	if err != nil {
 		n.log(pod, "status: "+err.Error())
+		return pod
 	}
+	return written
 }
 
 func set(status *v1.PodStatus, kind v1.PodConditionType, isTrue bool) {
@@ -200,8 +204,7 @@ func (n *node) stop(ctx context.Context, pod *v1.Pod, code int32, reason string)
 	}
 	set(&stopped.Status, v1.ContainersReady, false)
 	set(&stopped.Status, v1.PodReady, false)
-	n.write(ctx, pod, stopped)
-	return stopped
+	return n.write(ctx, pod, stopped)
 }
 
 // unprepare gives the devices back. Where it cannot, the kubelet logs this and writes no event.
@@ -214,10 +217,10 @@ func (n *node) unprepare(ctx context.Context, pod *v1.Pod) bool {
 	return true
 }
 
-// end does what kubelet.go, SyncTerminatingPod, does: containers stop, devices are given back, and only then the end is told.
+// end does what kubelet.go, SyncTerminatingPod, does: containers stop, devices are given back, and only then the end is told. A pod that is
+// told to have ended is removed, as status_manager.go, canBeDeleted, has it; one with finalizers stays.
 func (n *node) end(ctx context.Context, pod *v1.Pod) {
-	n.stop(ctx, pod, 137, "Error")
-	if !n.unprepare(ctx, pod) {
+	if !hasEnded(pod) && !n.give(ctx, pod, n.stop(ctx, pod, 137, "Error")) {
 		return
 	}
 	now := int64(0)
@@ -227,14 +230,26 @@ func (n *node) end(ctx context.Context, pod *v1.Pod) {
 
 // complete does the same for a pod whose containers end by themselves.
 func (n *node) complete(ctx context.Context, pod *v1.Pod) {
-	stopped := n.stop(ctx, pod, 0, "Completed")
+	n.give(ctx, pod, n.stop(ctx, pod, 0, "Completed"))
+}
+
+// give has the devices taken back, and tells of the end.
+func (n *node) give(ctx context.Context, pod, stopped *v1.Pod) bool {
 	if !n.unprepare(ctx, pod) {
-		return
+		return false
 	}
-	// After a change of this pass the server refuses this one as outdated, and the next pass tells it.
-	succeeded := stopped.DeepCopy()
-	succeeded.Status.Phase = v1.PodSucceeded
-	n.write(ctx, stopped, succeeded)
+	ended := stopped.DeepCopy()
+	ended.Status.Phase = v1.PodSucceeded
+	for _, container := range ended.Status.ContainerStatuses {
+		if container.State.Terminated != nil && container.State.Terminated.ExitCode != 0 {
+			ended.Status.Phase = v1.PodFailed
+		}
+	}
+	return hasEnded(n.write(ctx, stopped, ended))
+}
+
+func hasEnded(pod *v1.Pod) bool {
+	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
 func (n *node) pass(ctx context.Context) {

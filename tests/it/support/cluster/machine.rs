@@ -19,6 +19,12 @@ use crate::support::wait::wait_for;
 /// The driver that a machine's devices are of.
 pub(crate) const DRIVER: &str = "gpu.example.com";
 
+/// Where the kubelet writes down what it has prepared.
+const CHECKPOINT: &str = "state/dra_manager_state";
+
+/// How many devices a slice has at most.
+const MOST_DEVICES: usize = 128;
+
 /// A node with its kubelet and its driver. Both end with it.
 pub(crate) struct Machine<'c> {
     cluster: &'c Cluster,
@@ -69,10 +75,16 @@ impl<'c> Machine<'c> {
 
     /// What the driver publishes, from now on if it runs.
     pub(crate) fn publish(&self, devices: usize) {
-        let devices: Vec<Value> = (0..devices)
-            .map(|index| json!({"name": format!("gpu-{index}")}))
-            .collect();
-        let resources = json!({"Pools": {&self.node: {"Slices": [{"Devices": devices}]}}});
+        let names: Vec<String> = (0..devices).map(|index| format!("gpu-{index}")).collect();
+        let slices = names.chunks(MOST_DEVICES).map(|names| {
+            let devices: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+            json!({"Devices": devices})
+        });
+        let slices: Vec<Value> = match names.len() {
+            0 => vec![json!({"Devices": []})],
+            _ => slices.collect(),
+        };
+        let resources = json!({"Pools": {&self.node: {"Slices": slices}}});
         self.write("resources.json", &resources.to_string());
     }
 
@@ -121,14 +133,35 @@ impl<'c> Machine<'c> {
     /// The same for another folder than the kubelet's.
     #[track_caller]
     pub(crate) fn start_driver_in(&mut self, registry: &str) {
-        let resources = self.path("resources.json");
+        self.driver = Some(self.launch(registry, ""));
+    }
+
+    /// Another instance of the driver starts beside the one that runs, which ends once the kubelet knows the new one: a rolling update.
+    #[track_caller]
+    pub(crate) fn upgrade_driver(&mut self) {
+        let uid = format!("{:x}", jiff::Timestamp::now().as_nanosecond());
+        let next = self.launch("plugins_registry", &uid);
+        next.wait_for_stdout("the kubelet knows the driver", |text| text.contains("registered"));
+        stop(self.driver.replace(next));
+    }
+
+    #[track_caller]
+    fn launch(&self, registry: &str, uid: &str) -> Process {
         let driver = self
             .program("driver")
-            .args(["--driver", DRIVER, "--registry", registry, "--resources"])
-            .args([resources]);
+            .args([
+                "--driver",
+                DRIVER,
+                "--uid",
+                uid,
+                "--registry",
+                registry,
+                "--resources",
+            ])
+            .args([self.path("resources.json")]);
         let driver = driver.start();
         driver.wait_for_stdout("the driver runs", |text| text.contains("published"));
-        self.driver = Some(driver);
+        driver
     }
 
     /// Stops the driver.
@@ -159,6 +192,20 @@ impl<'c> Machine<'c> {
     /// The kubelet forgets what it has prepared. It must not run.
     pub(crate) fn lose_checkpoint(&self) {
         let _ = fs::remove_dir_all(self.path("state"));
+    }
+
+    /// The kubelet cannot write down what it prepares: a folder is where its checkpoint should be.
+    pub(crate) fn block_checkpoint(&self) {
+        let checkpoint = self.path(CHECKPOINT);
+        let _ = fs::rename(&checkpoint, self.path("checkpoint"));
+        fs::create_dir_all(checkpoint.join("folder")).expect("the folder is writable");
+    }
+
+    /// It can again.
+    pub(crate) fn unblock_checkpoint(&self) {
+        let checkpoint = self.path(CHECKPOINT);
+        fs::remove_dir_all(&checkpoint).expect("the folder is writable");
+        let _ = fs::rename(self.path("checkpoint"), checkpoint);
     }
 
     /// Waits until the driver's slices are there.
