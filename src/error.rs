@@ -183,6 +183,11 @@ pub(crate) fn instead(absence: &Absence) -> String {
     };
     if !absence.elsewhere.is_empty() {
         let elsewhere: Vec<&str> = absence.elsewhere.iter().map(String::as_str).collect();
+        if let [flag] = elsewhere.as_slice()
+            && flag.starts_with("--")
+        {
+            return format!("did you mean `{flag}`?");
+        }
         return format!("there is {}", some_of(&elsewhere));
     }
     let wanted = absence.name.to_lowercase();

@@ -130,7 +130,10 @@ mod shell {
     /// The exit code of a run, and its last words.
     fn end(result: anyhow::Result<Outcome>, printer: &Printer) -> ExitCode {
         let error = match result {
-            Ok(outcome) => return outcome.into(),
+            Ok(outcome) => {
+                printer.release_warnings();
+                return outcome.into();
+            }
             Err(error) => error,
         };
         let failure = Failure::of(&error);

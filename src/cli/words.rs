@@ -108,7 +108,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["downgrade", "upgrade", "rollback"],
-        "kubectl dra check --to-version VERSION tells what a downgrade breaks, kubectl dra convert plan --to-version VERSION the steps",
+        "kubectl dra check --to-version VERSION tells what another release breaks, kubectl dra convert plan --to-version VERSION the steps of a downgrade",
     ),
     (
         &["migrate", "transform", "fix", "repair"],
@@ -158,10 +158,23 @@ const COMMANDS: &[(&[&str], &str)] = &[
 const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["--status", "--phase", "--states"], &["claims"], "--state"),
     (
-        &["--to", "--version", "--target", "--target-version"],
+        &[
+            "--to",
+            "--version",
+            "--target",
+            "--target-version",
+            "--downgrade",
+            "--upgrade",
+        ],
         &["check", "plan", "verify", "convert"],
         "--to-version",
     ),
+    (
+        &["--code", "--codes", "--finding", "--rule", "--select"],
+        &["check"],
+        "--only",
+    ),
+    (&["--ignore", "--exclude", "--except"], &["check"], "--skip"),
     (&["--gate", "--without-gate"], &["check"], "--disable-gate"),
     (&["--severity", "--level"], &["check"], "--fail-on"),
     (&["--ns", "--namespaces", "--name-space"], &[], "--namespace"),
@@ -181,6 +194,30 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["--once", "--duration", "--until"], &["run"], "--for"),
 ];
 
+/// What is named where a command takes no names, and what is about one thing in its place.
+const NAMES: &[(&str, &str)] = &[
+    (
+        "check",
+        "kubectl dra describe KIND NAME ends with the findings of one object",
+    ),
+    (
+        "eviction",
+        "kubectl dra simulate eviction --node NODE tells of the devices of a node, --driver, --pool and --device of others",
+    ),
+    (
+        "status",
+        "kubectl dra status --by owner, class or node tells who uses devices; -n NAMESPACE looks at one namespace",
+    ),
+    (
+        "taints",
+        "kubectl dra describe device NAME tells about one device, kubectl dra devices --node NODE about those of a node",
+    ),
+    (
+        "snapshot",
+        "kubectl dra snapshot --out FILE writes the state of the cluster into a file",
+    ),
+];
+
 /// How alike two flags must be for one to be meant by the other, of 1 for the same.
 const ALIKE: f64 = 0.85;
 
@@ -195,9 +232,13 @@ pub(super) fn meant(error: clap::Error, args: &[OsString], root: &Command) -> an
         ErrorKind::InvalidSubcommand => {
             text(ContextKind::InvalidSubcommand).map(|word| of_command(&word, &path, command))
         }
-        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
-            .filter(|word| word.starts_with('-'))
-            .map(|flag| of_flag(&flag, &path, command)),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).map(|word| {
+            if word.starts_with('-') {
+                of_flag(&word, &path, command)
+            } else {
+                of_name(&word, &path, command)
+            }
+        }),
         _ => None,
     };
     hint.map_or_else(|| error.into(), Into::into)
@@ -228,6 +269,15 @@ fn of_command(word: &str, path: &str, command: &Command) -> UsageError {
         (Some((_, hint)), _) => error.hint(*hint),
         (None, Some(name)) => error.hint(format!("{path} {name}")),
         (None, None) => error.hint(format!("{path} --help lists the commands")),
+    }
+}
+
+fn of_name(word: &str, path: &str, command: &Command) -> UsageError {
+    let error = UsageError::new(format!("`{path}` does not take `{word}`"));
+    let known = NAMES.iter().find(|(name, _)| *name == command.get_name());
+    match known {
+        Some((_, hint)) => error.hint(*hint),
+        None => error.hint(format!("{path} --help lists what it takes")),
     }
 }
 
@@ -295,7 +345,8 @@ mod tests {
     fn what_a_hint_names_exists() {
         let mut root = command_line();
         root.build();
-        for (_, hint) in COMMANDS {
+        let names = NAMES.iter().map(|(_, hint)| hint);
+        for hint in COMMANDS.iter().map(|(_, hint)| hint).chain(names) {
             for rest in hint.split("kubectl dra ").skip(1) {
                 let words: Vec<&str> = rest.split([' ', ',', ';', ':']).collect();
                 let command = root.find_subcommand(words[0]).unwrap_or_else(|| panic!("{hint}"));

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clap::ValueHint;
+use serde::Serialize;
 
 use self::target::Wanted;
 use super::objects::{Found, Named};
-use super::{Accepts, judging, presence, threads};
+use super::{Accepts, judging, presence, shown, threads};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
 use crate::inspect::allocation::Settings;
@@ -25,6 +26,7 @@ use crate::inspect::presence::Mention;
 use crate::inspect::{CauseItem, RoomVerdict, explain_all, node_room};
 use crate::model::{Cluster, Key, Kind, Object, Str};
 use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
+use crate::script::{Command, NoCommand, Script, Then};
 use crate::sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -90,6 +92,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         emit_fix,
         budget,
     } = args;
+    ctx.printer().hold_warnings();
     let target = Wanted::of(ctx, &target, !files.is_empty())?;
     if emit_fix.is_some() && matches!(target, Wanted::Everything(_) | Wanted::Node(_)) {
         let error = UsageError::new("`--emit-fix` needs a pod or a claim");
@@ -139,7 +142,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         | ClusterVerdict::Error => Outcome::Findings,
         ClusterVerdict::GaveUp | ClusterVerdict::Unknown => Outcome::Unknown,
     };
-    ctx.print(report)?;
+    // With manifests the cluster may not have what waits.
+    let is_live = manifest.is_empty() && matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    ctx.print(Explained { report, is_live })?;
     Ok(outcome)
 }
 
@@ -318,10 +323,30 @@ const TOLD: usize = 5;
 /// Devices of one reason that are named before the rest is counted.
 const NAMED: usize = 3;
 
-impl Report for Explanation {
+/// An explanation, and whether the cluster is there that it is of.
+#[derive(Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    report: Explanation,
+    /// Whether `--emit-fix` can write what a fix makes again.
+    #[serde(skip)]
+    is_live: bool,
+}
+
+impl Report for Explained {
     const KIND: &'static str = "Explanation";
 
     fn screen(&self, screen: Screen) -> View {
+        self.report.on(screen, self.is_live).into()
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        self.report.layout(detail).into()
+    }
+}
+
+impl Explanation {
+    fn on(&self, screen: Screen, is_live: bool) -> Layout {
         let mut layout = Layout::new();
         headline(self, screen, &mut layout);
         if !self.node_groups.is_empty() && !self.tells_all_of_nodes() {
@@ -357,11 +382,11 @@ impl Report for Explanation {
         for (key, text) in more {
             layout.line(2, [span(Tone::Strong, format!("{key}: ")), plain(text)]);
         }
-        short_fixes(&self.fixes, screen, &mut layout);
-        layout.into()
+        short_fixes(self, is_live, screen, &mut layout);
+        layout
     }
 
-    fn view(&self, detail: Detail) -> View {
+    fn layout(&self, detail: Detail) -> Layout {
         let mut layout = Layout::new();
         layout.field("Object", self.object());
         layout.toned(
@@ -369,6 +394,9 @@ impl Report for Explanation {
             self.tone(),
             format!("{:?}: {}", self.verdict, self.summary),
         );
+        if let Some(cause) = self.cause.as_ref().filter(|cause| !self.summary.contains(*cause)) {
+            layout.field("Cause", cause);
+        }
         if let Some(message) = &self.message {
             layout.field("Scheduler", message);
         }
@@ -413,11 +441,9 @@ impl Report for Explanation {
         if !self.fixes.is_empty() {
             layout.section("What Would Help", |section| fixes(section, &self.fixes));
         }
-        layout.into()
+        layout
     }
-}
 
-impl Explanation {
     fn object(&self) -> String {
         let kind = if self.target.kind == "Pod" { "pod" } else { "claim" };
         format!("{kind}/{}/{}", self.target.namespace, self.target.name)
@@ -482,7 +508,9 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
             };
             format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
         }
-        (ClusterVerdict::Waits, _) => format!(" waits: {}", report.summary),
+        (ClusterVerdict::Waits, cause) => {
+            format!(" waits: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
         (ClusterVerdict::Error, cause) => {
             format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
         }
@@ -570,13 +598,16 @@ fn groups(groups: &[NodeGroup], layout: &mut Layout) {
 }
 
 /// What would help, each with its command where the terminal has room for it.
-fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
+fn short_fixes(report: &Explanation, is_live: bool, screen: Screen, layout: &mut Layout) {
+    let fixes = &report.fixes;
     if fixes.is_empty() {
         return;
     }
     layout.line(0, []);
     layout.line(0, [span(Tone::Strong, "What would help:")]);
     let mut is_cut = false;
+    // What several fixes have to say is said once.
+    let mut noted = BTreeSet::new();
     for (number, fix) in (1..).zip(fixes) {
         let mut proof = match (fix.proven, fix.nodes.as_slice()) {
             (false, _) => "not tested".to_owned(),
@@ -594,20 +625,42 @@ fn short_fixes(fixes: &[FixItem], screen: Screen, layout: &mut Layout) {
         }
         let text = format!(" {} ({proof})", fix.message);
         layout.line(5, [span(Tone::Strong, format!("  {number}.")), plain(text)]);
+        let mut is_told = true;
         if let Some(command) = &fix.command {
-            let command = format!("     {command}");
-            if command.chars().count() <= screen.width() && !command.contains('\n') {
-                layout.verbatim(&command);
+            let emit = (is_live && !fix.remakes.is_empty()).then(|| emitting(report, number));
+            let line = format!("     {command}");
+            if line.chars().count() <= screen.width() && !line.contains('\n') {
+                layout.verbatim(&line);
+            } else if let Some(Ok(emit)) = emit {
+                is_told = shown::command(layout, screen, 0, "     ", &emit);
             } else {
-                is_cut = true;
+                is_told = false;
             }
-        } else if let Some(note) = &fix.note {
+        }
+        is_cut |= !is_told;
+        if let Some(note) = fix.note.as_ref().filter(|note| is_told && noted.insert(*note)) {
             layout.line(5, [plain(format!("     {note}"))]);
         }
     }
     if is_cut {
         layout.line(2, [plain("Longer commands, and every device: -o wide")]);
     }
+}
+
+/// What carries fix `number` out, as long as it stays what it is.
+fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
+    let kind = if report.target.kind == "Pod" {
+        Kind::Pod
+    } else {
+        Kind::ResourceClaim
+    };
+    let emit = Command::dra("explain")
+        .object(kind, &report.target.name)
+        .namespace(&report.target.namespace)
+        .option("--emit-fix", &number.to_string())
+        .done()?;
+    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
+    Ok(emit.then(Then::Pipe, replace))
 }
 
 /// Nodes that are rejected for the same reasons are told together.
@@ -709,14 +762,15 @@ fn shortened(names: &[&str]) -> String {
 
 fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
     for (number, fix) in (1..).zip(fixes) {
-        let mut lines = vec![fix.message.clone()];
+        let read = |text: String| (false, text);
+        let mut lines = vec![read(fix.message.clone())];
         if let Some(command) = &fix.command {
-            lines.push(command.to_string());
+            lines.push((true, command.to_string()));
         }
-        lines.extend(fix.note.clone());
-        lines.extend(fix.gets.iter().map(GetsItem::text));
-        lines.extend(fix.risky.then(|| RISKY.to_owned()));
-        lines.extend(fix.look.iter().map(|look| format!("see: {look}")));
+        lines.extend(fix.note.clone().map(read));
+        lines.extend(fix.gets.iter().map(GetsItem::text).map(read));
+        lines.extend(fix.risky.then(|| read(RISKY.to_owned())));
+        lines.extend(fix.look.iter().map(|look| (true, format!("see: {look}"))));
         let mut proof = if fix.proven { "tested" } else { "not tested" }.to_owned();
         if !fix.nodes.is_empty() {
             let names: Vec<&str> = fix.nodes.iter().map(|name| name.as_str()).collect();
@@ -726,7 +780,7 @@ fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
         if fix.proven && !fix.minimal {
             proof.push_str("; a smaller change may exist");
         }
-        lines.push(proof);
-        layout.list(&number.to_string(), lines);
+        lines.push(read(proof));
+        layout.lines(&number.to_string(), lines);
     }
 }

@@ -255,12 +255,18 @@ impl Accepts {
             )));
         }
         if !self.formats().contains(&output.format) {
-            return Err(UsageError::new(match output.format {
+            let formats = self.formats();
+            let names: Vec<String> = formats
+                .iter()
+                .filter_map(|format| Some(format!("`{}`", format.to_possible_value()?.get_name())))
+                .collect();
+            let error = UsageError::new(match output.format {
                 Format::Export(_) => {
                     format!("only `kubectl dra check` has this format, not `kubectl dra {name}`")
                 }
                 _ => format!("`kubectl dra {name}` does not print names"),
-            }));
+            });
+            return Err(error.hint(format!("its formats: {}", names.join(", "))));
         }
         // A list of names has no headers, so that it comes out as asked: scripts give both to kubectl, too.
         if output.no_headers && !matches!(output.format, Format::Table | Format::Wide | Format::Name) {

@@ -175,6 +175,7 @@ fn object(cluster: &Cluster, kind: Kind, key: &Key) -> Presence {
                 elsewhere.push(format!("{}/{other}", nouns.0));
             }
         }
+        elsewhere.extend(of_other_kinds(cluster, kind, key));
         Absence {
             message: format!("{} not found", Mention::Object(kind, key.clone())),
             name: key.name.to_string(),
@@ -184,6 +185,28 @@ fn object(cluster: &Cluster, kind: Kind, key: &Key) -> Presence {
             selects: false,
         }
     })
+}
+
+/// Objects of other kinds with that name, which may have been typed without its kind.
+fn of_other_kinds(cluster: &Cluster, kind: Kind, key: &Key) -> Vec<String> {
+    const KINDS: [Kind; 4] = [Kind::Pod, Kind::ResourceClaim, Kind::Node, Kind::DeviceClass];
+    let others = KINDS.into_iter().filter(|other| *other != kind);
+    others
+        .map(|other| {
+            let namespace = if other.is_namespaced() {
+                key.namespace.clone()
+            } else {
+                Str::default()
+            };
+            let key = Key {
+                namespace,
+                name: key.name.clone(),
+            };
+            (other, key)
+        })
+        .filter(|(other, key)| cluster.has(*other, key))
+        .map(|(other, key)| Mention::Object(other, key).to_string())
+        .collect()
 }
 
 /// Devices that slices publish, and those that claims hold.
@@ -196,6 +219,16 @@ fn known_devices(cluster: &Cluster) -> impl Iterator<Item = DeviceId> + '_ {
         ids
     });
     published.chain(cluster.allocated_devices().map(|(id, _)| id.clone()))
+}
+
+/// The flag that selects the devices of a node, where the name of one was typed in the place of a device's.
+fn of_node(cluster: &Cluster, name: &str) -> Vec<String> {
+    let is_node = cluster.has(Kind::Node, &Key::new("", name))
+        || cluster
+            .slices()
+            .any(|slice| slice.spec.node_name.as_ref().is_some_and(|node| *node == *name));
+    let flag = is_node.then(|| format!("--node {name}"));
+    flag.into_iter().collect()
 }
 
 fn device(cluster: &Cluster, name: &str) -> Presence {
@@ -217,7 +250,7 @@ fn device(cluster: &Cluster, name: &str) -> Presence {
             message: format!("device/{name} not found"),
             name: name.to_owned(),
             others: others.into_iter().collect(),
-            elsewhere: Vec::new(),
+            elsewhere: of_node(cluster, name),
             nouns: ("device", "devices"),
             selects: false,
         }

@@ -36,11 +36,30 @@ pub(crate) fn span(tone: Tone, text: impl fmt::Display) -> Span {
     (tone, text.to_string())
 }
 
+/// A line of a value.
+#[derive(Debug)]
+struct ValueLine {
+    tone: Tone,
+    text: String,
+    /// Whether somebody copies it, so that it is never wrapped.
+    copied: bool,
+}
+
+impl ValueLine {
+    fn new(tone: Tone, text: String) -> Self {
+        Self {
+            tone,
+            text,
+            copied: false,
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Block {
     Field {
         key: String,
-        lines: Vec<(Tone, String)>,
+        lines: Vec<ValueLine>,
     },
     Section {
         title: String,
@@ -72,7 +91,25 @@ impl Layout {
     pub(crate) fn toned(&mut self, key: &str, tone: Tone, value: impl fmt::Display) -> &mut Self {
         self.blocks.push(Block::Field {
             key: key.to_owned(),
-            lines: vec![(tone, value.to_string())],
+            lines: vec![ValueLine::new(tone, value.to_string())],
+        });
+        self
+    }
+
+    /// `Key:  value` with a value that somebody copies: it is never wrapped.
+    pub(crate) fn copied(&mut self, key: &str, value: impl fmt::Display) -> &mut Self {
+        self.lines(key, [(true, value.to_string())])
+    }
+
+    /// `Key:  value` with a line for each value, and whether somebody copies it. No value can make two of one.
+    pub(crate) fn lines(&mut self, key: &str, values: impl IntoIterator<Item = (bool, String)>) -> &mut Self {
+        let lines = values.into_iter().map(|(copied, line)| ValueLine {
+            copied,
+            ..ValueLine::new(Tone::Plain, sanitize::for_cell(&line).into_owned())
+        });
+        self.blocks.push(Block::Field {
+            key: key.to_owned(),
+            lines: lines.collect(),
         });
         self
     }
@@ -95,11 +132,11 @@ impl Layout {
             .into_iter()
             .map(|value| {
                 let line = value.to_string();
-                (Tone::Plain, sanitize::for_cell(&line).into_owned())
+                ValueLine::new(Tone::Plain, sanitize::for_cell(&line).into_owned())
             })
             .collect();
         if lines.is_empty() {
-            lines.push((Tone::Plain, NONE.to_owned()));
+            lines.push(ValueLine::new(Tone::Plain, NONE.to_owned()));
         }
         self.blocks.push(Block::Field {
             key: key.to_owned(),
@@ -185,7 +222,7 @@ impl Page<'_, '_> {
         });
         let widths = keys.map(|key| width_of(&self.key(key)) + GAP);
         let key_width = widths.filter(|width| *width <= MOST_WIDTH).max().unwrap_or(GAP);
-        let none = [(Tone::Plain, NONE.to_owned())];
+        let none = [ValueLine::new(Tone::Plain, NONE.to_owned())];
         for block in &layout.blocks {
             match block {
                 Block::Field { key, lines } => self.field(key, lines, indent, key_width)?,
@@ -236,19 +273,19 @@ impl Page<'_, '_> {
     }
 
     /// The key before the first line of the values, space before the others.
-    fn field(
-        &mut self,
-        key: &str,
-        lines: &[(Tone, String)],
-        indent: usize,
-        key_width: usize,
-    ) -> io::Result<()> {
+    fn field(&mut self, key: &str, lines: &[ValueLine], indent: usize, key_width: usize) -> io::Result<()> {
         let mut key = self.key(key);
-        for (tone, text) in lines {
+        for ValueLine { tone, text, copied } in lines {
             // A value of several lines keeps them, each below the first.
             let lines: Vec<_> = text
                 .split('\n')
-                .flat_map(|line| self.wrapped(line, indent + key_width))
+                .flat_map(|line| {
+                    if *copied {
+                        vec![self.gate.shown(line).into_owned()]
+                    } else {
+                        self.wrapped(line, indent + key_width)
+                    }
+                })
                 .collect();
             for line in lines {
                 if !key.is_empty() || !line.is_empty() {

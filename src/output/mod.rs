@@ -4,6 +4,7 @@
 //! decided here once. Whatever it is, it leaves through the `gate`, where a terminal is kept from obeying it. Of the model only times and quantities are known here: what a column means is said by the command.
 
 mod envelope;
+mod fold;
 mod gate;
 mod json;
 mod layout;

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 
 use super::envelope::{Document, Envelope};
+use super::fold::folded;
 use super::gate::Gate;
 use super::log::LogFormat;
 use super::progress::{Lines, LiveView, Progress};
@@ -55,6 +56,8 @@ pub(crate) struct Printer {
     logs_json: AtomicBool,
     lines: Lines,
     question: Question,
+    /// Warnings that wait for the report, if they do.
+    held: Mutex<Option<Vec<String>>>,
 }
 
 /// The columns of one stream: the two may be different terminals.
@@ -103,12 +106,34 @@ impl Printer {
             options,
             lines,
             question: Question::default(),
+            held: Mutex::new(None),
         }
     }
 
     /// Prints `report` in the format asked for; `envelope` are the facts behind it.
     pub(crate) fn report<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
-        self.report_on(&self.out, envelope, report)
+        let printed = self.report_on(&self.out, envelope, report);
+        self.release_warnings();
+        printed
+    }
+
+    /// From here on warnings wait for the report where somebody sees both on a terminal: the answer comes first.
+    pub(crate) fn hold_warnings(&self) {
+        if self.has_screen() && self.err.terminal {
+            self.held().get_or_insert_default();
+        }
+    }
+
+    /// Prints the warnings that waited. Those that follow wait no more.
+    pub(crate) fn release_warnings(&self) {
+        let held = self.held().take();
+        for text in held.into_iter().flatten() {
+            self.warning(&text);
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Vec<String>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints `report` on stderr, where stdout is for something else.
@@ -244,7 +269,9 @@ impl Printer {
 
     /// Tells the user on stderr about something that they should know to read the report rightly.
     pub(crate) fn warning(&self, text: &str) {
-        if self.logs_json.load(Ordering::Relaxed) {
+        if let Some(held) = self.held().as_mut() {
+            held.push(text.to_owned());
+        } else if self.logs_json.load(Ordering::Relaxed) {
             tracing::warn!("{text}");
         } else if !self.options.quiet {
             self.stderr(Some((Tone::Notice, "warning")), &sanitize::for_cell(text));
@@ -253,6 +280,7 @@ impl Printer {
 
     /// Tells the user why the program could not do its job, and what could help.
     pub(crate) fn error(&self, text: &str, hints: &[String]) {
+        self.release_warnings();
         if self.logs_json.load(Ordering::Relaxed) {
             tracing::error!(hints = hints.join("; "), "{}", text.trim_end());
             return;
@@ -269,6 +297,7 @@ impl Printer {
 
     /// Prints on stderr what a library has put into words and lines already.
     pub(crate) fn formatted_error(&self, text: &str) {
+        self.release_warnings();
         self.stderr(None, text.trim_end());
     }
 
@@ -298,18 +327,25 @@ impl Printer {
 
     /// Ends a line that Ctrl-C left open on a terminal.
     pub(crate) fn interrupted(&self) {
+        self.release_warnings();
         if self.err.terminal {
             self.stderr(None, "");
         }
     }
 
     fn stderr(&self, label: Option<(Tone, &str)>, text: &str) {
+        let screen = self.err.screen();
         let print = |gate: &mut Gate<'_>| {
+            let mut taken = 0;
             if let Some((tone, label)) = label {
                 gate.toned(tone, &format!("{label}:"))?;
                 gate.text(" ")?;
+                taken = label.len() + 2;
             }
-            gate.text(text)?;
+            match screen {
+                Some(screen) => gate.text(&folded(&gate.shown(text), screen.width(), taken))?,
+                None => gate.text(text)?,
+            }
             gate.text("\n")
         };
         // There is no other place to say that stderr cannot be written to, and the report is not at fault.

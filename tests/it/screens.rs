@@ -262,6 +262,12 @@ fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
     assert!(shown * 10 > count * 8, "only {shown} of {count} show something");
 }
 
+/// The JSON that it prints, whatever its verdict.
+fn data(invocation: Invocation) -> Value {
+    let run = invocation.run();
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
 /// What a terminal of 80 columns shows.
 fn shown(line: &str, from: &str) -> String {
     let from = format!("example:{from}");
@@ -355,6 +361,228 @@ fn what_waits_is_described_with_the_command_that_tells_why() {
     );
     let running = shown("describe pod/notebook", "gpus");
     assert!(!running.contains("Why: "), "{running}");
+}
+
+#[test]
+fn a_description_ends_with_what_check_finds_of_its_object() {
+    insta::assert_snapshot!(ending("describe pod/again", "stale", "Findings:"), @r"
+    Findings:
+      × DRA014 reservation-missing  A pod runs with a claim that is not reserved for
+        it
+          pod/default/again is on node gpu-node-1 and uses
+            claim/default/pod-recreated, which is not reserved for it: the kubelet
+            refuses to start its containers, and the devices go to others as soon as
+            the claim's own consumers end
+          fix   kubectl delete pod/again --namespace=default
+      × DRA018 pod-on-other-node  A pod is on a node that does not reach its devices
+          pod/default/again is on node gpu-node-1, which does not reach the devices
+            of claim/default/pod-recreated
+          fix   kubectl delete pod/again --namespace=default
+      ‼ DRA012 reservation-replaced  A claim is reserved for an earlier pod or group
+        of the same name
+          resourceclaim/default/pod-recreated is reserved for an earlier pod/again
+            with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its
+            devices for no pod unless the claim controller removes the entry
+          fix   kubectl label resourceclaim/pod-recreated --namespace=default \
+                  dra.kubectl.io/checked=again --overwrite
+    ");
+    assert_eq!(
+        ending("describe pod/notebook", "gpus", "Findings:"),
+        "Findings:     <none>"
+    );
+    let mut told = BTreeSet::new();
+    for example in EXAMPLES {
+        let from = format!("example:{example}");
+        let list = data(dra(&["check", "-o", "json", "--from", &from]));
+        for finding in list["items"].as_array().expect("findings") {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let object = &finding["object"];
+            let kind = match object["kind"].as_str() {
+                Some("Pod") => "pod",
+                Some("ResourceClaim") => "claim",
+                Some("Node") => "node",
+                Some("DeviceClass") => "class",
+                Some("Device") => "device",
+                Some("Pool") => "pool",
+                _ => continue,
+            };
+            let namespace = match object["namespace"].as_str() {
+                Some(namespace) => format!("{namespace}/"),
+                None => String::new(),
+            };
+            let name = format!("{kind}/{namespace}{}", text(&object["name"]));
+            let described = data(dra(&["describe", &name, "-o", "json", "--from", &from]));
+            let found = described["findings"].as_array().expect("findings");
+            let found = found.iter().filter(|found| found["object"] == *object);
+            let found: Vec<&Value> = found.filter(|found| found["code"] == finding["code"]).collect();
+            assert!(
+                found.contains(&finding),
+                "{example}: {name}: {finding:#} among {found:#?}"
+            );
+            told.insert(kind);
+        }
+    }
+    for kind in ["pod", "claim", "node", "pool"] {
+        assert!(told.contains(kind), "no example has a finding of a {kind}");
+    }
+}
+
+/// What a terminal of 80 columns shows from the line on that begins so.
+fn ending(line: &str, from: &str, begin: &str) -> String {
+    let shown = shown(line, from);
+    let lines = shown.lines().skip_while(|line| !line.starts_with(begin));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What the first three lines of a terminal of 80 columns say.
+fn head(line: &str, from: &str) -> String {
+    let shown = shown(line, from);
+    let lines: Vec<&str> = shown.lines().take(3).map(str::trim).collect();
+    lines.join(" ")
+}
+
+#[test]
+fn the_first_three_lines_of_explain_hold_verdict_and_cause() {
+    let mut tried = 0;
+    for example in EXAMPLES {
+        let from = format!("example:{example}");
+        let list = data(dra(&["explain", "-A", "-o", "json", "--from", &from]));
+        let items = list["items"].as_array().expect("causes").iter();
+        for pod in items.flat_map(|item| item["pods"].as_array().into_iter().flatten()) {
+            let text = |field: &str| pod[field].as_str().expect("a name").to_owned();
+            let name = format!("pod/{}/{}", text("namespace"), text("name"));
+            let report = data(dra(&["explain", &name, "-o", "json", "--from", &from]));
+            let said = report["cause"]
+                .as_str()
+                .or(report["summary"].as_str())
+                .expect("a cause");
+            let word = match report["verdict"].as_str() {
+                Some("DoesNotFit" | "Waits") => "waits",
+                Some("Error") => "fails",
+                _ => continue,
+            };
+            let head = head(&format!("explain {name}"), example);
+            // What is longer than the lines goes on below them.
+            let begin: String = said.chars().take(140).collect();
+            assert!(
+                head.contains(&format!("{name} {word}: ")) && head.contains(&begin),
+                "{head}"
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 12, "{tried}");
+}
+
+#[test]
+fn the_first_three_lines_of_findings_and_evictions_hold_verdict_and_cause() {
+    for example in EXAMPLES {
+        let from = format!("example:{example}");
+        for line in ["check", "check --to-version 1.36"] {
+            let list = data(dra(&["-o", "json", "--from", &from]).args(words(line)));
+            let head = head(line, example);
+            let Some(first) = list["items"].get(0) else {
+                assert!(head.contains("No findings"), "{example}: {line}: {head}");
+                continue;
+            };
+            let errors = list["counts"]["errors"].as_u64().expect("a number");
+            let is_counted = errors == 0 || head.contains(&format!("{errors} error"));
+            let code = first["code"].as_str().expect("a code");
+            // What a downgrade costs stands above its findings.
+            let cause = [code, " end ", " convert ", " ask ", " delete "];
+            let is_told = cause.iter().any(|cause| head.contains(cause));
+            assert!(is_counted && is_told, "{example}: {line}: {head}");
+        }
+    }
+    for (line, example, verdict, cause) in [
+        (
+            "simulate eviction",
+            "taints",
+            "2 pods end within 60m: 2 are lost",
+            "because of rule/drain-all",
+        ),
+        (
+            "simulate eviction --node gpu-node-2",
+            "gpus",
+            "3 pods end within 30s",
+            "as if the devices",
+        ),
+        ("simulate eviction", "gpus", "no pod ends", ""),
+    ] {
+        let head = head(line, example);
+        assert!(head.contains(verdict) && head.contains(cause), "{line}: {head}");
+    }
+}
+
+#[test]
+fn warnings_stand_below_the_answer_where_both_are_seen() {
+    let invocation = dra(&["check", "--to-version", "1.36", "--from", "example:stale"]);
+    let seen = invocation
+        .env("TERM", "xterm")
+        .env("LANG", "C.UTF-8")
+        .env("NO_COLOR", "1");
+    let seen = seen.run_on_screen(80, Screen::Both).stdout;
+    let answer = seen.find("before a downgrade to 1.36").expect("an answer");
+    let warning = seen.find("warning: ").expect("a warning");
+    assert!(answer < warning, "{seen}");
+}
+
+#[test]
+fn what_is_said_of_errors_ends_where_the_terminal_does() {
+    for line in [
+        "nodes",
+        "explain pod/five",
+        "explain gpu-node-1",
+        "check --foo",
+        "simulate eviction --node nope",
+        "status --by nothing",
+        "check --only nope --driver nope",
+        "claims -n nope",
+    ] {
+        for columns in [60, 80] {
+            let invocation = dra(&["--from", "example:pending"]).args(words(line));
+            let invocation = invocation
+                .env("TERM", "xterm")
+                .env("LANG", "C.UTF-8")
+                .env("NO_COLOR", "1");
+            let said = invocation.run_on_screen(columns, Screen::Stderr).stderr;
+            assert!(said.lines().count() > 1, "{line}: {said}");
+            for one in said.lines().map(left) {
+                assert!(one.width() <= columns.into(), "{line} at {columns}: {one}");
+            }
+        }
+    }
+    let invocation = dra(&["--from", "example:pending", "nodes"]).env("TERM", "xterm");
+    let said = invocation.run_on_screen(60, Screen::Stderr).stderr;
+    insta::assert_snapshot!(said.replace('\r', ""), @r"
+    error: `kubectl dra` has no command `nodes`
+
+    hint: kubectl dra devices --node NODE lists the devices of a
+      node; kubectl dra describe node NODE tells about it
+    ");
+}
+
+/// What is left of a line once what was drawn anew on it is gone.
+fn left(line: &str) -> &str {
+    const ERASED: &str = "\u{1b}[2K";
+    let line = line.trim_end_matches('\r');
+    let line = line.rsplit(ERASED).next().unwrap_or_default();
+    line.rsplit('\r').next().unwrap_or_default()
+}
+
+#[test]
+fn a_command_is_copied_whole_from_a_wide_report() {
+    let args = ["explain", "pod/too-many", "--from", "example:pending"];
+    let report = data(dra(&args).args(["-o", "json"]));
+    let command = report["fixes"][0]["command"].as_str().expect("a command");
+    let shown = on_screen(dra(&args).args(["-o", "wide"]), 80).stdout;
+    assert!(shown.lines().any(|line| line.trim_start() == command), "{shown}");
+}
+
+#[test]
+fn the_fate_of_pods_is_not_cut_for_a_picture() {
+    let shown = shown("simulate eviction --node gpu-node-2", "gpus");
+    assert!(shown.contains("lost: no controller; breaks PDB web"), "{shown}");
 }
 
 #[test]

@@ -90,6 +90,21 @@ const LINES: &[&str] = &[
     "version --short",
     "version --no-color",
     "run --once",
+    "explain notebok",
+    "explain gpu-node-1",
+    "explain device/gpu-0",
+    "simulate allocation notebook",
+    "claims notebook",
+    "check pods",
+    "check --downgrade 1.36",
+    "check --code DRA014",
+    "check --explain reservation",
+    "status pods",
+    "taints gpu-node-1",
+    "snapshot save",
+    "describe gpu-node-1/gpu-0",
+    "describe slice x",
+    "status -o name",
 ];
 
 #[test]

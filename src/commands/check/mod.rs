@@ -3,7 +3,7 @@
 mod export;
 mod page;
 mod review;
-mod screen;
+pub(super) mod screen;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,8 +18,8 @@ use crate::error::{Outcome, UsageError};
 use crate::inspect::Selection;
 use crate::inspect::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
 use crate::inspect::findings::{
-    self, Certainty, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList,
-    Target, TargetError, Topic, Upgrade,
+    self, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList, Target,
+    TargetError, Topic, Upgrade,
 };
 use crate::inspect::presence::{DRIVER_NEEDS, Mention};
 use crate::model::{Cluster, Gate, Kind, Version};
@@ -152,10 +152,7 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
     }),
     Column::new("CODE", ".code", |finding, cell| cell.text(finding.code)),
     Column::new("CERTAINTY", ".certainty", |finding, cell| {
-        cell.text(match finding.certainty {
-            Certainty::Confirmed => "Confirmed",
-            Certainty::Possible => "Possible",
-        });
+        cell.text(finding.certainty.text());
     }),
     Column::new("OBJECT", ".object.name", |finding, cell| {
         cell.text(&finding.object);
@@ -262,7 +259,7 @@ impl Report for Checked {
     }
 }
 
-fn tone(severity: Severity) -> Tone {
+pub(super) fn tone(severity: Severity) -> Tone {
     match severity {
         Severity::Error => Tone::Bad,
         Severity::Warning => Tone::Notice,
@@ -275,6 +272,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.print(CodePage::of(code))?;
         return Ok(Outcome::Done);
     }
+    ctx.printer().hold_warnings();
     let (fail_on, idle) = (args.fail_on, args.idle);
     let named = args.only.clone();
     let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
@@ -331,6 +329,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         selection,
         now: ctx.now(&cluster),
         idle,
+        in_part: false,
     }
     .told_of(&cluster, &named);
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
@@ -423,7 +422,7 @@ fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Select
 }
 
 /// Reads again what findings rest on that join several kinds, and looks again.
-async fn confirm(
+pub(super) async fn confirm(
     ctx: &Ctx,
     mut cluster: Cluster,
     request: &CheckRequest,

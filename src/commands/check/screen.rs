@@ -34,7 +34,7 @@ pub(super) fn of(report: &Checked, screen: Screen) -> Layout {
         .chunk_by(|one, next| one.code == next.code && one.order == next.order)
     {
         layout.line(0, []);
-        show(&mut layout, screen, block);
+        show(&mut layout, screen, 0, block);
     }
     if let Some(first) = list.items.first() {
         layout.line(0, []);
@@ -93,8 +93,15 @@ fn head(report: &Checked, screen: Screen) -> Span {
     span(tone, format!("{} {text}", screen.sign(tone)))
 }
 
-/// Findings of one code. What all of them have in common is told once.
-fn show(layout: &mut Layout, screen: Screen, block: &[Finding]) {
+/// Blocks of findings, `indent` columns further in than the layout says.
+pub(in crate::commands) fn blocks(layout: &mut Layout, screen: Screen, indent: usize, findings: &[Finding]) {
+    for block in findings.chunk_by(|one, next| one.code == next.code) {
+        show(layout, screen, indent, block);
+    }
+}
+
+/// Findings of one code. What all of them have in common is told once. The layout puts them `indent` columns further in.
+fn show(layout: &mut Layout, screen: Screen, indent: usize, block: &[Finding]) {
     let Some(first) = block.first() else { return };
     let worst = block.iter().map(|finding| finding.severity).max();
     let tone = tone(worst.unwrap_or(first.severity));
@@ -122,7 +129,7 @@ fn show(layout: &mut Layout, screen: Screen, block: &[Finding]) {
             ],
         );
         if !is_shared {
-            advise(layout, screen, finding);
+            advise(layout, screen, indent, finding);
         }
     }
     if block.len() > told.len() {
@@ -136,7 +143,7 @@ fn show(layout: &mut Layout, screen: Screen, block: &[Finding]) {
         );
     }
     if is_shared {
-        advise(layout, screen, first);
+        advise(layout, screen, indent, first);
     }
 }
 
@@ -157,13 +164,13 @@ fn advice(finding: &Finding) -> (Option<&Fix>, Option<&String>) {
     (finding.fix.as_ref(), finding.fix_note.as_ref())
 }
 
-fn advise(layout: &mut Layout, screen: Screen, finding: &Finding) {
+fn advise(layout: &mut Layout, screen: Screen, indent: usize, finding: &Finding) {
     const FIX: &str = "fix   ";
     const BELOW: &str = "      ";
     let before = INDENT.len() + FIX.len();
     match &finding.fix {
         Some(Fix::Command(script)) => {
-            let has_room = shown::command(layout, screen, 0, &format!("{INDENT}{FIX}"), script);
+            let has_room = shown::command(layout, screen, indent, &format!("{INDENT}{FIX}"), script);
             if !has_room {
                 let text = format!("a long command: {} shows it", about(finding.code, "--only", WIDE));
                 layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);

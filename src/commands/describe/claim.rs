@@ -1,35 +1,33 @@
 //! A claim, described.
 
 use crate::inspect::describe::{
-    AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, RequestDescription,
-    RequestItem,
+    AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, Identity,
+    RequestDescription, RequestItem,
 };
 use crate::inspect::{Consumer, Health, ReservationItem};
 use crate::model::{Kind, Time};
-use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View, list_or_none};
+use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
 
 use super::super::devices::known_and_more;
 use super::super::reserved::consumer;
-use super::parts;
+use super::{Description, parts};
 
 impl Report for ClaimDescription {
     const KIND: &'static str = "ClaimDescription";
 
-    fn screen(&self, screen: Screen) -> View {
-        let mut layout = self.layout();
-        if self.state.is_pending() {
-            parts::why(&mut layout, screen, Kind::ResourceClaim, &self.identity);
-        }
-        layout.into()
-    }
-
-    fn view(&self, _: Detail) -> View {
-        self.layout().into()
+    fn view(&self, detail: Detail) -> View {
+        self.layout(detail).into()
     }
 }
 
-impl ClaimDescription {
-    fn layout(&self) -> Layout {
+impl Description for ClaimDescription {
+    fn why(&self) -> Option<(Kind, &Identity)> {
+        self.state
+            .is_pending()
+            .then_some((Kind::ResourceClaim, &self.identity))
+    }
+
+    fn layout(&self, _: Detail) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();
         parts::identity(&mut layout, &self.identity, now);

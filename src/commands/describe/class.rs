@@ -4,7 +4,7 @@ use crate::inspect::describe::{ClassDescription, ClassDevices};
 use crate::output::{Column, Detail, Layout, Report, Table, View};
 
 use super::super::status::CLAIMS;
-use super::parts;
+use super::{Description, parts};
 
 const DRIVERS: &[Column<ClassDevices>] = &[
     Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
@@ -15,7 +15,13 @@ const DRIVERS: &[Column<ClassDevices>] = &[
 impl Report for ClassDescription {
     const KIND: &'static str = "ClassDescription";
 
-    fn view(&self, _: Detail) -> View {
+    fn view(&self, detail: Detail) -> View {
+        self.layout(detail).into()
+    }
+}
+
+impl Description for ClassDescription {
+    fn layout(&self, _: Detail) -> Layout {
         let mut layout = Layout::new();
         let now = self.now;
         parts::identity(&mut layout, &self.identity, now);
@@ -37,6 +43,6 @@ impl Report for ClassDescription {
             section.table(Table::new(CLAIMS, Detail::Normal, &self.claims));
         });
         layout.list("Templates", &self.templates);
-        layout.into()
+        layout
     }
 }

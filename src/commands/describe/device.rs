@@ -5,12 +5,18 @@ use crate::inspect::{DeviceItem, HolderItem};
 use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};
 
 use super::super::devices::{Capacity, Counter, State, classes, health_tone, known_and_more, node};
-use super::parts;
+use super::{Description, parts};
 
 impl Report for DeviceDescription {
     const KIND: &'static str = "DeviceDescription";
 
-    fn view(&self, _: Detail) -> View {
+    fn view(&self, detail: Detail) -> View {
+        self.layout(detail).into()
+    }
+}
+
+impl Description for DeviceDescription {
+    fn layout(&self, _: Detail) -> Layout {
         let now = self.now;
         let item = &self.item;
         let mut layout = Layout::new();
@@ -63,7 +69,7 @@ impl Report for DeviceDescription {
         }
         holders(&mut layout, item);
         parts::stages(&mut layout, &self.pods);
-        layout.into()
+        layout
     }
 }
 

@@ -8,18 +8,25 @@ mod parts;
 mod pod;
 mod pool;
 
-use crate::context::Ctx;
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::context::{Ctx, SourceSetting};
 use crate::devices::ClassSelectors;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::describe::{self, CLAIM_NEEDS, CLASS_NEEDS, DEVICE_NEEDS, NODE_NEEDS, POD_NEEDS};
+use crate::inspect::describe::{
+    self, CLAIM_NEEDS, CLASS_NEEDS, DEVICE_NEEDS, Identity, NODE_NEEDS, POD_NEEDS, POOL_NEEDS,
+};
+use crate::inspect::findings::{self, CheckRequest, ObjectFindings, Subject};
 use crate::inspect::presence::Mention;
-use crate::inspect::{DEVICES_NEEDS, Selection, Warnings};
+use crate::inspect::{Selection, Warnings};
 use crate::model::{Cluster, Key, Kind, Str};
-use crate::output::Report;
+use crate::output::{Detail, Layout, Report, Screen, View};
 use crate::sources::Needs;
 
 use super::objects::{self, is_called};
-use super::{Accepts, presence};
+use super::{Accepts, check, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -122,73 +129,198 @@ fn parse(object: &[String]) -> Result<(What, String), UsageError> {
         })?,
         _ => return Err(UsageError::new("one object is described at a time").hint(HINT)),
     };
-    let what = What::find(kind)
-        .ok_or_else(|| UsageError::new(format!("`{kind}` cannot be described")).hint(HINT))?;
+    let what = What::find(kind).ok_or_else(|| {
+        let error = UsageError::new(format!("`{kind}` cannot be described"));
+        if is_called(Kind::ResourceSlice, "slice", kind) {
+            return error.hint("a slice is a part of a pool: write `pool NAME`");
+        }
+        match object {
+            // That of a device may have slashes.
+            [one] => error.hint(format!("write `device {one}`, or another of {WORDS} before it")),
+            _ => error.hint(HINT),
+        }
+    })?;
     Ok((what, name.to_owned()))
 }
 
+const WORDS: &str = "`claim`, `pod`, `node`, `class` and `pool`";
+
 const HINT: &str =
     "write `KIND NAME` or `KIND/NAME`, where KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`";
+
+/// What a description says, and what it ends with.
+trait Description: Report {
+    /// All but the end.
+    fn layout(&self, detail: Detail) -> Layout;
+
+    /// What waits, if it does, so that `explain` tells why.
+    fn why(&self) -> Option<(Kind, &Identity)> {
+        None
+    }
+}
+
+/// A description with the findings of its object at the end.
+#[derive(Serialize)]
+struct Described<D> {
+    #[serde(flatten)]
+    description: D,
+    #[serde(flatten)]
+    found: ObjectFindings,
+}
+
+impl<D: Description> Report for Described<D> {
+    const KIND: &'static str = D::KIND;
+
+    fn view(&self, detail: Detail) -> View {
+        let mut layout = self.description.layout(detail);
+        parts::findings(&mut layout, &self.found);
+        layout.into()
+    }
+
+    fn screen(&self, screen: Screen) -> View {
+        let mut layout = self.description.layout(Detail::Normal);
+        parts::findings_on(&mut layout, screen, &self.found);
+        if let Some((kind, identity)) = self.description.why() {
+            parts::why(&mut layout, screen, kind, identity);
+        }
+        layout.into()
+    }
+}
+
+/// Kinds that decide about claims and pods of a namespace, besides those that they are described by.
+const CHECKED: [Kind; 3] = [Kind::DeviceClass, Kind::ResourceQuota, Kind::Namespace];
+
+fn with_checked(kinds: &[Kind]) -> Vec<Kind> {
+    kinds.iter().chain(&CHECKED).copied().collect()
+}
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let (what, name) = parse(&args.object)?;
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
-            let cluster = ctx
-                .load(of_namespace(CLAIM_NEEDS, &key).require(Kind::ResourceClaim))
-                .await?;
+            let kinds = with_checked(&CLAIM_NEEDS);
+            let needs = of_namespace(kinds.iter().copied(), &key).require(Kind::ResourceClaim);
+            let cluster = load(ctx, needs).await?;
             let report = describe::claim(&cluster, &key, ctx.now(&cluster));
-            let mention = Mention::Object(Kind::ResourceClaim, key);
-            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
+            let mention = Mention::Object(Kind::ResourceClaim, key.clone());
+            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let is_meant = |subject: &Subject| subject.is(Kind::ResourceClaim, &key.namespace, &key.name);
+            print(ctx, cluster, report, &kinds, Some(&key.namespace), is_meant).await
         }
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
-            let cluster = ctx.load(of_namespace(POD_NEEDS, &key).require(Kind::Pod)).await?;
+            let kinds = with_checked(&POD_NEEDS);
+            let needs = of_namespace(kinds.iter().copied(), &key).require(Kind::Pod);
+            let cluster = load(ctx, needs).await?;
             let report = describe::pod(&cluster, &key, ctx.now(&cluster));
-            let mention = Mention::Object(Kind::Pod, key);
-            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
+            let mention = Mention::Object(Kind::Pod, key.clone());
+            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let claims: BTreeSet<Str> = report
+                .claims
+                .iter()
+                .filter_map(|claim| claim.claim.clone())
+                .collect();
+            let is_meant = |subject: &Subject| {
+                subject.is(Kind::Pod, &key.namespace, &key.name)
+                    || claims.contains(&subject.name)
+                        && subject.is(Kind::ResourceClaim, &key.namespace, &subject.name)
+            };
+            print(ctx, cluster, report, &kinds, Some(&key.namespace), is_meant).await
         }
         What::Device => {
-            let cluster = ctx.load(Needs::kinds(DEVICE_NEEDS)).await?;
-            let found = describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
-            let names = found.iter().map(|device| device.item.id().to_string()).collect();
-            let one = only(found, names, "device", &name)?;
-            print(ctx, &cluster, one, &Mention::Device(name), |report| {
-                &report.warnings
-            })
-            .await
+            let cluster = load(ctx, Needs::kinds(DEVICE_NEEDS)).await?;
+            let found_devices =
+                describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
+            let names = found_devices
+                .iter()
+                .map(|device| device.item.id().to_string())
+                .collect();
+            let one = only(found_devices, names, "device", &name)?;
+            let mention = Mention::Device(name);
+            let report = found(ctx, &cluster, one, &mention, |report| &report.warnings).await?;
+            let (device, pool) = (
+                report.item.id().to_string(),
+                report.item.id().pool_id().to_string(),
+            );
+            let is_meant = |subject: &Subject| {
+                subject.as_device().is_some_and(|name| *name == *device)
+                    || subject.as_pool().is_some_and(|name| *name == *pool)
+            };
+            print(ctx, cluster, report, &DEVICE_NEEDS, None, is_meant).await
         }
         What::Pool => {
-            let cluster = ctx.load(Needs::kinds(DEVICES_NEEDS)).await?;
-            let found = describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
-            let names = found
+            let cluster = load(ctx, Needs::kinds(POOL_NEEDS)).await?;
+            let found_pools =
+                describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
+            let names = found_pools
                 .iter()
                 .map(|pool| format!("{}/{}", pool.driver, pool.pool))
                 .collect();
-            let one = only(found, names, "pool", &name)?;
-            print(ctx, &cluster, one, &Mention::Pool(name), |report| {
-                &report.warnings
-            })
-            .await
+            let one = only(found_pools, names, "pool", &name)?;
+            let mention = Mention::Pool(name);
+            let report = found(ctx, &cluster, one, &mention, |report| &report.warnings).await?;
+            let pool = format!("{}/{}", report.driver, report.pool);
+            let devices: BTreeSet<String> = report.devices.iter().map(|item| item.id().to_string()).collect();
+            let slices: BTreeSet<Str> = report
+                .slices
+                .iter()
+                .chain(&report.outdated_slices)
+                .map(|slice| slice.name.clone())
+                .collect();
+            let is_meant = |subject: &Subject| {
+                subject.as_pool().is_some_and(|name| *name == *pool)
+                    || subject
+                        .as_device()
+                        .is_some_and(|name| devices.contains(name.as_str()))
+                    || slices.contains(&subject.name) && subject.is(Kind::ResourceSlice, "", &subject.name)
+            };
+            print(ctx, cluster, report, &POOL_NEEDS, None, is_meant).await
         }
         What::Node => {
-            let cluster = ctx.load(Needs::kinds(NODE_NEEDS)).await?;
+            let cluster = load(ctx, Needs::kinds(NODE_NEEDS)).await?;
             let selectors = ClassSelectors::of(&cluster);
             let name = Str::from(name.as_str());
             let report = describe::node(&cluster, &name, &selectors, ctx.now(&cluster));
-            let mention = Mention::scoped(Kind::Node, name);
-            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
+            let mention = Mention::scoped(Kind::Node, name.clone());
+            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let devices: BTreeSet<String> = report.devices.iter().map(|item| item.id().to_string()).collect();
+            let pools: BTreeSet<String> = report
+                .pools
+                .iter()
+                .map(|pool| format!("{}/{}", pool.driver, pool.pool))
+                .collect();
+            let is_meant = |subject: &Subject| {
+                subject.is(Kind::Node, "", &name)
+                    || subject
+                        .as_pool()
+                        .is_some_and(|pool| pools.contains(pool.as_str()))
+                    || subject
+                        .as_device()
+                        .is_some_and(|name| devices.contains(name.as_str()))
+            };
+            print(ctx, cluster, report, &NODE_NEEDS, None, is_meant).await
         }
         What::Class => {
-            let cluster = ctx
-                .load(Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass))
-                .await?;
+            let cluster = load(ctx, Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass)).await?;
             let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let mention = Mention::scoped(Kind::DeviceClass, name.as_str());
-            print(ctx, &cluster, report, &mention, |report| &report.warnings).await
+            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let is_meant = |subject: &Subject| subject.is(Kind::DeviceClass, "", &name);
+            print(ctx, cluster, report, &CLASS_NEEDS, None, is_meant).await
         }
     }
+}
+
+/// Reads what a description needs. What is found also depends on gates, and on pods that came with their claims. A file has the gates that
+/// are known of it anyway.
+async fn load(ctx: &Ctx, needs: Needs) -> anyhow::Result<Cluster> {
+    let needs = needs.pods_after_claims();
+    let needs = match ctx.settings().source {
+        SourceSetting::Cluster(_) => needs.with_gates(),
+        SourceSetting::Files(_) => needs,
+    };
+    ctx.load(needs).await
 }
 
 /// The key of a namespaced object, whose name may come without the kind that is known already.
@@ -222,14 +354,14 @@ fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Res
     Ok(found.pop())
 }
 
-/// Prints the report, or says that what is named by `mention` is not there to be described.
-async fn print<R: Report>(
+/// The report, or why what is named by `mention` is not there to be described.
+async fn found<R>(
     ctx: &Ctx,
     cluster: &Cluster,
     report: Option<R>,
     mention: &Mention,
     warnings: impl Fn(&R) -> &Warnings,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<R> {
     let Some(report) = report else {
         let error = presence::not_found(ctx, cluster, mention).await;
         // A description gives no verdict that could be unknown.
@@ -239,7 +371,28 @@ async fn print<R: Report>(
         });
     };
     warnings(&report).iter().for_each(|warning| ctx.warn(warning));
-    ctx.print(report)?;
+    Ok(report)
+}
+
+/// Prints the description, and what objects of `kinds` tell of those that are meant; only what is in `namespace` was read of those that live
+/// in one.
+async fn print<D: Description>(
+    ctx: &Ctx,
+    cluster: Cluster,
+    description: D,
+    kinds: &[Kind],
+    namespace: Option<&Str>,
+    is_meant: impl Fn(&Subject) -> bool,
+) -> anyhow::Result<Outcome> {
+    let request = CheckRequest::told_by(kinds, namespace.cloned(), ctx.now(&cluster));
+    let mut list = findings::check_by(&cluster, &request, &threads::on_all).about(&is_meant);
+    if let SourceSetting::Cluster(_) = ctx.settings().source {
+        list = check::confirm(ctx, cluster, &request, list).await?;
+    }
+    ctx.print(Described {
+        description,
+        found: ObjectFindings::of(list, is_meant),
+    })?;
     Ok(Outcome::Done)
 }
 

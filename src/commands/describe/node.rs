@@ -4,7 +4,7 @@ use crate::inspect::ClaimItem;
 use crate::inspect::describe::{NodeDescription, PoolItem};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, UNKNOWN, View};
 
-use super::parts;
+use super::{Description, parts};
 
 const POOLS: &[Column<PoolItem>] = &[
     Column::inner("DRIVER", |pool, cell| cell.text(&pool.driver)),
@@ -37,6 +37,12 @@ impl Report for NodeDescription {
     const KIND: &'static str = "NodeDescription";
 
     fn view(&self, detail: Detail) -> View {
+        self.layout(detail).into()
+    }
+}
+
+impl Description for NodeDescription {
+    fn layout(&self, detail: Detail) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();
         if self.exists == Some(true) {
@@ -73,6 +79,6 @@ impl Report for NodeDescription {
         });
         parts::stages(&mut layout, &self.pods);
         parts::events(&mut layout, self.events.as_deref(), now);
-        layout.into()
+        layout
     }
 }

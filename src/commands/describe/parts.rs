@@ -1,13 +1,14 @@
 //! Parts that several descriptions have.
 
 use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
+use crate::inspect::findings::ObjectFindings;
 use crate::inspect::stage::{PodStageItem, StageItem};
 use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
 use crate::model::{Kind, Time};
 use crate::output::{Cell, Column, Detail, Layout, NONE, Screen, Table, Tone, UNKNOWN, age};
 use crate::script::Command;
 
-use super::super::{devices, shown};
+use super::super::{check, devices, shown};
 
 /// Name, labels, age and owner.
 pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
@@ -32,6 +33,44 @@ pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
     }
     if let Some(owner) = &identity.owner {
         layout.field("Controlled By", owner);
+    }
+}
+
+/// What `check` finds of it, in a pipe.
+pub(super) fn findings(layout: &mut Layout, found: &ObjectFindings) {
+    layout.section("Findings", |section| {
+        for finding in &found.findings {
+            let title = format!("{} {}", finding.code, finding.name);
+            section.section(&title, |section| {
+                let tone = check::tone(finding.severity);
+                section
+                    .toned("Severity", tone, finding.severity)
+                    .field("Certainty", finding.certainty.text())
+                    .field("Object", &finding.object)
+                    .field("Message", &finding.message);
+                if let Some(fix) = &finding.fix {
+                    section.copied("Fix", fix);
+                }
+                if let Some(note) = &finding.fix_note {
+                    section.field("Note", note);
+                }
+            });
+        }
+    });
+    unknown(layout, found);
+}
+
+/// The same on a terminal, as `check` shows them.
+pub(super) fn findings_on(layout: &mut Layout, screen: Screen, found: &ObjectFindings) {
+    layout.section("Findings", |section| {
+        check::screen::blocks(section, screen, 2, &found.findings);
+    });
+    unknown(layout, found);
+}
+
+fn unknown(layout: &mut Layout, found: &ObjectFindings) {
+    if !found.unknown_findings.is_empty() {
+        layout.list("Unknown", &found.unknown_findings);
     }
 }
 
@@ -130,13 +169,13 @@ pub(super) fn stage(layout: &mut Layout, item: &StageItem, now: Time) {
             section.field("Next", stuck.owner.text());
             section.list("Shown By", &stuck.evidence);
             if let Some(command) = &stuck.command {
-                section.field("Fix", command);
+                section.copied("Fix", command);
             }
             if let Some(note) = &stuck.note {
                 section.field("Note", note);
             }
             if let Some(look) = &stuck.look {
-                section.field("Look", look);
+                section.copied("Look", look);
             }
         }
         if let Some(waits) = &item.waits {

@@ -1,29 +1,26 @@
 //! A pod, described.
 
-use crate::inspect::describe::{PodClaimDescription, PodDescription, Reserved};
+use crate::inspect::describe::{Identity, PodClaimDescription, PodDescription, Reserved};
 use crate::model::{Kind, Time};
-use crate::output::{Detail, Layout, NONE, Report, Screen, Tone, View, list_or_none};
+use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
 
-use super::parts;
+use super::{Description, parts};
 
 impl Report for PodDescription {
     const KIND: &'static str = "PodDescription";
 
-    fn screen(&self, screen: Screen) -> View {
-        let mut layout = self.layout();
-        if self.node.is_none() && self.phase == "Pending" && !self.claims.is_empty() {
-            parts::why(&mut layout, screen, Kind::Pod, &self.identity);
-        }
-        layout.into()
-    }
-
-    fn view(&self, _: Detail) -> View {
-        self.layout().into()
+    fn view(&self, detail: Detail) -> View {
+        self.layout(detail).into()
     }
 }
 
-impl PodDescription {
-    fn layout(&self) -> Layout {
+impl Description for PodDescription {
+    fn why(&self) -> Option<(Kind, &Identity)> {
+        let waits = self.node.is_none() && self.phase == "Pending" && !self.claims.is_empty();
+        waits.then_some((Kind::Pod, &self.identity))
+    }
+
+    fn layout(&self, _: Detail) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();
         parts::identity(&mut layout, &self.identity, now);

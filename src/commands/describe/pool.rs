@@ -5,7 +5,7 @@ use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
 
 use super::super::devices::Counter;
-use super::parts;
+use super::{Description, parts};
 
 const SLICES: &[Column<SliceItem, Time>] = &[
     Column::inner("NAME", |slice, cell| cell.text(&slice.name)),
@@ -20,7 +20,13 @@ const SLICES: &[Column<SliceItem, Time>] = &[
 impl Report for PoolDescription {
     const KIND: &'static str = "PoolDescription";
 
-    fn view(&self, _: Detail) -> View {
+    fn view(&self, detail: Detail) -> View {
+        self.layout(detail).into()
+    }
+}
+
+impl Description for PoolDescription {
+    fn layout(&self, _: Detail) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();
         layout
@@ -50,6 +56,6 @@ impl Report for PoolDescription {
         layout.section("Devices", |section| {
             section.table(parts::devices(&self.devices, |item| item.device.to_string()));
         });
-        layout.into()
+        layout
     }
 }

@@ -1,11 +1,13 @@
 //! What the command line of `explain` names.
 
+use crate::commands::describe;
 use crate::commands::objects::{self, Named, is_called};
 use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Absent, UsageError};
 use crate::inspect::presence::Mention;
 use crate::model::{Cluster, Key, Kind, Str};
+use crate::script::{Command, Resource};
 
 /// What is to be explained.
 pub(super) enum Wanted {
@@ -45,7 +47,19 @@ impl Wanted {
             Some((kind, name)) if is_node(kind) && !name.is_empty() && !name.contains('/') => {
                 Ok(Self::Node(name.into()))
             }
-            Some(_) => Named::of(ctx, word).map(Self::Named),
+            Some((kind, name)) => match describe::kind_called(kind) {
+                Some(what @ ("device" | "class" | "pool")) => {
+                    let error = UsageError::new(format!("a {what} waits for nothing"));
+                    let command = Command::dra("describe")
+                        .object(Resource::called(what), name)
+                        .done();
+                    Err(match command {
+                        Ok(command) => error.hint(format!("{command} tells about it")),
+                        Err(_) => error,
+                    })
+                }
+                _ => Named::of(ctx, word).map(Self::Named),
+            },
             None if is_kind(word) => Err(UsageError::new(format!("`{word}` needs a name")).hint(format!(
                 "write `{word} NAME`; without any name everything that waits is explained"
             ))),

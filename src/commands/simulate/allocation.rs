@@ -113,6 +113,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .hint("name a claim or a pod, as in `claim/NAME`, or a manifest with `-f`")
             .into());
     }
+    ctx.printer().hold_warnings();
     let mut report = match judged(ctx, &args).await {
         Err(error) if error.is::<Unread>() => unjudged(ctx, &args.targets, &error.to_string())?,
         judged => judged?,

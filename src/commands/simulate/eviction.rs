@@ -130,6 +130,7 @@ const SIMULATED: &str = "kubectl-dra-simulated";
 const OBJECTS_TO_PLACE: usize = 5_000_000;
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
+    ctx.printer().hold_warnings();
     let selection = objects::selection(ctx, objects::Default::All);
     let needs = Needs::kinds(DECIDING.into_iter().chain(FURTHER))
         .with_gates()

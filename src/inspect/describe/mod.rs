@@ -20,7 +20,7 @@ pub use events::EventItem;
 pub use identity::{ConditionItem, Identity};
 pub use node::{NODE_NEEDS, NodeDescription, PoolItem, node};
 pub use pod::{ContainerItem, POD_NEEDS, PodClaimDescription, PodDescription, Reserved, pod};
-pub use pool::{PoolDescription, SliceItem, pool};
+pub use pool::{POOL_NEEDS, PoolDescription, SliceItem, pool};
 pub use text::{attribute, selector_terms, toleration};
 
 use super::Warnings;

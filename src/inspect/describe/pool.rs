@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::devices::{ClassSelectors, Inventory};
 use crate::inspect::{CounterItem, DeviceFilter, DeviceItem, Warnings, devices};
-use crate::model::{Cluster, Pool, PoolId, Slice, Str, Time};
+use crate::model::{Cluster, Kind, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -70,6 +70,16 @@ impl SliceItem {
         }
     }
 }
+
+/// Kinds that the description is made from.
+pub const POOL_NEEDS: [Kind; 6] = [
+    Kind::ResourceSlice,
+    Kind::ResourceClaim,
+    Kind::DeviceClass,
+    Kind::DeviceTaintRule,
+    Kind::Pod,
+    Kind::Node,
+];
 
 /// Pools that `name` can mean: `POOL` or `DRIVER/POOL`.
 pub fn pool(cluster: &Cluster, name: &str, selectors: &ClassSelectors, now: Time) -> Vec<PoolDescription> {

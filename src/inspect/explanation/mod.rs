@@ -333,7 +333,9 @@ impl<'e> Explained<'e> {
                     }
                     return;
                 };
-                report.reasons.push(template_missing(&template, pod));
+                let reason = template_missing(&template, pod);
+                report.cause = Some(reason.message.clone());
+                report.reasons.push(reason);
                 let target = format!("resourceclaimtemplate/{template}");
                 let message = format!("create {target}");
                 let who = "the owner of the pod decides what its claims are to ask for";

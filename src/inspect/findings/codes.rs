@@ -310,6 +310,18 @@ impl Code {
         )
     }
 
+    /// Whether claims and pods of one namespace tell what there is of objects in it.
+    pub(super) fn is_told_in_part(self) -> bool {
+        let is_of_stages = matches!(
+            self,
+            Self::DriverNotRegistered
+                | Self::PrepareRefused
+                | Self::ClaimStillPrepared
+                | Self::UnprepareFails
+        );
+        is_of_stages || !self.is_about_devices()
+    }
+
     /// Kinds of object that decide what can be done, besides those that it is found in. Without them it is still found.
     pub fn needed_for_fix(self) -> &'static [Kind] {
         match self {
@@ -356,8 +368,31 @@ impl Serialize for Code {
 
 /// A text that is no code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is neither a code such as `DRA001` nor the name of a finding")]
+#[error("`{0}` is neither a code such as `DRA001` nor the name of a finding{alike}", alike = alike(.0))]
 pub struct UnknownCode(String);
+
+/// Codes whose name has that word.
+fn alike(word: &str) -> String {
+    const TOLD: usize = 6;
+    let word = word.to_ascii_lowercase();
+    let named = |facts: &&Facts| word.len() > 2 && facts.name.contains(&word);
+    let names = TABLE.iter().map(|(_, facts)| facts).filter(named);
+    let names: Vec<String> = names
+        .map(|facts| format!("{} {}", facts.code, facts.name))
+        .collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names if names.len() > TOLD => {
+            format!(
+                "; {} and {} more have that word",
+                names[..TOLD].join(", "),
+                names.len() - TOLD
+            )
+        }
+        [one] => format!("; {one} has that word"),
+        names => format!("; {} have that word", names.join(", ")),
+    }
+}
 
 impl FromStr for Code {
     type Err = UnknownCode;
@@ -393,6 +428,13 @@ mod tests {
             assert!(!facts.title.ends_with('.'), "{code}");
         }
         assert_eq!("DRA".parse::<Code>(), Err(UnknownCode("DRA".to_owned())));
+        let unknown = "Unhealthy".parse::<Code>().expect_err("a part of a name");
+        assert!(
+            unknown
+                .to_string()
+                .ends_with("; DRA005 device-unhealthy has that word"),
+            "{unknown}"
+        );
     }
 
     #[test]

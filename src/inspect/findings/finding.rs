@@ -20,6 +20,16 @@ pub enum Certainty {
     Possible,
 }
 
+impl Certainty {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Confirmed => "Confirmed",
+            Self::Possible => "Possible",
+        }
+    }
+}
+
 /// What a finding is about. Devices, pools, drivers and gates are no objects of the API; they have no UID.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Subject {
@@ -34,6 +44,9 @@ pub struct Subject {
     #[serde(skip_serializing_if = "str::is_empty")]
     pub uid: Str,
 }
+
+const DEVICE: &str = "Device";
+const POOL: &str = "Pool";
 
 impl Subject {
     /// An object.
@@ -56,11 +69,11 @@ impl Subject {
     }
 
     pub(super) fn device(id: &DeviceId) -> Self {
-        Self::named("Device", id.to_string())
+        Self::named(DEVICE, id.to_string())
     }
 
     pub(super) fn pool(id: &PoolId) -> Self {
-        Self::named("Pool", id.to_string())
+        Self::named(POOL, id.to_string())
     }
 
     pub(super) fn driver(driver: &str) -> Self {
@@ -96,6 +109,21 @@ impl Subject {
             namespace: subject.namespace.clone(),
             ..Self::named(kind, subject.name.to_string())
         }
+    }
+
+    /// Whether it is the object of `kind` that is called `namespace` and `name`, the first empty for what lives in none.
+    pub fn is(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.kind == kind.name() && self.namespace == *namespace && self.name == *name
+    }
+
+    /// `DRIVER/POOL/DEVICE`, for a device.
+    pub fn as_device(&self) -> Option<&Str> {
+        (self.kind == DEVICE).then_some(&self.name)
+    }
+
+    /// `DRIVER/POOL`, for a pool.
+    pub fn as_pool(&self) -> Option<&Str> {
+        (self.kind == POOL).then_some(&self.name)
     }
 
     /// The kind as kubectl writes it in front of a name.

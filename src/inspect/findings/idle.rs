@@ -127,6 +127,7 @@ mod tests {
         let request = CheckRequest {
             codes: BTreeSet::from([Code::ClaimIdle]),
             idle: Duration::from_secs(hours * 3600),
+            in_part: false,
             ..CheckRequest::now(now())
         };
         let items = check(&world.build(), &request).items.into_iter();

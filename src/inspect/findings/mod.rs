@@ -4,6 +4,7 @@
 //! A finding that joins several kinds of object is `Possible`, since their lists were taken at different times; [`evidence`] says
 //! what to read again, and [`confirmed`] what is left of the findings after that.
 
+mod about;
 mod admin;
 mod bugs;
 mod claims;
@@ -34,6 +35,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+pub use about::ObjectFindings;
 pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
 pub use downgrade::{Target, TargetError};
 pub use finding::{Certainty, Finding, Fix, Subject, some};
@@ -91,6 +93,8 @@ pub struct CheckRequest {
     pub now: Time,
     /// For how long a claim may hold devices while no pod runs with it.
     pub idle: Duration,
+    /// Only one namespace was read, by whoever describes an object in it: what claims and pods of others would tell is not looked for.
+    pub in_part: bool,
 }
 
 /// For how long a claim may be idle where nobody says otherwise: what waits for a person may wait for a day.
@@ -113,6 +117,7 @@ impl CheckRequest {
             selection: Selection::default(),
             now,
             idle: IDLE,
+            in_part: false,
         }
     }
 
@@ -365,6 +370,7 @@ struct Look<'a> {
     cluster: &'a Cluster,
     now: Time,
     idle: Duration,
+    in_part: bool,
     codes: &'a BTreeSet<Code>,
     shared: &'a Shared<'a>,
     found: Found,
@@ -376,6 +382,7 @@ impl<'a> Look<'a> {
             cluster: shared.cluster,
             now: request.now,
             idle: request.idle,
+            in_part: request.in_part,
             codes: &request.codes,
             shared,
             found: Found::default(),
@@ -434,8 +441,8 @@ impl<'a> Look<'a> {
         for kind in request.needs() {
             let mut hidden: BTreeMap<&Gap, Vec<Code>> = BTreeMap::new();
             for code in &request.codes {
-                let everywhere =
-                    !kind.is_namespaced() || kind == Kind::ResourceClaim && code.is_about_devices();
+                let of_devices = kind == Kind::ResourceClaim && code.is_about_devices();
+                let everywhere = !kind.is_namespaced() || of_devices && !request.in_part;
                 let within = if everywhere { "" } else { namespace };
                 // The API server was asked in their place.
                 let is_asked = Kind::OF_RIGHTS.contains(&kind)

@@ -458,7 +458,7 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     let waits = if pod.node().is_some() {
         "its containers cannot be started again"
     } else {
-        "it is not scheduled, and no component tells why"
+        "it is not scheduled, and no event says why"
     };
     let message = format!(
         "names {}/{key}, which does not exist: {waits}",

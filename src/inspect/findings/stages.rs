@@ -20,7 +20,11 @@ pub(super) fn look(look: &mut Look<'_>) {
     if !look.wants_any(&CODES) {
         return;
     }
-    let stages = Stages::of(look.cluster, look.now);
+    let stages = if look.in_part {
+        Stages::of_part(look.cluster, look.now)
+    } else {
+        Stages::of(look.cluster, look.now)
+    };
     for found in stages.all() {
         of_pod(look, &stages, &found);
     }

@@ -27,6 +27,7 @@ pub(super) fn ask(cluster: &Cluster, question: Question) -> FindingList {
             selection: Selection::default(),
             now: now(),
             idle: IDLE,
+            in_part: false,
         },
     )
 }
@@ -397,6 +398,7 @@ fn what_is_not_asked_for_is_not_found() {
             selection: Selection::default(),
             now: now(),
             idle: IDLE,
+            in_part: false,
         };
         let list = check(&cluster, &request);
         assert!(list.items.iter().all(|finding| finding.code != code), "{code}");
@@ -602,6 +604,7 @@ fn a_gap_of_another_namespace_is_none_of_this_one() {
         },
         now: now(),
         idle: IDLE,
+        in_part: false,
     };
     assert!(check(&cluster, &request).unknown.is_empty());
     request.codes = BTreeSet::from([Code::ReservationGone, Code::DeviceUnhealthy]);

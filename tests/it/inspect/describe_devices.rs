@@ -43,6 +43,7 @@ fn a_device_is_described() {
         Share:     1f59b59f-8d8b-4dd5-b9af-6f2d6dc252b5
         Consumed:  bandwidth=1G,vfs=1
         Pods:      small-0
+    Findings:             <none>
 
     ----- stderr -----
     "#);
@@ -77,6 +78,7 @@ fn a_device_is_described() {
       claim/default/p-0-gpu-bl9zh:
         Request:  gpu
         Pods:     p-0
+    Findings:         <none>
 
     ----- stderr -----
     "#);
@@ -103,6 +105,7 @@ fn a_device_is_described() {
       claim/default/small-0-gpu-6cmjw:
         Request:  gpu
         Pods:     small-0
+    Findings:         <none>
 
     ----- stderr -----
     "#);
@@ -110,7 +113,7 @@ fn a_device_is_described() {
 
 #[test]
 fn a_device_must_be_named_clearly() {
-    dra_snapshot!(look(&["describe", "device", "gpu-0"], "bound-pods"), @r"
+    dra_snapshot!(look(&["describe", "device", "gpu-0"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
@@ -119,7 +122,7 @@ fn a_device_must_be_named_clearly() {
 
     hint: name one of them: gpu.example.com/gpu-node-1/gpu-0, gpu.example.com/gpu-node-2/gpu-0, gpu.example.com/gpu-node-3/gpu-0
     ");
-    dra_snapshot!(look(&["describe", "device", "gpu-99"], "bound-pods"), @r"
+    dra_snapshot!(look(&["describe", "device", "gpu-99"], "bound-pods"), @"
     exit_code: 3
     ----- stdout -----
 
@@ -132,7 +135,7 @@ fn a_device_must_be_named_clearly() {
 
 #[test]
 fn a_class_is_described() {
-    dra_snapshot!(look(&["describe", "class", "gpu.example.com"], "extended-resource"), @r"
+    dra_snapshot!(look(&["describe", "class", "gpu.example.com"], "extended-resource"), @"
     exit_code: 0
     ----- stdout -----
     Name:                gpu.example.com
@@ -151,6 +154,7 @@ fn a_class_is_described() {
       STATE                CLAIMS
       allocated,reserved   5
     Templates:           default/one
+    Findings:            <none>
 
     ----- stderr -----
     ");
@@ -158,7 +162,7 @@ fn a_class_is_described() {
 
 #[test]
 fn a_pool_is_described() {
-    dra_snapshot!(look(&["describe", "pool", "mig-node-1"], "partitionable"), @r"
+    dra_snapshot!(look(&["describe", "pool", "mig-node-1"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
     Name:        mig-node-1
@@ -190,10 +194,11 @@ fn a_pool_is_described() {
       gpu-0-1g-6   Free,CountersExhausted   <none>                      <none>   <none>   memory=10Gi
       gpu-0-3g-0   Free,CountersExhausted   <none>                      <none>   <none>   memory=40Gi
       gpu-0-3g-4   Allocated                default/best-0-gpu-zzrc5    <none>   <none>   memory=40Gi
+    Findings:    <none>
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "pool/gpu.example.com/gpu-node-4"], "unschedulable-pods"), @r"
+    dra_snapshot!(look(&["describe", "pool/gpu.example.com/gpu-node-4"], "unschedulable-pods"), @"
     exit_code: 0
     ----- stdout -----
     Name:        gpu-node-4
@@ -209,6 +214,13 @@ fn a_pool_is_described() {
     Devices:
       DEVICE   STATE   CLAIMS   TAINTS   HEALTH   CAPACITY
       gpu-0    Free    <none>   <none>   <none>   memory=81559Mi,multiprocessors=132
+    Findings:
+      DRA031 pool-outdated:
+        Severity:   Warning
+        Certainty:  Confirmed
+        Object:     pool/gpu.example.com/gpu-node-4
+        Message:    has 1 slice of generations before 2: gpu-node-4-old. The scheduler does not look at it; the driver should have deleted it
+        Fix:        kubectl delete resourceslice/gpu-node-4-old
 
     ----- stderr -----
     ");

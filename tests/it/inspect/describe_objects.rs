@@ -5,7 +5,7 @@ use crate::support::command::dra_snapshot;
 
 #[test]
 fn a_claim_is_described() {
-    dra_snapshot!(look(&["describe", "claim", "tolerates-20s-gpu-2rgld"], "device-taints-marked"), @r"
+    dra_snapshot!(look(&["describe", "claim", "tolerates-20s-gpu-2rgld"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
     Name:           tolerates-20s-gpu-2rgld
@@ -37,10 +37,11 @@ fn a_claim_is_described() {
       At:          2026-11-21T10:13:42Z (46m ago)
       Because Of:  slice/gpu-node-2-gpu.example.com gpu.example.com/gpu-node-2/gpu-1 example.com/unhealthy
     Events:         <none>
+    Findings:       <none>
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claim", "mixed"], "podgroups"), @r"
+    dra_snapshot!(look(&["describe", "claim", "mixed"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
     Name:         mixed
@@ -65,10 +66,11 @@ fn a_claim_is_described() {
       podgroup   mix    ced4d335-ca13-4405-98e0-550222584724   Group     yes
       pod        solo   4fd09024-f9f3-4270-be8c-fd7fc353a4c4   Running   yes
     Events:       <none>
+    Findings:     <none>
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claim/attached-gpu-5f5qz"], "binding-conditions"), @r"
+    dra_snapshot!(look(&["describe", "claim/attached-gpu-5f5qz"], "binding-conditions"), @"
     exit_code: 0
     ----- stdout -----
     Name:           attached-gpu-5f5qz
@@ -100,10 +102,11 @@ fn a_claim_is_described() {
       KIND   NAME       UID                                    STATUS    CONSUMER
       pod    attached   fb6c4cbd-d896-4334-8994-1e958969bcfa   Running   yes
     Events:         <none>
+    Findings:       <none>
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claim/default/best-0-gpu-zzrc5"], "partitionable"), @r"
+    dra_snapshot!(look(&["describe", "claim/default/best-0-gpu-zzrc5"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
     Name:           best-0-gpu-zzrc5
@@ -138,6 +141,7 @@ fn a_claim_is_described() {
       KIND   NAME     UID                                    STATUS    CONSUMER
       pod    best-0   61eb1747-7247-45ab-8edb-e21e9a68bbea   Running   yes
     Events:         <none>
+    Findings:       <none>
 
     ----- stderr -----
     ");
@@ -169,6 +173,13 @@ fn a_claim_is_described() {
       POD             STAGE     CAUSE         MESSAGE
       default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: the pod runs all the same, but its devices may be given to others
     Events:                       <none>
+    Findings:
+      DRA012 reservation-replaced:
+        Severity:   Warning
+        Certainty:  Possible
+        Object:     resourceclaim/default/pod-recreated
+        Message:    is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for no pod unless the claim controller removes the entry
+        Fix:        kubectl label resourceclaim/pod-recreated --namespace=default dra.kubectl.io/checked=again --overwrite
 
     ----- stderr -----
     ");
@@ -208,6 +219,7 @@ fn a_pod_is_described() {
     Events:
       TYPE     REASON      AGE   FROM                MESSAGE
       Normal   Scheduled   46m   default-scheduler   Successfully assigned default/tolerates-1h to gpu-node-1
+    Findings:     <none>
 
     ----- stderr -----
     ");
@@ -243,6 +255,7 @@ fn a_pod_is_described() {
       TYPE      REASON             AGE   FROM                MESSAGE
       Warning   FailedScheduling   46m   default-scheduler   running PreBind plugin "DynamicResources": claim default/sim-gpu-579qp got allocated elsewhere in the meantime
       Normal    Scheduled          46m   default-scheduler   Successfully assigned default/sim-0 to gpu-node-1
+    Findings:     <none>
 
     ----- stderr -----
     "#);
@@ -267,6 +280,13 @@ fn a_pod_is_described() {
     Events:
       TYPE      REASON                        AGE                 FROM             MESSAGE
       Warning   FailedResourceClaimCreation   47m (x8 over 47m)   resource_claim   PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
+    Findings:
+      DRA022 claim-missing:
+        Severity:   Error
+        Certainty:  Possible
+        Object:     pod/default/missing-template
+        Message:    names template/default/no, which does not exist: it is not scheduled, and no event says why
+        Fix:        whoever owns the pod creates template/default/no, or makes the pod again with the name of one that exists
 
     ----- stderr -----
     "#);
@@ -304,6 +324,7 @@ fn a_pod_is_described() {
     Events:
       TYPE     REASON      AGE   FROM                MESSAGE
       Normal   Scheduled   47m   default-scheduler   Successfully assigned default/mixed to gpu-node-2
+    Findings:     <none>
 
     ----- stderr -----
     ");
@@ -311,7 +332,7 @@ fn a_pod_is_described() {
 
 #[test]
 fn a_node_is_described() {
-    dra_snapshot!(look(&["describe", "node", "gpu-node-2"], "stale-reservations"), @r"
+    dra_snapshot!(look(&["describe", "node", "gpu-node-2"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
     Name:             gpu-node-2
@@ -357,6 +378,7 @@ fn a_node_is_described() {
       default     pod-recreated   allocated,reserved           gpu-0     pod/again
       default     unreserved      allocated                    gpu-1     <none>
     Events:           <none>
+    Findings:         <none>
 
     ----- stderr -----
     ");
@@ -364,7 +386,7 @@ fn a_node_is_described() {
 
 #[test]
 fn what_is_not_there_is_said() {
-    dra_snapshot!(look(&["describe", "claim", "absent"], "bound-pods"), @r"
+    dra_snapshot!(look(&["describe", "claim", "absent"], "bound-pods"), @"
     exit_code: 3
     ----- stdout -----
 
@@ -373,7 +395,7 @@ fn what_is_not_there_is_said() {
 
     hint: there are 2 claims: `notebook-gpu`, `spare`
     ");
-    dra_snapshot!(look(&["describe", "node/nowhere"], "bound-pods"), @r"
+    dra_snapshot!(look(&["describe", "node/nowhere"], "bound-pods"), @"
     exit_code: 3
     ----- stdout -----
 

@@ -14,6 +14,7 @@ use crate::support::cluster::objects::{
     taint_rule, template,
 };
 use crate::support::cluster::{Cluster, Component, Options};
+use crate::support::process::Screen;
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
@@ -749,6 +750,19 @@ fn without_attribute(cluster: &Cluster) {
     ]);
 }
 
+/// The command that a terminal shows for a fix that makes objects again, as somebody copies it.
+fn shown_command(cluster: &Cluster, number: usize) -> String {
+    let terminal = cluster.kubectl_dra(["explain", "pod/p"]).env("TERM", "xterm");
+    let shown = terminal.run_on_screen(80, Screen::Stdout).stdout;
+    let joined = shown.replace(" \\\n", " ");
+    let begin = format!("kubectl dra explain pod/p --namespace=default --emit-fix={number} ");
+    let mut lines = joined.lines().map(str::trim_start);
+    let found = lines.find(|line| line.starts_with(&begin));
+    found
+        .unwrap_or_else(|| panic!("no {begin} in {shown}"))
+        .to_owned()
+}
+
 #[test]
 fn the_manifests_of_a_fix_let_the_pod_run() {
     let cluster = Cluster::start(&Options::default());
@@ -762,7 +776,7 @@ fn the_manifests_of_a_fix_let_the_pod_run() {
         let number = 1 + place.unwrap_or_else(|| panic!("no {kind} in {report:#}"));
         let before = cluster.get("pod/p")["metadata"]["uid"].clone();
         cluster.resume(Component::ControllerManager);
-        let command = format!("kubectl dra explain pod/p --emit-fix {number} | kubectl replace --force -f -");
+        let command = shown_command(&cluster, number);
         obey(&cluster, &command);
         cluster.resume(Component::Scheduler);
         wait_for(&format!("{kind} lets the pod run: {command}"), || {

@@ -290,6 +290,7 @@ fn an_explanation_goes_down_to_each_device() {
     ----- stdout -----
     Object:     pod/default/cel-mismatch
     Verdict:    DoesNotFit: fits on none of 4 nodes
+    Cause:      no node has a usable B200
     Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     Waiting:    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: no other node has a B200, free or not
     Filters:
@@ -329,6 +330,7 @@ fn an_explanation_goes_down_to_each_device() {
     ----- stdout -----
     Object:     pod/default/not-enough-free
     Verdict:    DoesNotFit: fits on none of 4 nodes
+    Cause:      no node has 3 usable H100-SXM5-80GB
     Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     Waiting:    Waiting helps: gpu-node-1 has enough when pod/default/fills-node-1 ends
     Note:       other equally small changes may exist
@@ -390,6 +392,7 @@ fn an_explanation_goes_down_to_each_device() {
     ----- stdout -----
     Object:     pod/default/wrong-node
     Verdict:    DoesNotFit: fits on none of 4 nodes
+    Cause:      claim/default/on-node-1 is allocated for node gpu-node-1, which the pod's node selector or affinity rules out
     Scheduler:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     Waiting:    Whether waiting helps is not known: it fits on gpu-node-2 with every device free and untainted, but whose end suffices was not found
     Filters:
@@ -415,6 +418,7 @@ fn an_explanation_goes_down_to_each_device() {
     ----- stdout -----
     Object:   pod/default/missing-template
     Verdict:  Waits: pod "default/missing-template": ResourceClaim not created yet
+    Cause:    resource claim template default/no not found, from which claims of pod/default/missing-template are made
     Reasons:  ClaimNotCreated: pod "default/missing-template": ResourceClaim not created yet
               TemplateMissing: resource claim template default/no not found, from which claims of pod/default/missing-template are made
     Events:   FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
@@ -472,6 +476,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
     ----- stdout -----
     Object:     claim/default/big
     Verdict:    DoesNotFit: fits on none of 3 nodes
+    Cause:      no node has 6 usable devices of class gpu.example.com
     Scheduler:  0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
     Waiting:    Waiting helps: gpu-node-1, gpu-node-2 or gpu-node-3 has enough when any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more ends
     Filters:

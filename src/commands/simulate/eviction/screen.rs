@@ -6,14 +6,15 @@ use super::SIMULATED;
 use super::parts::{STEPS, after, fitting_nodes, steps};
 use crate::inspect::findings::some;
 use crate::model::{Str, Time};
-use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span};
+use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span, width_of};
 use crate::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, Replacing};
 
 /// Pods that are told one by one.
 const TOLD: usize = 20;
 
-/// Columns of the picture of how long a pod goes on.
+/// Columns of the picture of how long a pod goes on, and how many it has at least where words need the room.
 const BAR: usize = 10;
+const LEAST_BAR: usize = 4;
 
 /// What becomes of the work of a pod that has to go.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,12 +55,14 @@ struct Going<'r> {
     /// When the last one is gone.
     end: Time,
     budgets: Vec<&'r BudgetItem>,
+    /// Columns of the picture.
+    bar: usize,
 }
 
 impl<'r> Going<'r> {
     const COLUMNS: &'r [Column<Self>] = &[
         Column::inner("POD", |going, cell| {
-            cell.text(format_args!("{}/{}", going.pod.namespace, going.pod.name));
+            cell.text(going.name());
         }),
         Column::inner("ENDS", |going, cell| {
             if let Some(at) = going.pod.at {
@@ -78,7 +81,7 @@ impl<'r> Going<'r> {
                     .saturating_sub(going.start.unix_seconds())
                     .max(0) as u64
             };
-            let bar = going.screen.bar(seconds(gone), seconds(going.end), BAR);
+            let bar = going.screen.bar(seconds(gone), seconds(going.end), going.bar);
             cell.text(bar);
         }),
         Column::inner("THEN", |going, cell| {
@@ -88,12 +91,34 @@ impl<'r> Going<'r> {
                 Fate::Waits | Fate::Unknown => Tone::Notice,
                 Fate::Lost => Tone::Bad,
             };
-            let budgets = going.budgets.iter();
-            let broken = budgets.map(|budget| format!("; breaks PDB {}", budget.name));
-            let broken: String = broken.collect();
-            cell.toned(tone, format_args!("{}{broken}", then(going.pod, fate)));
+            cell.toned(tone, going.then());
         }),
     ];
+
+    fn name(&self) -> String {
+        format!("{}/{}", self.pod.namespace, self.pod.name)
+    }
+
+    /// What follows for the pod, and for its budgets.
+    fn then(&self) -> String {
+        let budgets = self.budgets.iter();
+        let broken = budgets.map(|budget| format!("; breaks PDB {}", budget.name));
+        let broken: String = broken.collect();
+        format!("{}{broken}", then(self.pod, Fate::of(self.pod)))
+    }
+}
+
+/// Columns that words leave to the picture, as far as it can give some up.
+fn room(going: &[Going<'_>], screen: Screen) -> usize {
+    /// Instants, and the space between all columns.
+    const OTHERS: usize = 20;
+    let names = going.iter().map(|one| width_of(&one.name())).max();
+    let fates = going.iter().map(|one| width_of(&one.then())).max();
+    let words = names.unwrap_or(0) + fates.unwrap_or(0);
+    screen
+        .width()
+        .saturating_sub(words + OTHERS)
+        .clamp(LEAST_BAR, BAR)
 }
 
 /// What follows for the pod.
@@ -150,6 +175,7 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
     }
     if !evicted.is_empty() {
         let going = evicted.iter().take(TOLD).map(|pod| Going {
+            bar: BAR,
             pod,
             screen,
             start: report.start,
@@ -159,6 +185,9 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
                 .cloned()
                 .unwrap_or_default(),
         });
+        let mut going: Vec<Going<'_>> = going.collect();
+        let bar = room(&going, screen);
+        going.iter_mut().for_each(|one| one.bar = bar);
         layout
             .line(0, [])
             .table(Table::new(Going::COLUMNS, Detail::Normal, going));

@@ -1,0 +1,113 @@
+//! Running text on a terminal: what is longer than a line goes on below it.
+
+use super::width::width_of;
+
+/// Words and the spaces before each. What stands in backticks is one word, since somebody copies it.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut is_quoted = false;
+    let mut in_word = false;
+    for (place, one) in line.char_indices() {
+        match one {
+            '`' => {
+                // A backtick without a second one quotes nothing.
+                is_quoted = !is_quoted && line[place + 1..].contains('`');
+                in_word = true;
+            }
+            ' ' if !is_quoted => {
+                if in_word {
+                    words.push(&line[start..place]);
+                    (start, in_word) = (place, false);
+                }
+            }
+            _ => in_word = true,
+        }
+    }
+    words.push(&line[start..]);
+    words
+}
+
+/// `text` with no line of more than `width` columns, as far as words are not longer; `taken` columns of the first line are used before it.
+/// What goes on is two columns further in than its line, so that it is not taken for the next one. Words are never broken: they may have
+/// to be copied.
+pub(super) fn folded(text: &str, width: usize, taken: usize) -> String {
+    const HANGING: usize = 2;
+    let mut folded = String::with_capacity(text.len() + 16);
+    for (number, line) in text.split('\n').enumerate() {
+        let mut used = if number == 0 { taken } else { 0 };
+        if number > 0 {
+            folded.push('\n');
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let begin = " ".repeat(indent + HANGING);
+        let mut is_first = true;
+        for word in words(line) {
+            let columns = width_of(word);
+            let bare = word.trim_start_matches(' ');
+            if !is_first && used + columns > width && !bare.is_empty() {
+                folded.push('\n');
+                folded.push_str(&begin);
+                folded.push_str(bare);
+                used = begin.len() + width_of(bare);
+            } else {
+                folded.push_str(word);
+                used += columns;
+            }
+            is_first = false;
+        }
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_go_on_below_themselves() {
+        for (text, taken, expected) in [
+            ("short", 7, "short"),
+            ("one two three four", 7, "one two three\n  four"),
+            (
+                "one\n  two three four five six seven",
+                0,
+                "one\n  two three four five\n    six seven",
+            ),
+            (
+                "see `kubectl get pods -A` for all",
+                0,
+                "see\n  `kubectl get pods -A`\n  for all",
+            ),
+            (
+                "a lone ` quotes nothing at all",
+                0,
+                "a lone ` quotes nothing\n  at all",
+            ),
+            (
+                "https://example.com/a/very/long/page here",
+                7,
+                "https://example.com/a/very/long/page\n  here",
+            ),
+            ("", 7, ""),
+            ("  ends in a break\n", 0, "  ends in a break\n"),
+        ] {
+            assert_eq!(folded(text, 24, taken), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_breaks_and_spaces_are_added(text in "[a-c` \n]{0,80}", width in 20..60_usize, taken in 0..10_usize) {
+            let folded = folded(&text, width, taken);
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            prop_assert_eq!(words(&folded), words(&text));
+            // A line that is too long has one word.
+            for line in folded.split('\n').skip(1).filter(|line| line.len() > width) {
+                prop_assert!(super::words(line.trim_start()).len() == 1 || text.contains(line), "{line:?}");
+            }
+        }
+    }
+}
