@@ -79,7 +79,7 @@ impl Explainer<'_> {
             return None;
         }
         let plan = self.plan(term.expr, &term.binds)?;
-        let mut context = Context::new(self.device, plan.slots, MAX_COST);
+        let mut context = Context::new(self.device, plan.frame, MAX_COST);
         let result = context
             .eval(&plan.root)
             .map_err(EvalError::from)
@@ -98,7 +98,7 @@ impl Explainer<'_> {
             let Some(plan) = self.plan(part, &term.binds) else {
                 continue;
             };
-            let mut context = Context::new(self.device, plan.slots, MAX_COST);
+            let mut context = Context::new(self.device, plan.frame, MAX_COST);
             let value = context
                 .eval(&plan.root)
                 .map(|value| text::source(&value))

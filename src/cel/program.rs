@@ -310,7 +310,7 @@ impl Program {
                 cost: 0,
             };
         }
-        let mut context = Context::new(device, self.plan.slots, MAX_COST);
+        let mut context = Context::new(device, self.plan.frame, MAX_COST);
         let result = match context.eval(&self.plan.root) {
             Ok(Value::Bool(value)) => Ok(value),
             Ok(value) => boolean(&value),
@@ -331,7 +331,7 @@ impl Program {
         if let Some(problem) = device.problem(self.scope.takes_lists()) {
             return Err(EvalError::new(problem));
         }
-        let mut context = Context::new(device, self.plan.slots, MAX_COST);
+        let mut context = Context::new(device, self.plan.frame, MAX_COST);
         let value = context
             .eval(&self.plan.root)
             .and_then(|value| context.settled(value));

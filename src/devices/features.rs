@@ -131,6 +131,12 @@ impl Features {
         self.partitionable_devices && (self.release.counter_slices_reach_all || stays_behind)
     }
 
+    /// Whether the stable implementation runs as it was before it became what had been the incubating one: it looks for contradictions in
+    /// pools that miss slices, too, and takes slices with counter sets for any others.
+    pub(crate) fn is_first_stable(&self) -> bool {
+        self.release.implementations_lag && self.implementation() == Implementation::Stable
+    }
+
     /// Whether each order of the devices of a request is a way of its own.
     pub(crate) fn permutes(&self) -> bool {
         self.release.starts_over_in_request || self.implementation() == Implementation::Stable

@@ -54,12 +54,11 @@ pub fn disagreeing_pools(cluster: &Cluster) -> Vec<(PoolId, BTreeSet<i64>)> {
 /// What hangs on the order of the scheduler's lists when `claims` are to be allocated, in every release: which devices they get. Each
 /// is a sentence without a full stop.
 pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
-    let wanted = wanted(claims);
-    if wanted.is_empty() {
+    if wanted(claims).is_empty() {
         return Vec::new();
     }
-    let mut orders: Vec<String> = disagreeing_pools(cluster)
-        .into_iter()
+    let pools = disagreeing_pools(cluster).into_iter();
+    pools
         .map(|(pool, counts)| {
             let counts: Vec<String> = counts.iter().map(i64::to_string).collect();
             format!(
@@ -68,23 +67,5 @@ pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
                 counts.join(" and ")
             )
         })
-        .collect();
-    let distinct = |claim: &&&Claim| {
-        let mut constraints = claim.spec.devices.constraints.iter();
-        constraints.any(|constraint| constraint.distinct_attribute.is_some())
-    };
-    let is_shareable = || {
-        let mut devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
-        devices.any(|device| device.allow_multiple_allocations)
-    };
-    if let Some(claim) = wanted.iter().find(distinct)
-        && is_shareable()
-    {
-        orders.push(format!(
-            "order decides: claim/{} wants distinct values of an attribute, and some devices can be shared, of which kube-scheduler \
-             takes one or the other",
-            claim.key()
-        ));
-    }
-    orders
+        .collect()
 }

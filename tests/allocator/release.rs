@@ -32,6 +32,10 @@ use crate::{files, go, random_cases};
 /// In how many orders the library decides.
 const ORDERS: u32 = 20;
 
+/// In how many it does where all of them give the same, in runs of more cases than an ordinary one has: what hides in a rare order shows in
+/// another case then, and the time is spent on more of those.
+const AGREED: u32 = 6;
+
 /// In how many it decides where ours is not among the outcomes of the first ones, one after the other until it is: rare orders are not
 /// among twenty, and most are among a few hundred.
 const MORE_ORDERS: [u32; 3] = [100, 400, 2_000];
@@ -50,6 +54,8 @@ pub(crate) fn compare(count: u64, seed: u64) -> bool {
         let release = Release {
             minor,
             oracle: go::older_oracle(minor),
+            agreed: if count > crate::FEW_OF_RELEASES { AGREED } else { 0 },
+            asked: Mutex::default(),
         };
         good &= release.compare_random(&newest, &profile, count, seed);
         if profile.is_empty() {
@@ -69,6 +75,38 @@ const MAY_DIFFER: &str = "may differ";
 struct Release {
     minor: u32,
     oracle: PathBuf,
+    /// How many orders are enough where they agree, 0 where none are.
+    agreed: u32,
+    /// Answers one case after the other. It takes as long to start as many cases take.
+    asked: Mutex<Option<Asked>>,
+}
+
+/// A program that was asked for a case and can be asked for others.
+struct Asked {
+    program: Child,
+    cases: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Asked {
+    /// What came out in so many orders.
+    fn outcomes(&mut self, orders: u32, line: &str) -> Vec<Answer> {
+        let case = line.strip_prefix('{').expect("a case is an object");
+        let cases = self.cases.as_mut().expect("it is open until the end");
+        writeln!(cases, "{{\"orders\":{orders},{case}").expect("the oracle reads the case");
+        let mut answer = String::new();
+        self.answers
+            .read_line(&mut answer)
+            .expect("the oracle writes text");
+        outcomes(&Case::read(&answer).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.cases = None;
+        let _ = self.program.wait();
+    }
 }
 
 impl Release {
@@ -81,7 +119,8 @@ impl Release {
             .spawn()
             .expect("the oracle can be started");
         let cases = generator.stdout.take().expect("it is a pipe");
-        let (mut answering, answers) = self.answer(ORDERS, Stdio::from(cases));
+        let agreed = self.agreed.to_string();
+        let (mut answering, answers) = self.answer(ORDERS, &["--agreed", &agreed], Stdio::from(cases));
         let tally = self.compare(answers);
         let ended = generator.wait().expect("the oracle ends").success()
             & answering.wait().expect("the oracle ends").success();
@@ -98,7 +137,7 @@ impl Release {
         for file in files::case_files() {
             let text = std::fs::File::open(&file)
                 .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
-            let (mut answering, answers) = self.answer(ORDERS, Stdio::from(text));
+            let (mut answering, answers) = self.answer(ORDERS, &[], Stdio::from(text));
             let tally = self.compare(answers);
             let ended = answering.wait().expect("the oracle ends").success();
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -108,9 +147,10 @@ impl Release {
         good
     }
 
-    fn answer(&self, orders: u32, cases: Stdio) -> (Child, ChildStdout) {
+    fn answer(&self, orders: u32, more: &[&str], cases: Stdio) -> (Child, ChildStdout) {
         let mut answering = Command::new(&self.oracle)
             .args(["outcomes", "--orders", &orders.to_string()])
+            .args(more)
             .stdin(cases)
             .stdout(Stdio::piped())
             .spawn()
@@ -184,20 +224,19 @@ impl Release {
     }
 
     fn more_outcomes(&self, orders: u32, line: &str) -> Vec<Answer> {
-        let (mut answering, answers) = self.answer_to(orders, line);
-        let answer = BufReader::new(answers).lines().next();
-        answering.wait().expect("the oracle ends");
-        let answer = answer
-            .expect("the oracle answers")
-            .expect("the oracle writes text");
-        outcomes(&Case::read(&answer).unwrap_or_else(|error| panic!("{error}: {answer}")))
-    }
-
-    fn answer_to(&self, orders: u32, line: &str) -> (Child, ChildStdout) {
-        let (mut answering, answers) = self.answer(orders, Stdio::piped());
-        let mut input: ChildStdin = answering.stdin.take().expect("it is a pipe");
-        writeln!(input, "{line}").expect("the oracle reads the case");
-        (answering, answers)
+        let mut asked = self.asked.lock().expect("no thread has panicked");
+        let asked = asked.get_or_insert_with(|| {
+            // One case may take as long as it does.
+            let (mut program, answers) = self.answer(orders, &["--all-steps", "0"], Stdio::piped());
+            let cases = program.stdin.take();
+            let answers = BufReader::new(answers);
+            Asked {
+                program,
+                cases,
+                answers,
+            }
+        });
+        asked.outcomes(orders, line)
     }
 }
 

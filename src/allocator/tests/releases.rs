@@ -477,6 +477,58 @@ fn a_pool_that_contradicts_itself_is_skipped_or_ends_the_attempt() {
 }
 
 #[test]
+fn the_first_stable_allocator_looks_for_contradictions_where_slices_are_missing() {
+    let no_gates = [(Gate::DRAAdminAccess, false), (Gate::DRAPrioritizedList, false)];
+    let no_shares = [
+        (Gate::DRAConsumableCapacity, false),
+        (Gate::DRADeviceBindingConditions, false),
+    ];
+    let mut world = World::new();
+    slice(
+        &mut world,
+        "p-0",
+        "p",
+        2,
+        &json!({ "devices": [device("a"), device("a")] }),
+    );
+    world.claim(&[exactly("r", "any", 1)], &[]);
+    assert_eq!(answer(&world, features("1.35.10", &no_gates)), "no fit, invalid");
+    assert_eq!(answer(&world, features("1.35.10", &[])), "no fit");
+    assert_eq!(answer(&world, features("1.36.4", &no_shares)), "no fit");
+    // For all devices, what is missing comes first.
+    let mut world = World::new();
+    slice(
+        &mut world,
+        "p-0",
+        "p",
+        2,
+        &json!({ "devices": [device("a"), device("a")] }),
+    );
+    world.claim(&[all("r", "any")], &[]);
+    let error = "error: claim default/claim-0, request r: asks for all devices, but resource pool d/p is currently being updated";
+    assert_eq!(answer(&world, features("1.35.10", &no_gates)), error);
+}
+
+#[test]
+fn the_first_stable_allocator_takes_slices_with_counters_for_any_others() {
+    let no_gates = [(Gate::DRAAdminAccess, false), (Gate::DRAPrioritizedList, false)];
+    let counters = json!([{ "name": "set", "counters": { "memory": { "value": "1" } } }]);
+    let newer = json!({ "name": "p", "generation": 2, "resourceSliceCount": 1 });
+    let mut world = World::new();
+    slice(&mut world, "p-0", "p", 1, &json!({ "devices": [device("a")] }));
+    slice(
+        &mut world,
+        "p-1",
+        "p",
+        1,
+        &json!({ "sharedCounters": counters, "pool": newer }),
+    );
+    world.claim(&[exactly("r", "any", 1)], &[]);
+    assert_eq!(answer(&world, features("1.35.10", &no_gates)), "no fit");
+    assert_eq!(answer(&world, features("1.35.10", &[])), "r:p/a");
+}
+
+#[test]
 fn a_taint_without_effect_keeps_pods_off_or_not() {
     let taints = [(Gate::DRADeviceTaints, true)];
     let mut world = World::new();

@@ -77,6 +77,7 @@ impl<'a> Context<'a> {
     fn qualify(&mut self, value: Value<'a>, qualifiers: &'a [std::sync::Arc<Qualifier>]) -> Outcome<'a> {
         let (mut value, mut optional) = match value {
             Value::Optional(None) => return Ok(Value::Optional(None)),
+            Value::Optional(Some(value)) if self.opens_optionals => (through_go(&value), true),
             Value::Optional(Some(value)) => ((*value).clone(), true),
             other => (other, false),
         };
@@ -173,6 +174,17 @@ impl<'a> Context<'a> {
             None if !test => Err(Map::no_such_key(key)),
             found => Ok(found),
         }
+    }
+}
+
+/// What becomes of a value that is taken as one of Go and made one of CEL again. Mirrors `applyQualifiers` (`interpreter/attributes.go`,
+/// cel-go v0.26).
+fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
+    match value {
+        Value::Optional(None) => Value::Null,
+        Value::Optional(Some(value)) => through_go(value),
+        Value::Type(name) => Value::String(Text::Borrowed(name)),
+        other => other.clone(),
     }
 }
 

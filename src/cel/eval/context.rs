@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::Slot;
 use crate::cel::device::DeviceInput;
+use crate::cel::plan::Frame;
 use crate::cel::value::list::{Elements, List};
 use crate::cel::value::map::{Entries, Map};
 use crate::cel::value::{Fault, Value};
@@ -29,6 +30,8 @@ pub(crate) struct Context<'a> {
     pub(super) cost: u64,
     limit: u64,
     pub(super) slots: Vec<Slot<'a>>,
+    /// As [`Frame::opens_optionals`].
+    pub(super) opens_optionals: bool,
     /// Containers that are being built, if there are any.
     building: Option<Box<Building<'a>>>,
     /// Quantities that a comparison has turned into decimals, by address.
@@ -78,20 +81,21 @@ impl<'a> Growing<'a> {
 
 impl<'a> Context<'a> {
     #[inline]
-    pub(crate) fn new(device: &'a DeviceInput, slots: usize, limit: u64) -> Self {
+    pub(crate) fn new(device: &'a DeviceInput, frame: Frame, limit: u64) -> Self {
         let mut context = Self {
             device,
             cost: 0,
             limit,
             slots: Vec::new(),
+            opens_optionals: frame.opens_optionals,
             building: None,
             decimals: Vec::new(),
             work: 0,
             memory: 0,
             nesting: 0,
         };
-        if slots > 0 {
-            context.slots.resize_with(slots, || Slot::Empty);
+        if frame.slots > 0 {
+            context.slots.resize_with(frame.slots, || Slot::Empty);
         }
         context
     }

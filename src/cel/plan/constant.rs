@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use super::Frame;
 use super::node::{Call, Callee, Known, ListNode, MapNode, Member, Node};
 use crate::cel::device::DeviceInput;
 use crate::cel::eval::Context;
@@ -45,7 +46,7 @@ const PURE: [&str; 10] = [
 fn without_device<T>(compute: impl FnOnce(&mut Context<'static>) -> T) -> T {
     static NOTHING: OnceLock<DeviceInput> = OnceLock::new();
     let device = NOTHING.get_or_init(|| DeviceInput::new("", [], [], false));
-    compute(&mut Context::new(device, 0, u64::MAX))
+    compute(&mut Context::new(device, Frame::default(), u64::MAX))
 }
 
 fn constant(node: &Node) -> Option<&Value<'static>> {

@@ -29,8 +29,17 @@ use node::{
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) root: Node,
+    pub(crate) frame: Frame,
+}
+
+/// What an evaluation of a plan begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame {
     /// The number of local variables.
     pub(crate) slots: usize,
+    /// What is in an optional becomes a Go value on the way through an attribute, as in cel-go before v0.29: an optional in it comes to
+    /// what it holds, and a type to its name.
+    pub(crate) opens_optionals: bool,
 }
 
 /// Plans the whole tree.
@@ -47,10 +56,11 @@ pub(crate) fn plan_part(checked: &Checked, scope: &Scope, part: &Expr) -> Result
         slots: 0,
     };
     let root = planner.plan(part)?;
-    Ok(Plan {
-        root,
+    let frame = Frame {
         slots: planner.slots,
-    })
+        opens_optionals: scope.minor < 37,
+    };
+    Ok(Plan { root, frame })
 }
 
 /// What a local name stands for.

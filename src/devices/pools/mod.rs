@@ -428,7 +428,8 @@ impl Pools {
 
     /// Slices that an allocator without the feature does not see.
     fn is_ignored(&self, slice: &Slice) -> bool {
-        let counters_are_apart = !self.features.release.counters_are_of_slice;
+        let counters_are_apart =
+            !self.features.release.counters_are_of_slice && !self.features.is_first_stable();
         (!self.features.partitionable_devices
             && (slice.spec.per_device_node_selection
                 || (counters_are_apart && !slice.spec.shared_counters.is_empty())))

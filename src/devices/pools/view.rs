@@ -246,7 +246,12 @@ impl Pools {
                 })
                 .collect();
             if current.len() as i64 != expected {
-                view.status = PoolStatus::Incomplete;
+                view.misses_slices = true;
+                let there = relevant.iter().map(|place| &pool.slices[*place as usize]);
+                view.status = match duplicate_device(there) {
+                    Err(why) if self.features.is_first_stable() => PoolStatus::Invalid(why),
+                    _ => PoolStatus::Incomplete,
+                };
                 return Some(view);
             }
             if relevant.len() < current.len() {
@@ -277,7 +282,7 @@ impl Pools {
             !counters
         });
 
-        let counters = duplicate_device(&targeting).and_then(|()| {
+        let counters = duplicate_device(targeting.iter()).and_then(|()| {
             if !self.features.partitionable_devices {
                 return Ok(Counters::default());
             }
@@ -355,24 +360,21 @@ impl Pools {
     }
 }
 
-fn duplicate_device(slices: &[Arc<NumberedSlice>]) -> Result<(), PoolFault> {
-    // Most drivers publish a few devices in the order of their names.
-    if let [numbered] = slices
-        && numbered
-            .slice
-            .spec
-            .devices
-            .is_sorted_by(|a, b| a.name.as_str() < b.name.as_str())
-    {
-        return Ok(());
-    }
+fn duplicate_device<'a>(
+    mut slices: impl ExactSizeIterator<Item = &'a Arc<NumberedSlice>>,
+) -> Result<(), PoolFault> {
     let mut names = BTreeSet::new();
-    for numbered in slices {
-        for device in &numbered.slice.spec.devices {
-            if !names.insert(device.name.as_str()) {
-                return Err(PoolFault::DuplicateDevice(device.name.to_string()));
-            }
+    let is_only = slices.len() == 1;
+    slices.try_for_each(|numbered| {
+        let devices = &numbered.slice.spec.devices;
+        // Most drivers publish a few devices in the order of their names.
+        if is_only && devices.is_sorted_by(|a, b| a.name.as_str() < b.name.as_str()) {
+            return Ok(());
         }
-    }
-    Ok(())
+        let mut devices = devices.iter();
+        match devices.find(|device| !names.insert(device.name.as_str())) {
+            Some(device) => Err(PoolFault::DuplicateDevice(device.name.to_string())),
+            None => Ok(()),
+        }
+    })
 }

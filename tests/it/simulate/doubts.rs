@@ -202,6 +202,28 @@ fn up_to_1_35_an_order_decides_which_devices_are_granted() {
 }
 
 #[test]
+fn shares_are_granted_by_name_under_distinct_values_too() {
+    let shared = |name: &str| {
+        json!({"name": name, "allowMultipleAllocations": true, "attributes": {"socket": {"string": name}},
+            "capacity": {"memory": {"value": "10"}}})
+    };
+    let pools = ["b", "c"].map(|pool| slice(pool, "a", &shared(pool)));
+    let mut objects = [world(&[1], json!({}), json!({}), json!({})), pools.into()].concat();
+    let spec = &mut objects[3]["spec"]["devices"];
+    spec["requests"][0]["exactly"]["selectors"] =
+        json!([{"cel": {"expression": "device.allowMultipleAllocations == true"}}]);
+    spec["requests"][0]["exactly"]["count"] = json!(2);
+    spec["constraints"] = json!([{"distinctAttribute": "d/socket"}]);
+    for release in ["1.36", "1.37"] {
+        let args = ["simulate", "allocation", "pod/p", "--kubernetes-version", release];
+        let (exit, report) = asked(&args, &objects);
+        assert_eq!(report["result"], "Fits", "{release} {report:#}");
+        assert_eq!(exit, Some(0));
+        assert_eq!(report["exactness"], "Exact", "{release} {report:#}");
+    }
+}
+
+#[test]
 fn up_to_1_35_an_error_may_come_before_a_device() {
     let bad = slice(
         "b",

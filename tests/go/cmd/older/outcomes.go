@@ -25,6 +25,12 @@ type answered struct {
 	Outcomes []counted `json:"outcomes"`
 }
 
+// asked is a case that may say itself in how many orders it is to be tried.
+type asked struct {
+	cases.Case
+	Orders int `json:"orders"`
+}
+
 // counted is an outcome and in how many orders it came out.
 type counted struct {
 	cases.Expect
@@ -36,7 +42,9 @@ type counted struct {
 func outcomes(args []string) error {
 	fs := flag.NewFlagSet("outcomes", flag.ExitOnError)
 	orders := fs.Int("orders", 20, "in how many orders to try each case")
+	agreed := fs.Int("agreed", 0, "stop where so many orders have given the same, 0 to try all in any case")
 	maxSteps := fs.Int64("max-steps", 100_000, "where a search counts as a timeout")
+	allSteps := fs.Int64("all-steps", 100_000, "how long the searches of a case may be together, the last one may exceed it; 0 for any length")
 	jobs := fs.Int("jobs", runtime.GOMAXPROCS(0), "how many cases to work on at once")
 	_ = fs.Parse(args)
 	debug.SetGCPercent(400)
@@ -44,23 +52,35 @@ func outcomes(args []string) error {
 	solver := upstream.NewSolver(8192)
 	solver.CountWork, solver.MaxSteps = true, *maxSteps
 	return eachCase(*jobs, func(line []byte) ([]any, error) {
-		var c cases.Case
+		c := asked{Orders: *orders}
 		if err := json.Unmarshal(line, &c); err != nil {
 			return nil, err
 		}
-		objects, err := stored.Reduce(&c, upstream.Minor, upstream.Version)
+		objects, err := stored.Reduce(&c.Case, upstream.Minor, upstream.Version)
 		if err != nil {
 			return nil, err
 		}
-		result := answered{Case: &c}
+		result := answered{Case: &c.Case}
 		rng := rand.New(rand.NewPCG(1, 2))
-		for i := range *orders {
+		var steps int64
+		for i := range c.Orders {
+			// Few cases have long searches, and those would take most of the time.
+			if *allSteps > 0 && steps > *allSteps {
+				break
+			}
+			if i == *agreed && len(result.Outcomes) == 1 {
+				break
+			}
 			if i > 0 {
 				rng.Shuffle(len(objects.Slices), func(a, b int) {
 					objects.Slices[a], objects.Slices[b] = objects.Slices[b], objects.Slices[a]
 				})
 			}
-			outcome := cases.Normalize(solver.SolveObjects(&c, objects).Expect)
+			solved := solver.SolveObjects(&c.Case, objects)
+			if solved.Work != nil {
+				steps += solved.Work.Steps
+			}
+			outcome := cases.Normalize(solved.Expect)
 			at := slices.IndexFunc(result.Outcomes, func(seen counted) bool {
 				return cases.SameExpect(seen.Expect, outcome)
 			})
@@ -105,11 +125,18 @@ func eachCase(jobs int, answer func(line []byte) ([]any, error), w io.Writer) er
 	out := cases.NewLineWriter(w)
 	for result := range queue {
 		p := <-result
+		waits := len(queue) == 0
 		if p.err != nil {
 			return p.err
 		}
 		for _, value := range p.values {
 			if err := out.Write(value); err != nil {
+				return err
+			}
+		}
+		// Who asks for one case after the other waits for the answer.
+		if waits {
+			if err := out.Flush(); err != nil {
 				return err
 			}
 		}
