@@ -214,6 +214,8 @@ fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
 
     ----- stderr -----
     error: `kubectl dra version` does not print names
+
+    hint: its formats: `table`, `wide`, `json`, `yaml`
     ");
 }
 

@@ -552,7 +552,7 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
             }
         }
     }
-    let invocation = dra(&["--from", "example:pending", "nodes"]).env("TERM", "xterm");
+    let invocation = dra(&["nodes"]).env("TERM", "xterm").env("NO_COLOR", "1");
     let said = invocation.run_on_screen(60, Screen::Stderr).stderr;
     insta::assert_snapshot!(said.replace('\r', ""), @r"
     error: `kubectl dra` has no command `nodes`

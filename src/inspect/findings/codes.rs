@@ -382,15 +382,15 @@ fn alike(word: &str) -> String {
         .collect();
     match names.as_slice() {
         [] => String::new(),
-        names if names.len() > TOLD => {
-            format!(
-                "; {} and {} more have that word",
-                names[..TOLD].join(", "),
-                names.len() - TOLD
-            )
+        [one] => format!("; with that word there is {one}"),
+        names => {
+            let more = match names.len().saturating_sub(TOLD) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let told = names.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>();
+            format!("; with that word there are {}{more}", told.join(", "))
         }
-        [one] => format!("; {one} has that word"),
-        names => format!("; {} have that word", names.join(", ")),
     }
 }
 

@@ -214,7 +214,7 @@ fn shares_are_granted_by_name_under_distinct_values_too() {
         json!([{"cel": {"expression": "device.allowMultipleAllocations == true"}}]);
     spec["requests"][0]["exactly"]["count"] = json!(2);
     spec["constraints"] = json!([{"distinctAttribute": "d/socket"}]);
-    for release in ["1.36", "1.37"] {
+    for release in ["1.36.4", "1.37"] {
         let args = ["simulate", "allocation", "pod/p", "--kubernetes-version", release];
         let (exit, report) = asked(&args, &objects);
         assert_eq!(report["result"], "Fits", "{release} {report:#}");

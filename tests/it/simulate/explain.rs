@@ -232,6 +232,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     binding-conditions waits: DoesNotFit
       BindingFailed ReleasedByScheduler
       - wait until the scheduler deallocates claim/default/waits-gpu-27ljm, which no other pod uses (smallest)
+      - have driver gpu.example.com attach the device in time (unproven)
     downgrade-features-1.37 waits: Fits
       BindingPending NodeAffinity
       - wait until the driver reports condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb as true (unproven)
