@@ -187,7 +187,9 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
         });
         let mut going: Vec<Going<'_>> = going.collect();
         let bar = room(&going, screen);
-        going.iter_mut().for_each(|one| one.bar = bar);
+        for one in &mut going {
+            one.bar = bar;
+        }
         layout
             .line(0, [])
             .table(Table::new(Going::COLUMNS, Detail::Normal, going));
