@@ -59,6 +59,7 @@ fn main() {
             selection: Selection::default(),
             now: now.now,
             idle: now.idle,
+            in_part: false,
         };
         for (what, request) in [("check", &now), ("check --to-version", &downgrade)] {
             let (wall, cpu, findings) = least(5, || check(&cluster, request).items.len());
