@@ -432,7 +432,7 @@ mod tests {
         assert!(
             unknown
                 .to_string()
-                .ends_with("; DRA005 device-unhealthy has that word"),
+                .ends_with("; with that word there is DRA005 device-unhealthy"),
             "{unknown}"
         );
     }
