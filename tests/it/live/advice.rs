@@ -775,8 +775,9 @@ fn the_manifests_of_a_fix_let_the_pod_run() {
         let place = fixes.iter().position(|fix| fix["kind"] == *kind);
         let number = 1 + place.unwrap_or_else(|| panic!("no {kind} in {report:#}"));
         let before = cluster.get("pod/p")["metadata"]["uid"].clone();
-        cluster.resume(Component::ControllerManager);
+        // Of the same cluster as the report, before the controllers change it.
         let command = shown_command(&cluster, number);
+        cluster.resume(Component::ControllerManager);
         obey(&cluster, &command);
         cluster.resume(Component::Scheduler);
         wait_for(&format!("{kind} lets the pod run: {command}"), || {
