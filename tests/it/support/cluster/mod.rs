@@ -236,6 +236,8 @@ impl Cluster {
             .partition(|component| *component <= Component::ApiServer);
         for group in [store, clients] {
             for component in &group {
+                // One that runs already would have its port until it is gone, which takes a while on a busy machine.
+                take_down(state, *component);
                 let release = state.options.release(*component).map(older);
                 let running = Running::spawn(
                     release.as_ref().unwrap_or(&self.control_plane),
