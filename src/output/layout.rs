@@ -41,7 +41,7 @@ pub(crate) fn span(tone: Tone, text: impl fmt::Display) -> Span {
 struct ValueLine {
     tone: Tone,
     text: String,
-    /// Whether it is a command that somebody copies, so that it is broken only as a shell puts it together again.
+    /// Whether somebody copies it, so that it is never wrapped.
     copied: bool,
 }
 
@@ -96,7 +96,7 @@ impl Layout {
         self
     }
 
-    /// `Key:  value` with a command that somebody copies: where the terminal has no room for it, it is broken as a shell reads it.
+    /// `Key:  value` with a value that somebody copies: it is never wrapped.
     pub(crate) fn copied(&mut self, key: &str, value: impl fmt::Display) -> &mut Self {
         self.lines(key, [(true, value.to_string())])
     }
@@ -281,11 +281,7 @@ impl Page<'_, '_> {
                 .split('\n')
                 .flat_map(|line| {
                     if *copied {
-                        let line = self.gate.shown(line);
-                        broken(
-                            &line,
-                            self.width.map(|width| width.saturating_sub(indent + key_width)),
-                        )
+                        vec![self.gate.shown(line).into_owned()]
                     } else {
                         self.wrapped(line, indent + key_width)
                     }
@@ -385,39 +381,6 @@ impl Page<'_, '_> {
     }
 }
 
-/// A command that `room` columns have no room for, broken between its words: each line but the last ends in a backslash, so that a shell reads
-/// them as one. A word that is longer stays whole, and so does what is between quotes.
-fn broken(command: &str, room: Option<usize>) -> Vec<String> {
-    const BREAK: &str = " \\";
-    let Some(room) = room.filter(|room| width_of(command) > *room) else {
-        return vec![command.to_owned()];
-    };
-    let mut quote = None;
-    let words = command.split(|one: char| {
-        match (quote, one) {
-            (None, '\'' | '"') => quote = Some(one),
-            (Some(open), one) if open == one => quote = None,
-            _ => {}
-        }
-        one == ' ' && quote.is_none()
-    });
-    let mut lines: Vec<String> = Vec::new();
-    for word in words {
-        match lines.last_mut() {
-            Some(line) if width_of(line) + 1 + width_of(word) + BREAK.len() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(line) => {
-                line.push_str(BREAK);
-                lines.push(word.to_owned());
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// What stands between spaces: parts of one piece or of several.
 struct Word {
     /// The spaces before it.
@@ -477,20 +440,6 @@ mod tests {
             )
             .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
-    }
-
-    #[test]
-    fn a_command_is_broken_where_a_shell_puts_it_together_again() {
-        let command = "kubectl patch pod/a --namespace=default -p '{\"a\": \"b c\"}'";
-        let mut layout = Layout::new();
-        layout.copied("Fix", command);
-        assert_eq!(print(&layout, None), format!("Fix:  {command}\n"));
-        assert_eq!(print(&layout, Some(80)), format!("Fix:  {command}\n"));
-        let narrow = print(&layout, Some(40));
-        assert_eq!(
-            narrow,
-            "Fix:  kubectl patch pod/a \\\n      --namespace=default -p \\\n      '{\"a\": \"b c\"}'\n"
-        );
     }
 
     #[test]

@@ -175,7 +175,8 @@ pub(super) fn stage(layout: &mut Layout, item: &StageItem, now: Time) {
                 section.field("Note", note);
             }
             if let Some(look) = &stuck.look {
-                section.copied("Look", look);
+                // It repairs nothing, so that a narrow terminal may part it.
+                section.field("Look", look);
             }
         }
         if let Some(waits) = &item.waits {
