@@ -5,7 +5,7 @@
 
 use super::features::Features;
 use crate::model::{
-    Capacity, Device, DeviceRequest, Format, Quantity, RequestPolicy, RequestRange, Str, lookup,
+    Capacity, Device, DeviceRequest, Format, Quantity, Release, RequestPolicy, RequestRange, Str, lookup,
 };
 
 /// What a request takes of each capacity of a device, in the order of the device's capacities.
@@ -42,7 +42,8 @@ pub(crate) fn need(
     features: &Features,
 ) -> Result<Need, CapacityError> {
     let fractional = features.fractional_capacity_range;
-    let is_strict = !features.release.capacity_errors_skip;
+    let release = &features.release;
+    let is_strict = !release.capacity_errors_skip;
     let requested = request
         .capacity
         .as_ref()
@@ -53,7 +54,7 @@ pub(crate) fn need(
     }
     let mut amounts = Vec::with_capacity(device.capacity.len());
     for (name, capacity) in &device.capacity {
-        let amount = consumed(lookup(requested, name), capacity, fractional, is_strict)
+        let amount = consumed(lookup(requested, name), capacity, fractional, release)
             .map_err(|why| CapacityError(format!("capacity \"{name}\": {why}")))?;
         if is_strict && amount.sign() < 0 {
             return Err(CapacityError(format!(
@@ -79,7 +80,7 @@ fn consumed(
     requested: Option<&Quantity>,
     capacity: &Capacity,
     fractional: bool,
-    is_strict: bool,
+    release: &Release,
 ) -> Result<Quantity, String> {
     let policy = capacity.request_policy.as_ref();
     let Some(requested) = requested else {
@@ -92,7 +93,7 @@ fn consumed(
     if let Some(range) = &policy.valid_range
         && let Some(min) = &range.min
     {
-        return round_up_range(requested, range, min, fractional, is_strict);
+        return round_up_range(requested, range, min, fractional, release);
     }
     let value = policy.valid_values.iter().find(|value| requested <= value);
     Ok(value.unwrap_or(requested).clone())
@@ -105,7 +106,7 @@ fn round_up_range(
     range: &RequestRange,
     min: &Quantity,
     fractional: bool,
-    is_strict: bool,
+    release: &Release,
 ) -> Result<Quantity, String> {
     if requested < min {
         return Ok(min.clone());
@@ -134,6 +135,7 @@ fn round_up_range(
             Quantity::new_milli(value, step.format())
         });
     }
+    let is_strict = !release.capacity_errors_skip;
     if is_strict && requested.cmp_int(i64::MAX).is_gt() {
         return Err(format!(
             "{NOT_REPRESENTABLE}: request {requested} exceeds MaxInt64"
@@ -144,9 +146,14 @@ fn round_up_range(
     if is_strict && min_int >= 0 && steps > (i64::MAX - min_int).wrapping_div(step_int) {
         return Err(too_far("MaxInt64"));
     }
+    let format = if release.rounds_to_binary {
+        Format::BinarySi
+    } else {
+        step.format()
+    };
     Ok(Quantity::new(
         min_int.wrapping_add(step_int.wrapping_mul(steps)),
-        step.format(),
+        format,
     ))
 }
 

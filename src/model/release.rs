@@ -37,6 +37,8 @@ pub struct Release {
     pub constraints_know_no_lists: bool,
     /// An amount that is negative or cannot be represented does not end the attempt (`CmpRequestOverCapacity`).
     pub capacity_errors_skip: bool,
+    /// An amount that is rounded up to a step is written with binary suffixes, whatever the step is written with (`roundUpRange`).
+    pub rounds_to_binary: bool,
     /// In mode All, a device counts only if enough of its capacity is left (`validateDeviceRequest`).
     pub all_drops_full_devices: bool,
     /// A taint keeps pods off whatever its effect is (`allTaintsTolerated`).
@@ -109,6 +111,7 @@ impl Release {
             compares_distinct_with_nothing: before(35),
             constraints_know_no_lists: before(37),
             capacity_errors_skip: before(37),
+            rounds_to_binary: before(37),
             all_drops_full_devices: before(37),
             any_effect_blocks: before(35),
             omits_tolerations: before(35),
@@ -160,7 +163,7 @@ mod tests {
     fn facts_begin_and_end_with_their_release() {
         const ALWAYS: &str = "1.0";
         const STILL: &str = "1.99";
-        let rows: [Row; 31] = [
+        let rows: [Row; 32] = [
             (
                 "takes_pools_as_they_come",
                 |of| of.takes_pools_as_they_come,
@@ -222,6 +225,7 @@ mod tests {
                 ALWAYS,
                 "1.37",
             ),
+            ("rounds_to_binary", |of| of.rounds_to_binary, ALWAYS, "1.37"),
             (
                 "all_drops_full_devices",
                 |of| of.all_drops_full_devices,

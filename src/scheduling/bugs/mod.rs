@@ -85,6 +85,26 @@ const BUGS: &[Bug] = &[
         what: "leaves out used-up devices where a request wants all of them and some can be shared",
     },
     Bug {
+        issue: 140_702,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.amounts_that_change(),
+        what: "adds what else the pod takes of a device to the very amount that a request asks for, where that is kept as decimal digits",
+    },
+    Bug {
+        issue: 140_518,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAPartitionableDevices],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.counters_that_change(),
+        what: "changes counters while it counts with them, where they are kept as decimal digits",
+    },
+    Bug {
         issue: 140_442,
         since: 34,
         fixed: &[(37, 0)],
@@ -306,6 +326,7 @@ pub(super) fn told(cluster: &Cluster, pod: Option<&Pod>, wanted: &[&Claim], mixe
     });
     let mut view = View::new(cluster, asks.collect(), pod.into_iter().collect());
     view.is_mixed = mixed;
+    view.is_of_one_pod = true;
     let mut told = Told::default();
     for Exposure { bug, fix, .. } in exposed(&view) {
         // Races and what a status says are nothing that one answer shows.

@@ -153,6 +153,57 @@ fn distinct(count: i64) -> World {
     )
 }
 
+/// A claim for an amount of a capacity with a default and no steps.
+fn of_amount(amount: &str) -> World {
+    let memory = json!({"value": "8Gi", "requestPolicy": {"default": "1Gi", "validRange": {"min": "1Gi"}}});
+    asking(
+        slice(json!([{"name": "x", "allowMultipleAllocations": true, "capacity": {"m": memory}}])),
+        request(json!({"capacity": {"requests": {"m": amount}}})),
+        json!({}),
+    )
+}
+
+/// A claim beside a device that draws so much of a counter.
+fn drawing(amount: &str) -> World {
+    let draws = json!([{"counterSet": "s", "counters": {"c": {"value": amount}}}]);
+    plain(slice(json!([{"name": "x", "consumesCounters": draws}])))
+}
+
+#[test]
+fn an_amount_that_is_rounded_or_taken_as_it_is_does_not_change() {
+    for policy in [
+        json!({"default": "1Gi", "validRange": {"min": "1Gi", "step": "1Gi"}}),
+        json!({"default": "1Gi", "validValues": ["1Gi", "2Gi"]}),
+        Value::Null,
+    ] {
+        let memory = json!({"value": "8Gi", "requestPolicy": policy});
+        let world = asking(
+            slice(json!([{"name": "x", "allowMultipleAllocations": true, "capacity": {"m": memory}}])),
+            request(json!({"capacity": {"requests": {"m": "1.5Gi"}}})),
+            json!({}),
+        );
+        let cluster = at(world, "1.36.6", SHARES);
+        let found = exposures(&cluster);
+        assert!(
+            found.iter().all(|one| one.bug.issue != 140_702),
+            "{policy}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn an_amount_does_not_change_where_a_pod_asks_for_one_device() {
+    let cluster = at(of_amount("1.5Gi"), "1.36.6", SHARES);
+    let claim = cluster.claims().next().unwrap().clone();
+    let again = told(&cluster, None, &[&claim, &claim], false);
+    assert!(
+        again.doubts.iter().any(|doubt| doubt.contains("140702")),
+        "{again:?}"
+    );
+    let once = told(&cluster, None, &[&claim], false);
+    assert_eq!(once.doubts, [""; 0]);
+}
+
 /// A world that has the bug and one that has not, otherwise alike; releases that are the last to have it, and the first without.
 struct Row {
     issue: u32,
@@ -219,6 +270,24 @@ const ROWS: &[Row] = &[
         last: &["1.34.13", "1.35.10", "1.36.6"],
         first_without: &["1.37.0"],
         gates: SHARES,
+    },
+    Row {
+        issue: 140_702,
+        has: || of_amount("1.5Gi"),
+        has_not: || of_amount("2Gi"),
+        by: "claim/n/c",
+        last: &["1.34.13", "1.35.10", "1.36.6"],
+        first_without: &["1.37.0"],
+        gates: SHARES,
+    },
+    Row {
+        issue: 140_518,
+        has: || drawing("1.5Gi"),
+        has_not: || drawing("1536Mi"),
+        by: "pool/d/p",
+        last: &["1.34.13", "1.35.10", "1.36.6"],
+        first_without: &["1.37.0"],
+        gates: PARTITIONS,
     },
     Row {
         issue: 140_442,

@@ -35,6 +35,8 @@ pub(super) struct View<'a> {
     pods: Vec<&'a Pod>,
     /// A claim for several nodes is known to be among those of the pods.
     pub(super) is_mixed: bool,
+    /// The asks are all that one pod asks for.
+    pub(super) is_of_one_pod: bool,
     /// Drivers and pools whose slices have counters.
     counters: BTreeSet<PoolId>,
     /// Devices that allow several allocations, as `driver/pool/name`.
@@ -53,6 +55,7 @@ impl<'a> View<'a> {
             asks,
             pods,
             is_mixed: false,
+            is_of_one_pod: false,
             counters: BTreeSet::new(),
             shareable: Vec::new(),
             shareable_partitions: Vec::new(),
@@ -146,6 +149,53 @@ impl<'a> View<'a> {
                 amount.sign() < 0 || !fits
             })
         })
+    }
+
+    /// Who asks for an amount that is kept as decimal digits, such as `1.5Gi`, of a capacity whose policy neither fixes the amounts nor
+    /// rounds them: only then does the library count with the amount of the claim itself. It adds what the pod takes of the device by
+    /// other requests.
+    pub(super) fn amounts_that_change(&self) -> Vec<String> {
+        let requests: Vec<_> = self.asks.iter().flat_map(Ask::requests).collect();
+        let is_single = requests.len() < 2 && !requests.iter().any(|request| wants_several(request));
+        if self.is_of_one_pod && is_single {
+            return Vec::new();
+        }
+        let devices = self.cluster.slices().flat_map(|slice| &slice.spec.devices);
+        let kept: BTreeSet<&Str> = devices
+            .flat_map(|device| &device.capacity)
+            .filter(|(_, capacity)| {
+                let policy = capacity.request_policy.as_ref();
+                policy.is_some_and(|policy| {
+                    let range = policy.valid_range.as_ref();
+                    policy.valid_values.is_empty() && range.is_none_or(|range| range.step.is_none())
+                })
+            })
+            .map(|(name, _)| name)
+            .collect();
+        self.asking(|ask| {
+            let asked = ask.requests().filter_map(|request| request.capacity.as_ref());
+            let mut amounts = asked.flat_map(|capacity| &capacity.requests);
+            amounts.any(|(name, amount)| amount.is_decimal() && kept.contains(name))
+        })
+    }
+
+    /// Pools with a counter whose amount is kept as decimal digits, such as `1.5Gi`.
+    pub(super) fn counters_that_change(&self) -> Vec<String> {
+        let mut pools = BTreeSet::new();
+        for slice in self.cluster.slices() {
+            let sets = slice.spec.shared_counters.iter().map(|set| &set.counters);
+            let devices = slice.spec.devices.iter();
+            let drawn =
+                devices.flat_map(|device| device.consumes_counters.iter().map(|draws| &draws.counters));
+            if sets
+                .chain(drawn)
+                .flatten()
+                .any(|(_, counter)| counter.value.is_decimal())
+            {
+                pools.insert(slice.pool_id());
+            }
+        }
+        self.where_asked(pools.iter().map(|pool| format!("pool/{pool}")).collect())
     }
 
     pub(super) fn distinct_in_request(&self) -> Vec<String> {

@@ -86,15 +86,17 @@ func (w *world) defaultPolicy(memory int) *resourceapi.CapacityRequestPolicy {
 func (w *world) rangePolicy(memory int) *resourceapi.CapacityRequestPolicy {
 	low, step := w.between(1, 2), w.between(1, 3)
 	steps := (memory - low) / step
+	// What an amount is written with decides how one that was rounded is written.
+	amount := pick(w.rng, "%dGi", "%dGi", "%dGi", "%dGi", "%dG")
 	policy := &resourceapi.CapacityRequestPolicy{
-		Default:    quantityRef("%dGi", low+step*w.between(0, min(2, steps))),
-		ValidRange: &resourceapi.CapacityRequestPolicyRange{Min: quantityRef("%dGi", low)},
+		Default:    quantityRef(amount, low+step*w.between(0, min(2, steps))),
+		ValidRange: &resourceapi.CapacityRequestPolicyRange{Min: quantityRef(amount, low)},
 	}
 	if w.chance(0.8) {
-		policy.ValidRange.Step = quantityRef("%dGi", step)
+		policy.ValidRange.Step = quantityRef(amount, step)
 	}
 	if w.chance(0.5) {
-		policy.ValidRange.Max = quantityRef("%dGi", low+step*w.between(min(2, steps), steps))
+		policy.ValidRange.Max = quantityRef(amount, low+step*w.between(min(2, steps), steps))
 	}
 	return policy
 }
@@ -143,7 +145,7 @@ func (w *world) capacityRequests(planned []device) *resourceapi.CapacityRequirem
 		}
 		switch name {
 		case memoryCapacity:
-			requests[name] = pick(w.rng, quantity("1Gi"), quantity("2Gi"), quantity("3Gi"), quantity("2500Mi"), quantity("4G"), quantity("6Gi"), smallest)
+			requests[name] = pick(w.rng, quantity("1Gi"), quantity("2Gi"), quantity("3Gi"), quantity("2500Mi"), quantity("1.5Gi"), quantity("4G"), quantity("6Gi"), smallest)
 		case coresCapacity:
 			requests[name] = pick(w.rng, quantity("1"), quantity("500m"), quantity("300m"), quantity("0.75"), quantity("1500m"), smallest)
 		default:

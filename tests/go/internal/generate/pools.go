@@ -91,6 +91,10 @@ func (w *world) buildPools() {
 			counters:   map[counterID]int64{},
 			unit:       pick(w.rng, "", "", "Gi"),
 		}
+		if w.profile != nodeLocal && w.chance(0.08) {
+			// Amounts are kept as decimal digits, which older releases change while they count.
+			p.unit = "000000Gi"
+		}
 		if i > 0 && (w.chance(0.4) || w.profile == nodeLocal) {
 			p.driver = nicDriver
 			if w.chance(0.2) && !w.poolExists(p.driver, w.pools[0].name) {
