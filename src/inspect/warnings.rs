@@ -19,6 +19,14 @@ impl Warnings {
         self.add(format!("{what}: {}", Missing(gap)));
     }
 
+    /// Says so, unless a warning tells of the gap already.
+    pub fn unknown_besides(&mut self, what: &str, gap: &Gap) {
+        let told = Missing(gap).to_string();
+        if !self.0.iter().any(|warning| warning.ends_with(&told)) {
+            self.unknown(what, gap);
+        }
+    }
+
     /// Adds all of `other`.
     pub fn extend(&mut self, other: Self) {
         for warning in other.0 {

@@ -483,29 +483,20 @@ fn the_first_stable_allocator_looks_for_contradictions_where_slices_are_missing(
         (Gate::DRAConsumableCapacity, false),
         (Gate::DRADeviceBindingConditions, false),
     ];
-    let mut world = World::new();
-    slice(
-        &mut world,
-        "p-0",
-        "p",
-        2,
-        &json!({ "devices": [device("a"), device("a")] }),
-    );
-    world.claim(&[exactly("r", "any", 1)], &[]);
+    let asked = |request: Value| {
+        let mut world = World::new();
+        let twice = json!({ "devices": [device("a"), device("a")] });
+        slice(&mut world, "p-0", "p", 2, &twice);
+        world.claim(&[request], &[]);
+        world
+    };
+    let world = asked(exactly("r", "any", 1));
     assert_eq!(answer(&world, features("1.35.10", &no_gates)), "no fit, invalid");
     assert_eq!(answer(&world, features("1.35.10", &[])), "no fit");
     assert_eq!(answer(&world, features("1.36.4", &no_shares)), "no fit");
     // For all devices, what is missing comes first.
-    let mut world = World::new();
-    slice(
-        &mut world,
-        "p-0",
-        "p",
-        2,
-        &json!({ "devices": [device("a"), device("a")] }),
-    );
-    world.claim(&[all("r", "any")], &[]);
     let error = "error: claim default/claim-0, request r: asks for all devices, but resource pool d/p is currently being updated";
+    let world = asked(all("r", "any"));
     assert_eq!(answer(&world, features("1.35.10", &no_gates)), error);
 }
 

@@ -4,7 +4,7 @@ use crate::inspect::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, Identity,
     RequestDescription, RequestItem,
 };
-use crate::inspect::{Consumer, Health, ReservationItem};
+use crate::inspect::{Consumer, Health, ReservationItem, Warnings};
 use crate::model::{Kind, Time};
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
 
@@ -21,6 +21,10 @@ impl Report for ClaimDescription {
 }
 
 impl Description for ClaimDescription {
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
     fn why(&self) -> Option<(Kind, &Identity)> {
         self.state
             .is_pending()

@@ -1,5 +1,6 @@
 //! A class, described.
 
+use crate::inspect::Warnings;
 use crate::inspect::describe::{ClassDescription, ClassDevices};
 use crate::output::{Column, Detail, Layout, Report, Table, View};
 
@@ -21,6 +22,10 @@ impl Report for ClassDescription {
 }
 
 impl Description for ClassDescription {
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
     fn layout(&self, _: Detail) -> Layout {
         let mut layout = Layout::new();
         let now = self.now;

@@ -1,7 +1,7 @@
 //! A device, described.
 
 use crate::inspect::describe::DeviceDescription;
-use crate::inspect::{DeviceItem, HolderItem};
+use crate::inspect::{DeviceItem, HolderItem, Warnings};
 use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};
 
 use super::super::devices::{Capacity, Counter, State, classes, health_tone, known_and_more, node};
@@ -16,6 +16,10 @@ impl Report for DeviceDescription {
 }
 
 impl Description for DeviceDescription {
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
     fn layout(&self, _: Detail) -> Layout {
         let now = self.now;
         let item = &self.item;

@@ -153,6 +153,9 @@ trait Description: Report {
     /// All but the end.
     fn layout(&self, detail: Detail) -> Layout;
 
+    /// What it cannot say.
+    fn warnings(&self) -> &Warnings;
+
     /// What waits, if it does, so that `explain` tells why.
     fn why(&self) -> Option<(Kind, &Identity)> {
         None
@@ -204,7 +207,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = load(ctx, needs).await?;
             let report = describe::claim(&cluster, &key, ctx.now(&cluster));
             let mention = Mention::Object(Kind::ResourceClaim, key.clone());
-            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let report = found(ctx, &cluster, report, &mention).await?;
             let is_meant = |subject: &Subject| subject.is(Kind::ResourceClaim, &key.namespace, &key.name);
             print(ctx, cluster, report, &kinds, Some(&key.namespace), is_meant).await
         }
@@ -215,7 +218,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = load(ctx, needs).await?;
             let report = describe::pod(&cluster, &key, ctx.now(&cluster));
             let mention = Mention::Object(Kind::Pod, key.clone());
-            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let report = found(ctx, &cluster, report, &mention).await?;
             let claims: BTreeSet<Str> = report
                 .claims
                 .iter()
@@ -238,7 +241,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 .collect();
             let one = only(found_devices, names, "device", &name)?;
             let mention = Mention::Device(name);
-            let report = found(ctx, &cluster, one, &mention, |report| &report.warnings).await?;
+            let report = found(ctx, &cluster, one, &mention).await?;
             let (device, pool) = (
                 report.item.id().to_string(),
                 report.item.id().pool_id().to_string(),
@@ -259,7 +262,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 .collect();
             let one = only(found_pools, names, "pool", &name)?;
             let mention = Mention::Pool(name);
-            let report = found(ctx, &cluster, one, &mention, |report| &report.warnings).await?;
+            let report = found(ctx, &cluster, one, &mention).await?;
             let pool = format!("{}/{}", report.driver, report.pool);
             let devices: BTreeSet<String> = report.devices.iter().map(|item| item.id().to_string()).collect();
             let slices: BTreeSet<Str> = report
@@ -283,7 +286,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let name = Str::from(name.as_str());
             let report = describe::node(&cluster, &name, &selectors, ctx.now(&cluster));
             let mention = Mention::scoped(Kind::Node, name.clone());
-            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let report = found(ctx, &cluster, report, &mention).await?;
             let devices: BTreeSet<String> = report.devices.iter().map(|item| item.id().to_string()).collect();
             let pools: BTreeSet<String> = report
                 .pools
@@ -305,7 +308,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = load(ctx, Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass)).await?;
             let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
             let mention = Mention::scoped(Kind::DeviceClass, name.as_str());
-            let report = found(ctx, &cluster, report, &mention, |report| &report.warnings).await?;
+            let report = found(ctx, &cluster, report, &mention).await?;
             let is_meant = |subject: &Subject| subject.is(Kind::DeviceClass, "", &name);
             print(ctx, cluster, report, &CLASS_NEEDS, None, is_meant).await
         }
@@ -355,13 +358,7 @@ fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Res
 }
 
 /// The report, or why what is named by `mention` is not there to be described.
-async fn found<R>(
-    ctx: &Ctx,
-    cluster: &Cluster,
-    report: Option<R>,
-    mention: &Mention,
-    warnings: impl Fn(&R) -> &Warnings,
-) -> anyhow::Result<R> {
+async fn found<R>(ctx: &Ctx, cluster: &Cluster, report: Option<R>, mention: &Mention) -> anyhow::Result<R> {
     let Some(report) = report else {
         let error = presence::not_found(ctx, cluster, mention).await;
         // A description gives no verdict that could be unknown.
@@ -370,7 +367,6 @@ async fn found<R>(
             Err(error) => error,
         });
     };
-    warnings(&report).iter().for_each(|warning| ctx.warn(warning));
     Ok(report)
 }
 
@@ -384,6 +380,14 @@ async fn print<D: Description>(
     namespace: Option<&Str>,
     is_meant: impl Fn(&Subject) -> bool,
 ) -> anyhow::Result<Outcome> {
+    let mut warnings = description.warnings().clone();
+    for gap in kinds
+        .iter()
+        .filter_map(|kind| cluster.gap(*kind, namespace.map_or("", |name| name)))
+    {
+        warnings.unknown_besides("what is wrong is not all known", gap);
+    }
+    warnings.iter().for_each(|warning| ctx.warn(warning));
     let request = CheckRequest::told_by(kinds, namespace.cloned(), ctx.now(&cluster));
     let mut list = findings::check_by(&cluster, &request, &threads::on_all).about(&is_meant);
     if let SourceSetting::Cluster(_) = ctx.settings().source {

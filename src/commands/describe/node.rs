@@ -1,7 +1,7 @@
 //! A node, described.
 
-use crate::inspect::ClaimItem;
 use crate::inspect::describe::{NodeDescription, PoolItem};
+use crate::inspect::{ClaimItem, Warnings};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, UNKNOWN, View};
 
 use super::{Description, parts};
@@ -42,6 +42,10 @@ impl Report for NodeDescription {
 }
 
 impl Description for NodeDescription {
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
     fn layout(&self, detail: Detail) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();

@@ -1,5 +1,6 @@
 //! A pod, described.
 
+use crate::inspect::Warnings;
 use crate::inspect::describe::{Identity, PodClaimDescription, PodDescription, Reserved};
 use crate::model::{Kind, Time};
 use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
@@ -15,6 +16,10 @@ impl Report for PodDescription {
 }
 
 impl Description for PodDescription {
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
     fn why(&self) -> Option<(Kind, &Identity)> {
         let waits = self.node.is_none() && self.phase == "Pending" && !self.claims.is_empty();
         waits.then_some((Kind::Pod, &self.identity))

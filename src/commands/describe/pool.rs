@@ -1,5 +1,6 @@
 //! A pool, described.
 
+use crate::inspect::Warnings;
 use crate::inspect::describe::{PoolDescription, SliceItem};
 use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
@@ -26,6 +27,10 @@ impl Report for PoolDescription {
 }
 
 impl Description for PoolDescription {
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
     fn layout(&self, _: Detail) -> Layout {
         let now = self.now;
         let mut layout = Layout::new();

@@ -6,7 +6,7 @@ use crate::model::Kind;
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, counted, list_or_none, span};
 use crate::script::{Command, Script};
 
-use super::plain;
+use super::report::plain;
 
 /// Causes that a terminal shows.
 const CAUSES: usize = 8;

@@ -3,7 +3,7 @@
 use crate::inspect::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View, counted, span};
 
-use super::plain;
+use super::report::plain;
 
 const DRIVERS: &[Column<DriverRoom>] = &[
     Column::inner("DRIVER", |room, cell| cell.text(&room.driver)),

@@ -11,6 +11,16 @@ use crate::support::process::Screen;
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
+/// The kubelet starts anew and knows nothing. It deletes the slices of drivers that it does not know yet, and the driver publishes them again.
+fn restart_without_checkpoint(machine: &mut Machine) {
+    machine.stop_kubelet();
+    machine.lose_checkpoint();
+    machine.start_kubelet();
+    machine.stop_driver();
+    machine.start_driver();
+    machine.wait_published();
+}
+
 #[test]
 fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
     let cluster = begin(&Options::default());
@@ -86,13 +96,7 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
     runs(&machine, &cluster, "a");
     cluster.create(&on("node", "c"));
     runs(&machine, &cluster, "c");
-    machine.stop_kubelet();
-    machine.lose_checkpoint();
-    machine.start_kubelet();
-    // It deletes the slices of drivers that it does not know yet, and the driver publishes them again.
-    machine.stop_driver();
-    machine.start_driver();
-    machine.wait_published();
+    restart_without_checkpoint(&mut machine);
     cluster.create(&on("node", "d"));
     runs(&machine, &cluster, "d");
 
@@ -126,12 +130,7 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
     runs(&machine, &cluster, "e");
 
     // The kubelet loses its checkpoint meanwhile, and does not prepare again what has its sandbox.
-    machine.stop_kubelet();
-    machine.lose_checkpoint();
-    machine.start_kubelet();
-    machine.stop_driver();
-    machine.start_driver();
-    machine.wait_published();
+    restart_without_checkpoint(&mut machine);
     let told = waits_for(
         &machine,
         &cluster,
