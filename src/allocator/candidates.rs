@@ -277,6 +277,7 @@ impl<'a> Problem<'a> {
             release.starts_over_in_request && devices.any(|device| self.pool_device(device).multiple)
         };
         self.invalid_pool.is_some()
+            || self.demand.frees_capacity
             || (release.loses_subrequest_in_all && self.alternatives.iter().any(Alternative::is_later_all))
             || compares_last()
             || takes_again()
@@ -398,7 +399,11 @@ impl<'a> Problem<'a> {
             };
             let values = found.capacity.iter().map(|(_, capacity)| units(&capacity.value));
             let taken = |place: usize| pool_device.consumed.get(place).copied().unwrap_or(0);
-            for (place, (amount, value)) in share.units.iter().zip(values).enumerate() {
+            // Other picks may make room for it.
+            let may_fit_later =
+                self.demand.frees_capacity && pool_device.multiple && alternative.amount != Amount::All;
+            let amounts = share.units.iter().zip(values).enumerate();
+            for (place, (amount, value)) in amounts.filter(|_| !may_fit_later) {
                 if *amount > value {
                     return Err(RuledOut::CapacityTooSmall.into());
                 }

@@ -36,6 +36,8 @@ pub struct Demand {
     pub(super) needs_a_free_device: bool,
     /// It is more than is prepared, so that no search answers it.
     pub(super) is_too_large: bool,
+    /// Some amount may make room for others: it is negative, or so large that rounding it up may wrap it. That is no error before 1.37.
+    pub(super) frees_capacity: bool,
     /// Shared counters do not limit it. To show what they are worth; the scheduler knows no such thing.
     pub(super) ignores_counters: bool,
 }
@@ -208,6 +210,17 @@ pub(super) fn shown(key: &Key) -> String {
     }
 }
 
+/// Whether the claim asks for an amount that may make room for others, if amounts are not checked.
+fn asks_to_free(claim: &Arc<Claim>) -> bool {
+    let requests = claim.spec.devices.requests.iter();
+    let requests = requests.flat_map(|request| request.exactly.iter().chain(&request.first_available));
+    let mut amounts = requests
+        .filter_map(|request| request.capacity.as_ref())
+        .flat_map(|capacity| &capacity.requests);
+    // A range with its step stays within the capacity of its device.
+    amounts.any(|(_, amount)| amount.sign() < 0 || amount.cmp_int(i64::MAX / 2).is_gt())
+}
+
 /// Prepares claims.
 pub(super) struct Preparation<'a> {
     pub(super) features: Features,
@@ -226,14 +239,14 @@ const MOST_PAIRS: usize = 1_000_000;
 
 impl Preparation<'_> {
     pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
-        let claims = claims
+        let prepared = claims
             .iter()
             .enumerate()
             .map(|(place, claim)| self.claim(place.into(), claim))
             .collect();
         let wanted = self.alternatives.iter().map(|alternative| alternative.amount);
         let mut demand = Demand {
-            claims,
+            claims: prepared,
             counts: wanted
                 .clone()
                 .map(|amount| match amount {
@@ -248,6 +261,7 @@ impl Preparation<'_> {
             error: None,
             needs_a_free_device: false,
             is_too_large: self.is_too_large,
+            frees_capacity: self.features.release.capacity_errors_skip && claims.iter().any(asks_to_free),
             ignores_counters: false,
         };
         if !demand.takes_all {

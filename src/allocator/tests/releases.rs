@@ -213,6 +213,27 @@ fn an_amount_that_is_none_is_an_error_or_skips_the_device() {
 }
 
 #[test]
+fn a_negative_amount_makes_room_for_others_or_is_an_error() {
+    let asks = |name: &str, amount: &str| {
+        let mut request = exactly(name, "any", 1);
+        request["exactly"]["capacity"] = json!({ "requests": { "memory": amount } });
+        request
+    };
+    let mut world = World::new();
+    let capacity = json!({ "memory": { "value": "8" } });
+    world.pool(
+        "p",
+        &[json!({ "name": "a", "allowMultipleAllocations": true, "capacity": capacity })],
+        &[],
+    );
+    world.claim(&[asks("gives", "-1"), asks("takes", "9")], &[]);
+    assert_eq!(answer(&world, features("1.36.4", &[])), "gives:p/a takes:p/a");
+    let error = "error: claim default/claim-0, request gives: checking capacity for device d/p/a: capacity \"memory\": capacity value \
+                 is negative";
+    assert_eq!(answer(&world, features("1.37.1", &[])), error);
+}
+
+#[test]
 fn a_full_device_fails_a_request_for_all_or_drops_out() {
     let mut world = World::new();
     let shareable = |name: &str| json!({ "name": name, "allowMultipleAllocations": true, "capacity": { "memory": { "value": "8" } } });
