@@ -53,7 +53,7 @@ fn device(result: &AllocatedDevice) -> Value {
         map.insert(
             "consumedCapacity".to_owned(),
             amounts
-                .map(|(name, amount)| (name.to_string(), json!(amount.to_string())))
+                .map(|(name, amount)| (name.to_string(), json!(amount.as_stored().to_string())))
                 .collect::<Map<_, _>>()
                 .into(),
         );

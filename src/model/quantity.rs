@@ -231,6 +231,12 @@ impl Quantity {
         self.cmp(&Self::new(other, Format::Unset))
     }
 
+    /// The amount as the API server keeps it: it is sent as text, and read again. So `3000000000` of any format is `3G` there.
+    #[must_use]
+    pub fn as_stored(&self) -> Self {
+        self.to_string().parse().unwrap_or_else(|_| self.clone())
+    }
+
     /// Adds `other` in place. Zero takes the format of what is added to it.
     pub fn add(&mut self, other: &Self) {
         self.written = Written::No;

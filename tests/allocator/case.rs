@@ -7,7 +7,7 @@ use kubectl_dra::allocator::{Attempt, INVALID_POOLS, Inputs, Limits, Outcome};
 use kubectl_dra::devices::Features;
 use kubectl_dra::model::{
     Allocation, Claim, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind,
-    Node, Object, with_interner,
+    Node, Object, Quantity, with_interner,
 };
 use serde_json::Value;
 
@@ -242,6 +242,20 @@ fn named_devices(error: &str) -> String {
     named().unwrap_or_else(|| error.to_owned())
 }
 
+/// Amounts by name as an API server has them, which reads what the library wrote.
+fn as_stored(amounts: &Value) -> Value {
+    let amounts = amounts.as_object().into_iter().flatten();
+    let read = |text: &Value| {
+        let text = text.as_str().unwrap_or_default();
+        let amount = text.parse::<Quantity>();
+        Value::from(amount.map_or_else(|_| text.to_owned(), |amount| amount.as_stored().to_string()))
+    };
+    amounts
+        .map(|(name, amount)| (name.clone(), read(amount)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
 /// The form in which results are compared: share IDs are random, and empty is like absent.
 fn normalized(value: &Value) -> Value {
     match value {
@@ -249,6 +263,7 @@ fn normalized(value: &Value) -> Value {
             let fields = map.iter().filter_map(|(name, value)| {
                 let value = match name.as_str() {
                     "shareID" => Value::from("share"),
+                    "consumedCapacity" => as_stored(value),
                     _ => normalized(value),
                 };
                 let empty = match &value {

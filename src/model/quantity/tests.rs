@@ -25,3 +25,17 @@ fn smoke() {
         assert_eq!(q(text).to_string(), canonical, "{text}");
     }
 }
+
+#[test]
+fn the_api_server_keeps_what_its_text_says() {
+    for (amount, stored) in [
+        (Quantity::new(3_000_000_000, Format::BinarySi), "3G"),
+        (Quantity::new(3_000_000_000, Format::DecimalSi), "3G"),
+        (Quantity::new(3 << 30, Format::BinarySi), "3Gi"),
+        (Quantity::new(3 << 30, Format::DecimalSi), "3221225472"),
+        (Quantity::new(1_024_000, Format::BinarySi), "1000Ki"),
+    ] {
+        assert_eq!(amount.as_stored().to_string(), stored, "{amount:?}");
+        assert_eq!(amount.as_stored(), amount);
+    }
+}
