@@ -254,7 +254,9 @@ impl<'a> Problem<'a> {
         if release.loses_subrequest_in_all && self.alternatives[alternative].is_later_all() {
             return (self.request_of(alternative).first, DeviceIx(0));
         }
-        if self.permutes {
+        // What a constraint refused may fit once another device is the last one.
+        let may_fit_now = || release.starts_over_in_request && self.compares_last(alternative);
+        if self.permutes || may_fit_now() {
             return (alternative, DeviceIx(0));
         }
         // Others are in use by then, and what comes before was tried.
@@ -267,10 +269,9 @@ impl<'a> Problem<'a> {
     /// Whether the search has to go every way, since its state is not what its picks make it, or devices that look alike are not.
     pub(super) fn needs_plain_search(&self) -> bool {
         let release = &self.features.release;
-        let claims = &self.demand.claims;
         let compares_last = || {
-            let mut constraints = claims.iter().flat_map(|claim| &claim.constraints);
-            constraints.any(|constraint| constraint.rule == Rule::DistinctFromLast)
+            let mut alternatives = self.alternatives.keys();
+            alternatives.any(|alternative| self.compares_last(alternative))
         };
         let takes_again = || {
             let mut devices = self.devices.keys();
@@ -281,6 +282,12 @@ impl<'a> Problem<'a> {
             || (release.loses_subrequest_in_all && self.alternatives.iter().any(Alternative::is_later_all))
             || compares_last()
             || takes_again()
+    }
+
+    /// Whether a constraint of the claim compares devices with the last one of each request only.
+    fn compares_last(&self, alternative: AlternativeIx) -> bool {
+        let mut constraints = self.claim_of(alternative).constraints.iter();
+        constraints.any(|constraint| constraint.rule == Rule::DistinctFromLast)
     }
 
     #[inline]

@@ -142,6 +142,12 @@ impl Features {
         self.release.starts_over_in_request || self.implementation() == Implementation::Stable
     }
 
+    /// Whether slices with binding conditions are the last ones of their pool, where the others have no order. Mirrors
+    /// `pools_experimental.go`, `GatherPools`, v0.35.10.
+    pub(crate) fn takes_binding_slices_last(&self) -> bool {
+        self.release.takes_pools_as_they_come && self.implementation() == Implementation::Experimental
+    }
+
     /// Whether pools and slices are taken in an order that only the scheduler knows.
     pub fn takes_pools_as_they_come(&self) -> bool {
         self.release.takes_pools_as_they_come || self.implementation() == Implementation::Stable

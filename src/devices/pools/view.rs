@@ -95,10 +95,15 @@ impl PoolView {
         let devices = &mut slice.spec.devices.iter();
         let index = devices.position(|known| std::ptr::eq(known, device))?;
         let name = &slice.metadata.name;
-        let place = self
+        // They are in the order of their names, unless some of them come last.
+        let by_name = self
             .slices
-            .binary_search_by(|numbered| numbered.slice.metadata.name.cmp(name))
-            .ok()?;
+            .binary_search_by(|numbered| numbered.slice.metadata.name.cmp(name));
+        let one_by_one = || {
+            let mut slices = self.slices.iter();
+            slices.position(|numbered| numbered.slice.metadata.name == *name)
+        };
+        let place = by_name.ok().or_else(one_by_one)?;
         let wanted = (place as u32, index as u32);
         let devices = self.devices.as_slice();
         devices
@@ -159,6 +164,11 @@ impl PoolView {
             index: device.index,
         }
     }
+}
+
+fn has_binding_conditions(slice: &Slice) -> bool {
+    let mut devices = slice.spec.devices.iter();
+    devices.any(|device| !device.binding_conditions.is_empty())
 }
 
 impl Pools {
@@ -266,6 +276,9 @@ impl Pools {
         let mut slices = Vec::with_capacity(relevant.len());
         slices.extend(relevant.iter().map(|place| &pool.slices[*place as usize]));
         slices.sort_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
+        if self.features.takes_binding_slices_last() {
+            slices.sort_by_key(|numbered| has_binding_conditions(&numbered.slice));
+        }
         let (mut targeting, mut counter_slices) = (Vec::with_capacity(slices.len()), Vec::new());
         for numbered in slices {
             if has_counters(numbered) {
