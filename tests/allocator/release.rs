@@ -174,7 +174,7 @@ impl Release {
         let demand = inputs.demand(&case.claims);
         let attempt = inputs.allocate(&case.node, &demand, Limits::default(), &());
         let seen = outcomes(case);
-        if matches!(attempt.outcome, Outcome::GaveUp) || seen.iter().any(|one| one.verdict == "timeout") {
+        if matches!(attempt.outcome, Outcome::GaveUp) || seen.iter().any(is_unended) {
             return Compared::Unended;
         }
         if seen.iter().any(panicked) {
@@ -182,23 +182,28 @@ impl Release {
         }
         let ours = in_order(case, Answer::of(&attempt));
         let others = seen.iter().find(|one| one.verdict != ours.verdict);
+        let is_same = |one: &Answer| ours.compare(one).map_err(Unlike::Different);
         let (sure, verdict) = match &attempt.certainty {
             // Some orders count in every release.
             _ if !orders(&case.cluster, &case.claims).is_empty() || has_slices_of_one_name(case) => {
                 (ONE_OF, self.among(&ours, &seen, line))
             }
             Certainty::Sure if ours.verdict == "error" && case.features.takes_pools_as_they_come() => {
-                let verdict =
-                    others.map_or_else(|| self.among(&ours, &seen, line), |other| ours.compare(other));
+                let verdict = others.map_or_else(|| self.among(&ours, &seen, line), is_same);
                 (SURE, verdict)
             }
-            Certainty::Sure => (SURE, seen.iter().try_for_each(|one| ours.compare(one))),
+            Certainty::Sure => (SURE, seen.iter().try_for_each(is_same)),
             Certainty::OneOf(_) => match others {
-                Some(other) => (ONE_OF, ours.compare(other)),
+                Some(other) => (ONE_OF, is_same(other)),
                 None => (ONE_OF, self.among(&ours, &seen, line)),
             },
             Certainty::MayError(_) => (MAY_ERROR, self.among(&ours, &seen, line)),
             Certainty::MayDiffer(_) => (MAY_DIFFER, self.among(&ours, &seen, line)),
+        };
+        let verdict = match verdict {
+            Ok(()) => Ok(()),
+            Err(Unlike::Different(why)) => Err(why),
+            Err(Unlike::Unended) => return Compared::Unended,
         };
         if doubts(&case.cluster, None, &case.claims).doubts.is_empty() {
             Compared::As(sure, verdict)
@@ -208,7 +213,7 @@ impl Release {
     }
 
     /// Whether the library gives our answer in one of the orders.
-    fn among(&self, ours: &Answer, seen: &[Answer], line: &str) -> Result<(), String> {
+    fn among(&self, ours: &Answer, seen: &[Answer], line: &str) -> Result<(), Unlike> {
         if seen.contains(ours) {
             return Ok(());
         }
@@ -218,11 +223,18 @@ impl Release {
             if more.contains(ours) {
                 return Ok(());
             }
+            // The others were not tried then.
+            if more.iter().any(is_unended) {
+                return Err(Unlike::Unended);
+            }
         }
         let closest = more.iter().find(|one| one.verdict == ours.verdict);
         let difference = closest.or(more.first()).map(|one| ours.compare(one));
         let difference = difference.and_then(Result::err).unwrap_or_default();
-        Err(format!("not among {} outcomes: {difference}", more.len()))
+        Err(Unlike::Different(format!(
+            "not among {} outcomes: {difference}",
+            more.len()
+        )))
     }
 
     fn more_outcomes(&self, orders: u32, line: &str) -> Vec<Answer> {
@@ -280,6 +292,10 @@ fn has_slices_of_one_name(case: &Case) -> bool {
         .any(|name| !names.insert(name))
 }
 
+fn is_unended(answer: &Answer) -> bool {
+    answer.verdict == "timeout"
+}
+
 /// Whether the library ended in a panic, which only the program around it took for an error.
 fn panicked(answer: &Answer) -> bool {
     answer.error.starts_with("the allocator panicked")
@@ -287,6 +303,14 @@ fn panicked(answer: &Answer) -> bool {
 
 fn profile(case: &Case) -> &str {
     case.json["profile"].as_str().unwrap_or("upstream")
+}
+
+/// Why an answer is none of the library's.
+enum Unlike {
+    /// It is another one.
+    Different(String),
+    /// The library's search does not end in some order.
+    Unended,
 }
 
 /// What became of a case.
