@@ -125,6 +125,34 @@ fn a_request_that_gave_a_device_back_is_compared_with_nothing() {
 }
 
 #[test]
+fn what_a_distinct_value_refused_fits_behind_another_device() {
+    let mut world = World::new();
+    world.pool("p", &[group("a", "1"), group("b", "1"), group("c", "2")], &[]);
+    world.claim(
+        &[exactly("r", "any", 3)],
+        &[json!({ "distinctAttribute": "d/group" })],
+    );
+    // Behind c, the search begins anew and finds b.
+    let shares = [(Gate::DRAConsumableCapacity, true)];
+    assert_eq!(answer(&world, features("1.35.10", &shares)), "r:p/a r:p/c r:p/b");
+    assert_eq!(answer(&world, features("1.36.4", &[])), "no fit");
+}
+
+#[test]
+fn slices_with_binding_conditions_are_last_in_their_pool_where_slices_have_no_order() {
+    let mut world = World::new();
+    let mut binds = device("a");
+    binds["bindingConditions"] = json!(["d/ready"]);
+    binds["bindingFailureConditions"] = json!(["d/failed"]);
+    slice(&mut world, "p-0", "p", 2, &json!({ "devices": [binds] }));
+    slice(&mut world, "p-1", "p", 2, &json!({ "devices": [device("b")] }));
+    world.claim(&[exactly("r", "any", 1)], &[]);
+    let gate = [(Gate::DRADeviceBindingConditions, true)];
+    assert_eq!(answer(&world, features("1.35.10", &gate)), "r:p/b");
+    assert_eq!(answer(&world, features("1.36.4", &gate)), "r:p/a");
+}
+
+#[test]
 fn distinct_values_were_compared_with_nothing_once() {
     let mut world = World::new();
     world.pool("p", &[device("none"), group("a", "1"), group("b", "1")], &[]);
