@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::devices::{ClassSelectors, Match, keeps_off};
 use crate::model::{
-    AllocationMode, Claim, ClaimSpec, Cluster, Component, DeviceRequest, Gate, Pod, PoolId, Str,
+    AllocationMode, Capacity, Claim, ClaimSpec, Cluster, Component, DeviceRequest, Gate, Pod, PoolId, Str,
 };
 use crate::reservation::claim_name;
 
@@ -160,28 +160,42 @@ impl<'a> View<'a> {
         if self.is_of_one_pod && is_single {
             return Vec::new();
         }
-        let devices = self.cluster.slices().flat_map(|slice| &slice.spec.devices);
-        let kept: BTreeSet<&Str> = devices
-            .flat_map(|device| &device.capacity)
-            .filter(|(_, capacity)| {
-                let policy = capacity.request_policy.as_ref();
-                policy.is_some_and(|policy| {
-                    let range = policy.valid_range.as_ref();
-                    policy.valid_values.is_empty() && range.is_none_or(|range| range.step.is_none())
-                })
+        let of_digits = |ask: &Ask<'a>| {
+            let asked = ask.requests().filter_map(|request| request.capacity.as_ref());
+            let amounts = asked.flat_map(|capacity| &capacity.requests);
+            amounts
+                .filter(|(_, amount)| amount.is_decimal())
+                .map(|(name, _)| name)
+                .collect::<BTreeSet<&Str>>()
+        };
+        // Hardly anybody writes such an amount, and clusters have many devices.
+        let mut wanted: BTreeSet<&Str> = self.asks.iter().flat_map(of_digits).collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let keeps = |capacity: &Capacity| {
+            let policy = capacity.request_policy.as_ref();
+            policy.is_some_and(|policy| {
+                let range = policy.valid_range.as_ref();
+                policy.valid_values.is_empty() && range.is_none_or(|range| range.step.is_none())
             })
+        };
+        let devices = self.cluster.slices().flat_map(|slice| &slice.spec.devices);
+        let kept = devices.flat_map(|device| &device.capacity);
+        let kept: BTreeSet<&Str> = kept
+            .filter(|(_, capacity)| keeps(capacity))
             .map(|(name, _)| name)
             .collect();
-        self.asking(|ask| {
-            let asked = ask.requests().filter_map(|request| request.capacity.as_ref());
-            let mut amounts = asked.flat_map(|capacity| &capacity.requests);
-            amounts.any(|(name, amount)| amount.is_decimal() && kept.contains(name))
-        })
+        wanted.retain(|name| kept.contains(name));
+        self.asking(|ask| !of_digits(ask).is_disjoint(&wanted))
     }
 
     /// Pools with a counter whose amount is kept as decimal digits, such as `1.5Gi`.
     pub(super) fn counters_that_change(&self) -> Vec<String> {
         let mut pools = BTreeSet::new();
+        if self.counters.is_empty() {
+            return Vec::new();
+        }
         for slice in self.cluster.slices() {
             let sets = slice.spec.shared_counters.iter().map(|set| &set.counters);
             let devices = slice.spec.devices.iter();
