@@ -133,8 +133,10 @@ pub(super) struct Problem<'a> {
     pub(super) values: Values,
     /// The number of the value, by source and device; none where no constraint can be met with it.
     attributes: Vec<Known<Option<ValueIx>>>,
-    /// With what a search for single devices ends where it has tried all of them.
+    /// With what a search for single devices ends where it has tried those before `invalid_at`.
     pub(super) invalid_pool: Option<String>,
+    /// The first device of the pools that are sure to come after the invalid one: those with binding conditions, if it has none.
+    pub(super) invalid_at: DeviceIx,
     /// What would end the attempt only rules a device out. To find out whether there is a solution beside.
     pub(super) forgives: bool,
     /// Each order of the devices of a request is a way of its own, as releases have it that start over. It changes the work, not the
@@ -186,14 +188,24 @@ impl<'a> Problem<'a> {
             values: Values::new(features.list_type_attributes),
             attributes,
             invalid_pool: None,
+            invalid_at: DeviceIx(u32::MAX),
             forgives: false,
             permutes: false,
         };
         if features.release.pool_is_of_node {
-            problem.invalid_pool = problem.views.iter().find_map(|view| match &view.status {
-                PoolStatus::Invalid(why) => Some(format!("pool {} is invalid: {why}", view.id.pool)),
+            let mut views = problem.views.iter();
+            let invalid = views.find_map(|view| match &view.status {
+                PoolStatus::Invalid(why) => Some((view, why)),
                 PoolStatus::Usable | PoolStatus::Incomplete => None,
             });
+            if let Some((invalid, why)) = invalid {
+                problem.invalid_pool = Some(format!("pool {} is invalid: {why}", invalid.id.pool));
+                let is_later = |device: &DeviceIx| {
+                    problem.view(*device).has_binding_conditions && !invalid.has_binding_conditions
+                };
+                let later = problem.devices.keys().find(is_later);
+                problem.invalid_at = later.unwrap_or_else(|| problem.devices.next_key());
+            }
         }
         if demand.takes_all {
             problem.all = vec![Box::default(); demand.alternatives.len()].into();

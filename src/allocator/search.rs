@@ -551,6 +551,9 @@ impl<'p, 'a> Search<'p, 'a> {
         }
         let rest = self.problem.devices.len().saturating_sub(usize::from(start));
         for device in stretch(start, rest) {
+            if device >= self.problem.invalid_at && !self.problem.forgives {
+                break;
+            }
             let Some(looks) = self.looks.checked_sub(1) else {
                 self.steps = self.steps.max(self.limit.saturating_add(1));
                 return Flow::GaveUp;

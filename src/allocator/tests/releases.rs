@@ -139,6 +139,28 @@ fn what_a_distinct_value_refused_fits_behind_another_device() {
 }
 
 #[test]
+fn a_pool_that_contradicts_itself_comes_before_those_with_binding_conditions() {
+    let gate = [(Gate::DRADeviceBindingConditions, true)];
+    let binds = |name: &str| {
+        let mut device = device(name);
+        device["bindingConditions"] = json!(["d/ready"]);
+        device["bindingFailureConditions"] = json!(["d/failed"]);
+        device
+    };
+    let asked = |good: Value, odd: Value| {
+        let mut world = World::new();
+        world.pool("good", &[good], &[]);
+        world.pool("odd", &[odd.clone(), odd], &[]);
+        world.claim(&[exactly("r", "any", 1)], &[]);
+        answer(&world, features("1.34.13", &gate))
+    };
+    let error = "error: pool odd is invalid: duplicate device name b";
+    assert_eq!(asked(binds("a"), device("b")), error);
+    assert_eq!(asked(binds("a"), binds("b")), "r:good/a");
+    assert_eq!(asked(device("a"), binds("b")), "r:good/a");
+}
+
+#[test]
 fn slices_with_binding_conditions_are_last_in_their_pool_where_slices_have_no_order() {
     let mut world = World::new();
     let mut binds = device("a");

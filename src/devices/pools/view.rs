@@ -229,7 +229,11 @@ impl Pools {
             devices: TiVec::new(),
             has_free_devices: false,
             counters: PoolWide::default(),
-            has_binding_conditions: false,
+            // Also where the pool contradicts itself.
+            has_binding_conditions: self.features.release.pool_is_of_node
+                && relevant
+                    .iter()
+                    .any(|place| has_binding_conditions(&pool.slices[*place as usize].slice)),
             misses_slices: false,
             has_taints: self.features.device_taints,
             any_effect: self.features.release.any_effect_blocks,
