@@ -173,7 +173,24 @@ fn offset_of_name(timestamp: Timestamp, name: &str) -> Result<i64, String> {
     if name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..") {
         return Err("time: invalid location name".to_owned());
     }
-    let unknown = || format!("unknown time zone {name}");
+    // Go reads the files of zones, which are in folders.
+    let is_folder = || {
+        let folder = name.trim_end_matches('/');
+        let database = TimeZoneDatabase::bundled();
+        let mut zones = database.available();
+        folder == "."
+            || zones.any(|zone| {
+                let rest = zone.as_str().strip_prefix(folder);
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            })
+    };
+    let unknown = || {
+        if is_folder() {
+            "is a directory".to_owned()
+        } else {
+            format!("unknown time zone {name}")
+        }
+    };
     let zone = TimeZoneDatabase::bundled().get(name).map_err(|_| unknown())?;
     // Names are found whatever their case, but files are not.
     if zone.iana_name() != Some(name) {
@@ -211,6 +228,8 @@ mod tests {
             ("europe/berlin", Err("unknown time zone europe/berlin")),
             ("Nowhere", Err("unknown time zone Nowhere")),
             ("../UTC", Err("time: invalid location name")),
+            (".", Err("is a directory")),
+            ("Europe", Err("is a directory")),
             ("+05:30", Ok(19_800)),
             ("-02:30", Ok(-9_000)),
             (":30", Err("strconv.Atoi: parsing \"\": invalid syntax")),
