@@ -1,5 +1,8 @@
 //! Parts of timestamps and durations. Mirrors `common/stdlib/standard.go`, `inTimeZone` (cel-go v0.29).
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use jiff::tz::TimeZoneDatabase;
 
 use super::{Binding, Declaration, declare};
@@ -166,6 +169,17 @@ fn offset_in(timestamp: Timestamp, zone: &str) -> Result<i64, String> {
     Ok(minutes.wrapping_mul(60_000_000_000) / 1_000_000_000)
 }
 
+/// The folders that hold the files of zones, and the one around them. Go says of a zone with such a name that it is a directory.
+static FOLDERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let database = TimeZoneDatabase::bundled();
+    let folders = database.available().flat_map(|zone| {
+        let zone = zone.as_str();
+        let ends = zone.match_indices('/');
+        ends.map(|(end, _)| zone[..end].to_owned()).collect::<Vec<_>>()
+    });
+    folders.chain([".".to_owned()]).collect()
+});
+
 fn offset_of_name(timestamp: Timestamp, name: &str) -> Result<i64, String> {
     if matches!(name, "" | "UTC" | "Local") {
         return Ok(0);
@@ -173,19 +187,8 @@ fn offset_of_name(timestamp: Timestamp, name: &str) -> Result<i64, String> {
     if name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..") {
         return Err("time: invalid location name".to_owned());
     }
-    // Go reads the files of zones, which are in folders.
-    let is_folder = || {
-        let folder = name.trim_end_matches('/');
-        let database = TimeZoneDatabase::bundled();
-        let mut zones = database.available();
-        folder == "."
-            || zones.any(|zone| {
-                let rest = zone.as_str().strip_prefix(folder);
-                rest.is_some_and(|rest| rest.starts_with('/'))
-            })
-    };
     let unknown = || {
-        if is_folder() {
+        if FOLDERS.contains(name.trim_end_matches('/')) {
             "is a directory".to_owned()
         } else {
             format!("unknown time zone {name}")

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use crate::devices::{ClassSelectors, Match, keeps_off};
 use crate::model::{
-    AllocationMode, Capacity, Claim, ClaimSpec, Cluster, Component, DeviceRequest, Gate, Pod, PoolId, Str,
+    AllocationMode, Capacity, Claim, ClaimSpec, Cluster, Component, DeviceRequest, Gate, Pod, PoolId,
+    Quantity, Str,
 };
 use crate::reservation::claim_name;
 
@@ -19,6 +20,12 @@ impl<'a> Ask<'a> {
     fn requests(&self) -> impl Iterator<Item = &'a DeviceRequest> + use<'a> {
         let requests = self.spec.devices.requests.iter();
         requests.flat_map(|request| request.exactly.iter().chain(&request.first_available))
+    }
+
+    /// The amounts of capacities that it asks for, by name.
+    fn amounts(&self) -> impl Iterator<Item = &'a (Str, Quantity)> + use<'a> {
+        let capacities = self.requests().filter_map(|request| request.capacity.as_ref());
+        capacities.flat_map(|capacity| &capacity.requests)
     }
 
     fn wants_all(&self) -> bool {
@@ -138,11 +145,7 @@ impl<'a> View<'a> {
     pub(super) fn odd_capacities(&self) -> Vec<String> {
         const NANOS_OF_A_MILLI: i128 = 1_000_000;
         self.asking(|ask| {
-            let amounts = ask
-                .requests()
-                .filter_map(|request| request.capacity.as_ref())
-                .flat_map(|capacity| &capacity.requests);
-            amounts.into_iter().any(|(_, amount)| {
+            ask.amounts().any(|(_, amount)| {
                 let fits = amount.nanos().is_some_and(|nanos| {
                     nanos % NANOS_OF_A_MILLI == 0 && nanos / NANOS_OF_A_MILLI <= i128::from(i64::MAX)
                 });
@@ -161,9 +164,7 @@ impl<'a> View<'a> {
             return Vec::new();
         }
         let of_digits = |ask: &Ask<'a>| {
-            let asked = ask.requests().filter_map(|request| request.capacity.as_ref());
-            let amounts = asked.flat_map(|capacity| &capacity.requests);
-            amounts
+            ask.amounts()
                 .filter(|(_, amount)| amount.is_decimal())
                 .map(|(name, _)| name)
                 .collect::<BTreeSet<&Str>>()
