@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
 use super::{
-    Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector, Str, Time,
-    Tolerations,
+    Condition, Config, DeviceId, FINALIZER, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector,
+    Str, Time, Tolerations,
 };
 
 /// `resource.k8s.io` ResourceClaim.
@@ -30,6 +30,11 @@ impl Claim {
     /// Namespace and name.
     pub fn key(&self) -> Key {
         self.metadata.key()
+    }
+
+    /// Whether a finalizer keeps the claim from being removed, as it does while the claim is allocated.
+    pub fn is_protected(&self) -> bool {
+        self.metadata.finalizers.iter().any(|name| name == FINALIZER)
     }
 
     /// The devices of the allocation, in its order; none while unallocated.

@@ -43,8 +43,9 @@ pub struct Meta {
     /// The name.
     #[serde(deserialize_with = "or_default")]
     pub name: Str,
-    /// Prefix of a generated name.
-    pub generate_name: Option<Str>,
+    /// Prefix of a generated name; empty where somebody gave the name.
+    #[serde(deserialize_with = "or_default")]
+    pub generate_name: Str,
     /// Identity over time: a recreated object of the same name has another one.
     #[serde(deserialize_with = "or_default")]
     pub uid: Str,

@@ -306,7 +306,7 @@ pub struct PodStatus {
     #[serde(deserialize_with = "list")]
     pub resource_claim_statuses: Vec<PodClaimStatus>,
     /// The claim that the scheduler made for extended resources.
-    pub extended_resource_claim_status: Option<ExtendedResourceClaim>,
+    pub extended_resource_claim_status: Option<Box<ExtendedResourceClaim>>,
     /// Containers that have health of devices, or that do not run: those that run without anything to report are left out.
     #[serde(deserialize_with = "container_statuses")]
     pub container_statuses: Vec<ContainerStatus>,

@@ -132,9 +132,9 @@ impl World<'_> {
     /// Why a write fails. Those behind it are not tried.
     pub(super) fn write_all(&mut self, plan: &Plan) -> Result<(), String> {
         let mut created = Vec::new();
-        for write in &plan.writes {
+        for (number, write) in plan.writes.iter().enumerate() {
             let intended = self.intended(write, &created);
-            self.write(write, &mut created)?;
+            self.write(write, plan.writes.get(number + 1), &mut created)?;
             for wish in intended {
                 self.record_write(wish);
             }
@@ -145,7 +145,13 @@ impl World<'_> {
         Ok(())
     }
 
-    fn write(&mut self, write: &ClaimWrite, created: &mut Vec<Arc<Claim>>) -> Result<(), String> {
+    /// Carries out a write; `next` is the one behind it.
+    fn write(
+        &mut self,
+        write: &ClaimWrite,
+        next: Option<&ClaimWrite>,
+        created: &mut Vec<Arc<Claim>>,
+    ) -> Result<(), String> {
         match write {
             ClaimWrite::Create { claim, template } => {
                 let made = self.create(claim);
@@ -189,15 +195,24 @@ impl World<'_> {
                         ..claim.status.clone()
                     }
                 };
+                let mut metadata = claim.metadata.clone();
+                // Nobody looks at the claim before the next write, which then finds its work done. A claim that goes with its finalizer
+                // is shown without an allocation first.
+                if !metadata.is_deleting()
+                    && matches!(next, Some(ClaimWrite::RemoveFinalizer(next)) if Arc::ptr_eq(next, claim))
+                {
+                    metadata.finalizers.retain(|name| name != FINALIZER);
+                }
                 self.put_claim(Claim {
-                    metadata: claim.metadata.clone(),
+                    metadata,
                     spec: claim.spec.clone(),
                     status,
                 });
             }
             ClaimWrite::RemoveFinalizer(claim) => {
                 let key = &claim.key();
-                if let Some(claim) = self.cluster().claim(key) {
+                let claim = self.cluster().claim(key);
+                if let Some(claim) = claim.filter(|claim| claim.is_protected()) {
                     let mut changed = (**claim).clone();
                     changed.metadata.finalizers.retain(|name| name != FINALIZER);
                     if changed.metadata.is_deleting() && changed.metadata.finalizers.is_empty() {
@@ -237,8 +252,7 @@ impl World<'_> {
         let mut made = (**claim).clone();
         // What a rehearsal makes has the name that it would get.
         if !self.is_rehearsal() {
-            let base = made.metadata.generate_name.clone().unwrap_or_default();
-            made.metadata.name = format!("{base}sim-{number}").into();
+            made.metadata.name = format!("{}sim-{number}", made.metadata.generate_name).into();
         }
         made.metadata.uid = made_up_uid("claim", number);
         made.metadata.creation_timestamp = Some(whole_seconds(self.now));

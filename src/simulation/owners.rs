@@ -47,10 +47,13 @@ pub(super) fn replacement(pod: &Pod, number: usize, now: Time) -> Arc<Pod> {
     let name = if keeps_name {
         pod.metadata.name.clone()
     } else {
-        let base = pod.metadata.generate_name.clone().unwrap_or_else(|| {
-            let owner = pod.metadata.controller().map(|owner| owner.name.as_str());
-            format!("{}-", owner.unwrap_or_default()).into()
-        });
+        let base = match pod.metadata.generate_name.as_str() {
+            "" => {
+                let owner = pod.metadata.controller().map(|owner| owner.name.as_str());
+                format!("{}-", owner.unwrap_or_default())
+            }
+            base => base.to_owned(),
+        };
         format!("{base}sim-{number}").into()
     };
     Arc::new(Pod {

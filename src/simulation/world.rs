@@ -501,7 +501,7 @@ impl<'s> World<'s> {
             let mut changed = (**claim).clone();
             if let Some(allocation) = allocations.remove(&key) {
                 changed.status.allocation = Some(allocation);
-                if !changed.metadata.finalizers.iter().any(|name| name == FINALIZER) {
+                if !changed.is_protected() {
                     changed.metadata.finalizers.push(FINALIZER.into());
                 }
             }

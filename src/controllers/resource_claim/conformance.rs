@@ -466,11 +466,7 @@ fn sync_handler() {
                 let entry = made.metadata.annotation(ENTRY_ANNOTATION).unwrap();
                 let owner = made.metadata.controller().unwrap();
                 let base = format!("{}-{entry}-", owner.name);
-                assert_eq!(
-                    made.metadata.generate_name.as_deref(),
-                    Some(base.as_str()),
-                    "{name}"
-                );
+                assert_eq!(made.metadata.generate_name, base.as_str(), "{name}");
                 assert!(made.metadata.name.starts_with(&base), "{name}");
             }
         }

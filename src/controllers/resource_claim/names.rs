@@ -70,7 +70,7 @@ pub(super) fn from_template(
         metadata: Meta {
             namespace: owner.key.namespace.clone(),
             name: free_name(cluster, owner, entry, replaced, &base),
-            generate_name: Some(base.into()),
+            generate_name: base.into(),
             labels: made.labels.clone(),
             annotations,
             owner_references: vec![OwnerReference {

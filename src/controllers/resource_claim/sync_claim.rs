@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Answers, ClaimWrite, Plan, Questions, ResourceClaims, Stop};
-use crate::model::{Claim, Cluster, ConsumerReference, FINALIZER, Key, Object};
+use crate::model::{Claim, Cluster, ConsumerReference, Key, Object};
 use crate::reservation::{is_done, is_kept, looked_up_kind};
 
 impl ResourceClaims {
@@ -27,7 +27,7 @@ impl ResourceClaims {
             }
         }
         questions.asked()?;
-        let protected = claim.metadata.finalizers.iter().any(|name| name == FINALIZER);
+        let protected = claim.is_protected();
         let allocated = claim.status.allocation.is_some();
         let unused = remaining.is_empty();
         let release = |remaining, deallocate| ClaimWrite::Release {

@@ -114,8 +114,7 @@ fn told(plan: &Plan) -> Vec<String> {
         .map(|write| match write {
             ClaimWrite::Create { claim, .. } => format!(
                 "create {}… for {}",
-                claim.metadata.generate_name.clone().unwrap_or_default(),
-                claim.metadata.owner_references[0].name
+                claim.metadata.generate_name, claim.metadata.owner_references[0].name
             ),
             ClaimWrite::SetStatuses { of, statuses } => {
                 let statuses: Vec<String> = statuses

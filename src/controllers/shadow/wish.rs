@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::controllers::trace::Action;
 use crate::controllers::work::{ClaimWrite, ControllerName, Owner, PodRef, Work, made_for};
 use crate::eviction::{MARKED, condition_of};
-use crate::model::{Claim, Cluster, Condition, FINALIZER, Key, Kind, Object, Pod, Str};
+use crate::model::{Claim, Cluster, Condition, Key, Kind, Object, Pod, Str};
 use crate::reservation::is_made_for;
 
 /// A status of a rule may be this late; kube-controller-manager itself writes it every 10 s.
@@ -215,10 +215,7 @@ impl Wish {
             Self::Deallocate(reference) => {
                 shows(claim(reference).is_none_or(|claim| claim.status.allocation.is_none()))
             }
-            Self::Unprotect(reference) => shows(
-                claim(reference)
-                    .is_none_or(|claim| claim.metadata.finalizers.iter().all(|name| name != FINALIZER)),
-            ),
+            Self::Unprotect(reference) => shows(claim(reference).is_none_or(|claim| !claim.is_protected())),
             Self::Delete(reference) => {
                 shows(claim(reference).is_none_or(|claim| claim.metadata.is_deleting()))
             }

@@ -176,8 +176,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
 /// A claim that is being deleted, holds nothing, and has a finalizer of somebody else, such as the controller of a driver.
 fn kept_by_others(look: &mut Look<'_>, claim: &Claim) {
     let metadata = &claim.metadata;
-    let is_held =
-        claim.status.allocation.is_some() || metadata.finalizers.iter().any(|name| *name == FINALIZER);
+    let is_held = claim.status.allocation.is_some() || claim.is_protected();
     if is_held || !metadata.is_deleting() || !look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS) {
         return;
     }
