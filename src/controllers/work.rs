@@ -147,6 +147,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether there is nothing to write, to tell or to try again.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.writes.is_empty() && self.warning.is_none() && matches!(self.ending, Ending::Done)
+    }
+
     /// The objects that exist and that the plan writes: claims, and the pod or PodGroup whose status it sets.
     pub fn objects(&self) -> BTreeSet<(Kind, Key)> {
         let objects = self.writes.iter().filter_map(|write| match write {

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer, ClaimName, ClaimWrite, Deviations, Ending, Features, Outcome, Plan, ResourceClaims, Work,
+    Answer, ClaimName, ClaimWrite, Deviations, Ending, Features, Outcome, Plan, ResourceClaims, Subject, Work,
 };
-use crate::controllers::{ControllerName, Engine, Origin};
-use crate::model::{Change, Cluster, ClusterBuilder, Environment, Kind, Object, Time};
+use crate::controllers::{ControllerName, Engine, Origin, QueueEvent};
+use crate::model::{Change, Cluster, ClusterBuilder, Environment, Key, Kind, Object, Time};
 use crate::reservation::PodGroups;
 
 pub(super) const ALL: Features = Features {
@@ -198,6 +198,41 @@ fn all(engine: &mut Engine) -> Vec<String> {
 
 fn put(engine: &mut Engine, (kind, json): (Kind, Value)) {
     engine.see(Change::Put(object(kind, &json)), Origin::Watch, now());
+}
+
+#[test]
+fn of_the_claims_that_are_there_only_those_that_need_something_enter_the_queue() {
+    let none = json!([]);
+    let objects = [
+        pod("p", &json!({}), &none),
+        pod("q", &json!({}), &none),
+        claim("kept", &json!({}), &json!([entry("p", "p-uid")])),
+        claim("left", &json!({}), &json!([entry("q", "q-uid")])),
+    ];
+    let mut engine = engine(BETTER, &objects);
+    engine.queue(ControllerName::ResourceClaim).unwrap().begin_log();
+    assert_eq!(engine.next_due(now()), Some(now()));
+    // A pod that does not say that it has the claim goes before anybody looks, as while a replica waits for its lease.
+    engine.see(
+        Change::Delete(Kind::Pod, Key::new("n", "q")),
+        Origin::Watch,
+        now(),
+    );
+    assert_eq!(
+        all(&mut engine),
+        ["look for Pod q", "keep [] of left and free it", "unprotect left"]
+    );
+    assert_eq!(engine.next_due(now()), None);
+    let queue = engine.queue(ControllerName::ResourceClaim).unwrap();
+    let left = Subject::Claim(Key::new("n", "left"));
+    assert_eq!(
+        queue.take_log(),
+        [
+            QueueEvent::Added(left.clone()),
+            QueueEvent::Begun(left.clone()),
+            QueueEvent::Ended(left)
+        ]
+    );
 }
 
 #[test]
