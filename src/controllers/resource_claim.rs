@@ -9,7 +9,7 @@ mod sync_claim;
 mod sync_group;
 mod sync_pod;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,11 +129,10 @@ const MOST_UNTOLD: usize = 1000;
 pub struct ResourceClaims {
     features: Features,
     queue: Queue<Subject>,
-    /// Claims that were there from the beginning and are yet to be looked at. Most need nothing, and none of these enters the queue, which
-    /// would take several times the memory.
-    unseen: VecDeque<Key>,
-    /// Those of them that had their turn for another reason meanwhile.
-    had_turn: HashSet<Key, RandomState>,
+    /// Claims that were there from the beginning and are yet to be looked at, which happens when the first job is asked for: until then
+    /// it may take days, in a replica that waits for its lease. Most claims need nothing, and none of these enters the queue, which would
+    /// take several times the memory.
+    unseen: Vec<Key>,
     /// UIDs of pods and groups that are known to be gone.
     deleted: RecentUids,
     /// Claims that appeared, which nobody else makes: when, and in their order.
@@ -213,8 +212,7 @@ impl ResourceClaims {
         Self {
             features,
             queue: Queue::default(),
-            unseen: VecDeque::new(),
-            had_turn: HashSet::default(),
+            unseen: Vec::new(),
             deleted: RecentUids::default(),
             made: HashMap::default(),
             made_in_order: VecDeque::new(),
@@ -428,40 +426,23 @@ impl ResourceClaims {
         }
     }
 
-    /// The item whose turn it is at `now`, with what it knows by asking.
-    fn turn(&mut self, cluster: &Cluster, now: Time) -> Option<(Subject, Answers)> {
-        if let Some(answered) = self.answered.pop_front() {
-            return Some(answered);
+    /// Looks at the claims from the beginning, and queues those for which something is to be done.
+    fn look_at_unseen(&mut self, cluster: &Cluster) {
+        for key in std::mem::take(&mut self.unseen) {
+            let item = Subject::Claim(key);
+            let planned = self.plan(&item, &Answers::new(), cluster);
+            if !matches!(planned, Ok(plan) if plan.is_nothing()) {
+                self.queue.add(item);
+            }
         }
-        let Some(item) = self.queue.pop(now) else {
-            let item = self.next_unseen(cluster, now)?;
-            return Some((item, Answers::new()));
-        };
-        if let (Subject::Claim(key), false) = (&item, self.unseen.is_empty()) {
-            self.had_turn.insert(key.clone());
-        }
-        Some((item, Answers::new()))
     }
 
-    /// The next claim from the beginning for which something is to be done.
-    fn next_unseen(&mut self, cluster: &Cluster, now: Time) -> Option<Subject> {
-        while let Some(key) = self.unseen.pop_front() {
-            if self.had_turn.contains(&key) {
-                continue;
-            }
-            let item = Subject::Claim(key);
-            if matches!(self.plan(&item, &Answers::new(), cluster), Ok(plan) if plan.is_nothing()) {
-                continue;
-            }
-            self.queue.add(item);
-            // Nothing where somebody works on it already: then it comes again.
-            if let Some(item) = self.queue.pop(now) {
-                return Some(item);
-            }
-        }
-        // Not to keep what a large cluster took.
-        (self.unseen, self.had_turn) = (VecDeque::new(), HashSet::default());
-        None
+    /// The item whose turn it is at `now`, with what it knows by asking.
+    fn turn(&mut self, now: Time) -> Option<(Subject, Answers)> {
+        let fresh = |item| (item, Answers::new());
+        self.answered
+            .pop_front()
+            .or_else(|| self.queue.pop(now).map(fresh))
     }
 
     /// What is wanted for the item.
@@ -621,8 +602,9 @@ impl Controller for ResourceClaims {
             self.made.remove(oldest);
             self.made_in_order.pop_front();
         }
+        self.look_at_unseen(cluster);
         loop {
-            let (item, answers) = self.turn(cluster, now)?;
+            let (item, answers) = self.turn(now)?;
             let (work, ending) = match self.plan(&item, &answers, cluster) {
                 Ok(plan) if plan.writes.is_empty() && plan.warning.is_none() => {
                     self.end(&item, &plan.ending, now);
