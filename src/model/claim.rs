@@ -7,9 +7,12 @@ use serde::Deserialize;
 
 use super::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
 use super::{
-    Condition, Config, DeviceId, FINALIZER, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector,
-    Str, Time, Tolerations,
+    Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector, Str, Time,
+    Tolerations,
 };
+
+/// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.1.
+pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// `resource.k8s.io` ResourceClaim.
 #[derive(Clone, Debug, Default, Deserialize)]

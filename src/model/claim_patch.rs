@@ -5,10 +5,7 @@
 use serde::Serializer;
 use serde_json::{Map, Value, json};
 
-use super::{Claim, ConsumerReference, Str};
-
-/// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.1.
-pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+use super::{Claim, ConsumerReference, FINALIZER, Str};
 
 /// One write of a claim, locked to the version that was read. It becomes JSON when it is sent or shown: of a large cluster most plans
 /// are counted and shown in short.

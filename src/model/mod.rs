@@ -39,9 +39,10 @@ pub(crate) use claim::MOST_RESULTS;
 pub use claim::{
     AllocatedConfig, AllocatedDevice, Allocation, AllocationMode, CapacityRequirements, Claim, ClaimConfig,
     ClaimSpec, ClaimStatus, ClaimTemplate, ClaimTemplateSpec, Constraint, ConsumerReference,
-    DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, NetworkData, Request,
+    DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, FINALIZER, NetworkData,
+    Request,
 };
-pub use claim_patch::{ClaimChange, ClaimPatch, FINALIZER, ReservationPatch};
+pub use claim_patch::{ClaimChange, ClaimPatch, ReservationPatch};
 pub use class::{
     CLASS_RESOURCE, CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec,
     TaintRuleStatus, TaintSelector,
