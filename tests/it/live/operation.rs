@@ -34,16 +34,23 @@ fn rights_without(missing: &str) -> Value {
         .collect()
 }
 
+/// Arguments of a `run` with probes.
+pub(super) const PROBES: [&str; 2] = ["--metrics-address", "127.0.0.1:0"];
+
 /// `run` with probes, and where they are.
 pub(super) struct Operated {
-    process: Process,
+    pub(super) process: Process,
     address: String,
 }
 
 impl Operated {
     pub(super) fn start(user: &User, more: &[&str]) -> Self {
-        let args = ["run", "--log-format", "json", "--metrics-address", "127.0.0.1:0"];
-        let process = user.kubectl_dra(args).args(more).start();
+        let args = ["run", "--log-format", "json"].into_iter().chain(PROBES);
+        Self::of(user.kubectl_dra(args).args(more).start())
+    }
+
+    /// A `run` that was started with [`PROBES`], once it is ready.
+    pub(super) fn of(process: Process) -> Self {
         let address = wait_for("it listens", || {
             let stderr = process.stderr();
             let after = stderr.split("metrics and probes are at ").nth(1)?;
@@ -70,6 +77,17 @@ impl Operated {
             let answer = self.ask(path);
             answer.contains(text).then_some(answer)
         })
+    }
+
+    /// Waits until a metric has at least this value.
+    pub(super) fn wait_for_at_least(&self, metric: &str, least: u64) {
+        let stderr = self.process.stderr();
+        wait_for(&format!("{metric} is {least}\n{stderr}"), || {
+            let metrics = self.ask("/metrics");
+            let value = metrics.lines().find_map(|line| line.strip_prefix(metric))?;
+            let value: u64 = value.trim().parse().expect("a number");
+            (value >= least).then_some(())
+        });
     }
 
     pub(super) fn wait_for_log(&self, text: &str) {

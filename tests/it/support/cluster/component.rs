@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::options::{Component, Options};
 
 /// Controllers that need kubelets with heartbeats or a cloud.
@@ -100,6 +102,11 @@ impl Running {
     /// Its process id.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Sends a signal.
+    pub(super) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("the component runs");
     }
 
     /// How it ended, if it did.

@@ -35,6 +35,8 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 pub(crate) use api::{path_of, reference, runtime};
 pub(crate) use options::{Component, Options};
 pub(crate) use restore::Recorded;
@@ -193,6 +195,11 @@ impl Cluster {
         let mut state = self.state();
         self.let_clients_start(&mut state, &[component]);
         take_down(&mut state, component);
+    }
+
+    /// Sends a running component a signal, such as those that halt it and let it go on.
+    pub(crate) fn signal(&self, component: Component, signal: Signal) {
+        self.state().running[&component].signal(signal);
     }
 
     /// Starts a component that was stopped, and waits until it is ready.
