@@ -4,6 +4,7 @@
 //! Mirrors `pkg/controller/resourceclaim/controller.go`, v1.37.1. An item of the queue becomes a [`Plan`]: writes in their order,
 //! of which none is tried once one has failed.
 
+mod changes;
 mod names;
 mod sync_claim;
 mod sync_group;
@@ -25,10 +26,7 @@ use super::{Controller, Observed, Queue, RecentUids};
 use crate::model::{
     Claim, Cluster, Component, Environment, Gate, Key, Kind, Object, Pod, PodGroup, Str, Time,
 };
-use crate::reservation::{
-    ENTRY_ANNOTATION, NoGroup, PodGroups, claim_name, claim_names, group_claim_name, group_of_member,
-    is_done, is_made_for, is_reserved_for,
-};
+use crate::reservation::{ENTRY_ANNOTATION, NoGroup, PodGroups, group_of_member, is_done, is_made_for};
 
 /// An item whose object was not as it was read is looked at again when a watch shows the newer one, and at the latest then.
 const CONFLICT_PAUSE: Duration = Duration::from_secs(1);
@@ -129,9 +127,8 @@ const MOST_UNTOLD: usize = 1000;
 pub struct ResourceClaims {
     features: Features,
     queue: Queue<Subject>,
-    /// Claims that were there from the beginning and are yet to be looked at, which happens when the first job is asked for: until then
-    /// it may take days, in a replica that waits for its lease. Most claims need nothing, and none of these enters the queue, which would
-    /// take several times the memory.
+    /// Claims that were there at the start. The controller looks at them when it is asked for its first job, which in a replica that waits
+    /// for its lease can be days later. A claim that needs nothing does not enter the queue, where it would take several times the memory.
     unseen: Vec<Key>,
     /// UIDs of pods and groups that are known to be gone.
     deleted: RecentUids,
@@ -254,91 +251,6 @@ impl ResourceClaims {
         controller
     }
 
-    fn note(&mut self, cluster: &Cluster, change: &Observed) {
-        let Some(object) = change.after.as_ref().or(change.before.as_ref()) else {
-            return;
-        };
-        let deleted = change.after.is_none();
-        match object {
-            Object::Pod(pod) => {
-                if let (Some(Object::Pod(before)), false) = (&change.before, deleted)
-                    && before.metadata.uid != pod.metadata.uid
-                {
-                    self.pod_changed(cluster, before, true);
-                }
-                self.pod_changed(cluster, pod, deleted);
-            }
-            Object::ResourceClaim(claim) => self.claim_changed(cluster, claim, deleted),
-            Object::ResourceClaimTemplate(template) if !deleted => {
-                let key = template.metadata.key();
-                let pods: Vec<_> = cluster.pods_of_template(&key).cloned().collect();
-                for pod in pods {
-                    self.pod_changed(cluster, &pod, false);
-                }
-                if self.features.groups == PodGroups::Accepted {
-                    for group in cluster.groups_of_template(&key) {
-                        self.group_changed(cluster, group, false);
-                    }
-                }
-            }
-            Object::PodGroup(group) => {
-                if self.features.groups == PodGroups::Accepted {
-                    self.group_changed(cluster, group, deleted);
-                }
-                if self.features.deviations.members_of_groups && self.features.workloads && !deleted {
-                    self.members_changed(cluster, group);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Mirrors `enqueuePod`.
-    fn pod_changed(&mut self, cluster: &Cluster, pod: &Pod, deleted: bool) {
-        let extended = pod.status.extended_resource_claim_status.is_some();
-        if pod.spec.resource_claims.is_empty() && !extended {
-            return;
-        }
-        if deleted {
-            self.deleted.add(&pod.metadata.uid);
-            self.given_up.remove(&Subject::Pod(pod.key()));
-        }
-        if deleted || is_done(pod) {
-            for key in claim_names(pod).filter_map(|name| name.key()) {
-                self.queue.add(Subject::Claim(key));
-            }
-        }
-        if self.pod_needs_work(cluster, pod) {
-            self.queue.add(Subject::Pod(pod.key()));
-        }
-    }
-
-    /// Mirrors `podNeedsWork`.
-    fn pod_needs_work(&self, cluster: &Cluster, pod: &Pod) -> bool {
-        if pod.metadata.is_deleting() || !self.may_get_claims(pod) {
-            return false;
-        }
-        pod.spec.resource_claims.iter().any(|entry| {
-            let Ok(meant) = claim_name(pod, entry) else {
-                return true;
-            };
-            let Some(key) = meant.key() else { return false };
-            let Some(claim) = cluster.claim(&key) else {
-                return entry.resource_claim_template_name.is_some()
-                    && match self.group_of(cluster, pod) {
-                        Err(_) => true,
-                        Ok(group) => crate::reservation::bind_to(pod, group.map(|group| &**group), entry)
-                            .is_ok_and(|consumer| !consumer.is_pod_group()),
-                    };
-            };
-            let groups = self.features.groups;
-            if meant.may_use(claim, groups).is_err() {
-                return false;
-            }
-            pod.node().is_some() && claim.status.allocation.is_some() && !is_reserved_for(pod, claim, groups)
-        })
-    }
-
     /// Whether the pod may get claims and reservations, as far as its phase decides.
     fn may_get_claims(&self, pod: &Pod) -> bool {
         !(self.features.deviations.terminal_reservations && is_done(pod))
@@ -359,79 +271,14 @@ impl ResourceClaims {
         }
     }
 
-    /// Mirrors `enqueuePodGroup`.
-    fn group_changed(&mut self, cluster: &Cluster, group: &PodGroup, deleted: bool) {
-        if group.spec.resource_claims.is_empty() {
-            return;
-        }
-        let names = || {
-            group
-                .spec
-                .resource_claims
-                .iter()
-                .map(|entry| group_claim_name(group, entry))
-        };
-        if deleted {
-            self.deleted.add(&group.metadata.uid);
-            for key in names().filter_map(|name| name.ok()?.key()) {
-                self.queue.add(Subject::Claim(key));
-            }
-        }
-        let needs_work = !group.metadata.is_deleting()
-            && group
-                .spec
-                .resource_claims
-                .iter()
-                .zip(names())
-                .any(|(entry, name)| match name.map(|name| name.key()) {
-                    Err(_) => true,
-                    Ok(None) => false,
-                    Ok(Some(key)) => {
-                        entry.resource_claim_template_name.is_some() && cluster.claim(&key).is_none()
-                    }
-                });
-        if needs_work {
-            self.queue.add(Subject::PodGroup(group.metadata.key()));
-        }
-        self.members_changed(cluster, group);
-    }
-
-    fn members_changed(&mut self, cluster: &Cluster, group: &PodGroup) {
-        let members: Vec<_> = cluster.pods_of_group(&group.metadata.key()).cloned().collect();
-        for pod in members {
-            self.pod_changed(cluster, &pod, false);
-        }
-    }
-
-    /// Mirrors `enqueueResourceClaim`.
-    fn claim_changed(&mut self, cluster: &Cluster, claim: &Claim, deleted: bool) {
-        let key = claim.key();
-        if !deleted {
-            self.queue.add(Subject::Claim(key.clone()));
-        }
-        let pods: Vec<_> = cluster.pods_of_claim(&key).cloned().collect();
-        for pod in pods {
-            self.pod_changed(cluster, &pod, false);
-        }
-        if self.features.groups == PodGroups::Accepted {
-            for group in cluster.groups_of_claim(&key) {
-                let entries = &group.spec.resource_claims;
-                let means_it = |entry| {
-                    group_claim_name(group, entry).is_ok_and(|name| name.key().as_ref() == Some(&key))
-                };
-                if entries.iter().any(means_it) {
-                    self.group_changed(cluster, group, false);
-                }
-            }
-        }
-    }
-
-    /// Looks at the claims from the beginning, and queues those for which something is to be done.
+    /// Looks at the claims that were there at the start, and queues those for which something is to be done.
     fn look_at_unseen(&mut self, cluster: &Cluster) {
         for key in std::mem::take(&mut self.unseen) {
             let item = Subject::Claim(key);
             let planned = self.plan(&item, &Answers::new(), cluster);
-            if !matches!(planned, Ok(plan) if plan.is_nothing()) {
+            let is_nothing =
+                |plan: &Plan| !plan.is_to_be_carried_out() && matches!(plan.ending, Ending::Done);
+            if !planned.is_ok_and(|plan| is_nothing(&plan)) {
                 self.queue.add(item);
             }
         }
@@ -606,7 +453,7 @@ impl Controller for ResourceClaims {
         loop {
             let (item, answers) = self.turn(now)?;
             let (work, ending) = match self.plan(&item, &answers, cluster) {
-                Ok(plan) if plan.writes.is_empty() && plan.warning.is_none() => {
+                Ok(plan) if !plan.is_to_be_carried_out() => {
                     self.end(&item, &plan.ending, now);
                     continue;
                 }

@@ -147,9 +147,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether there is nothing to write, to tell or to try again.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.writes.is_empty() && self.warning.is_none() && matches!(self.ending, Ending::Done)
+    /// Whether there is something to write or to tell.
+    pub(super) fn is_to_be_carried_out(&self) -> bool {
+        !self.writes.is_empty() || self.warning.is_some()
     }
 
     /// The objects that exist and that the plan writes: claims, and the pod or PodGroup whose status it sets.

@@ -152,6 +152,11 @@ impl Meta {
         Key::new(self.namespace.clone(), name.clone())
     }
 
+    /// The prefix of the name, where the name is generated.
+    pub fn generate_name(&self) -> Option<&str> {
+        Some(self.generate_name.as_str()).filter(|prefix| !prefix.is_empty())
+    }
+
     /// Namespace and name.
     pub fn key(&self) -> Key {
         Key {

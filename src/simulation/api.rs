@@ -196,8 +196,8 @@ impl World<'_> {
                     }
                 };
                 let mut metadata = claim.metadata.clone();
-                // Nobody looks at the claim before the next write, which then finds its work done. A claim that goes with its finalizer
-                // is shown without an allocation first.
+                // No controller sees the claim between this write and the next one, so both are one change. A claim that is being deleted
+                // goes with its finalizer: it loses the allocation first, which the controllers see.
                 if !metadata.is_deleting()
                     && matches!(next, Some(ClaimWrite::RemoveFinalizer(next)) if Arc::ptr_eq(next, claim))
                 {

@@ -47,13 +47,13 @@ pub(super) fn replacement(pod: &Pod, number: usize, now: Time) -> Arc<Pod> {
     let name = if keeps_name {
         pod.metadata.name.clone()
     } else {
-        let base = match pod.metadata.generate_name.as_str() {
-            "" => {
+        let base = pod.metadata.generate_name().map_or_else(
+            || {
                 let owner = pod.metadata.controller().map(|owner| owner.name.as_str());
                 format!("{}-", owner.unwrap_or_default())
-            }
-            base => base.to_owned(),
-        };
+            },
+            str::to_owned,
+        );
         format!("{base}sim-{number}").into()
     };
     Arc::new(Pod {

@@ -418,7 +418,7 @@ fn made(made: &Claim, template: &[u8]) -> Result<String, serde_json::Error> {
             "name": metadata.name.as_str(),
             "namespace": metadata.namespace.as_str(),
             "uid": metadata.uid.as_str(),
-            "generateName": Some(metadata.generate_name.as_str()).filter(|base| !base.is_empty()),
+            "generateName": metadata.generate_name(),
             "creationTimestamp": metadata.creation_timestamp,
             "labels": said["metadata"]["labels"],
             "annotations": said["metadata"]["annotations"],

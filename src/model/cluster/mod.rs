@@ -673,10 +673,16 @@ impl Lists {
     }
 }
 
-// Large clusters have many of these. The allocator provides rooms of 448 and 768 bytes, and the next larger ones are a seventh larger;
-// sharing takes 16 bytes of them, and the allocator 7 for alignment.
+// Large clusters have many claims and pods. The memory allocator has size classes of 448 and 768 bytes, and the next ones are up to a sixth
+// larger. Of these bytes `Arc` takes 16, and the allocator up to 7 for the alignment.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Claim>() <= 448 - 24 && size_of::<Pod>() <= 768 - 24);
+const _: () = {
+    assert!(
+        size_of::<Claim>() <= 448 - 24,
+        "a claim takes the next size class"
+    );
+    assert!(size_of::<Pod>() <= 768 - 24, "a pod takes the next size class");
+};
 
 /// What an object takes without its lists and texts, with its place in a cluster and its indexes.
 fn size_of_kind(kind: Kind) -> usize {

@@ -193,8 +193,8 @@ impl Writer {
             ("annotations".to_owned(), Value::Object(annotations)),
             ("ownerReferences".to_owned(), Value::Array(owners)),
         ]);
-        if !metadata.generate_name.is_empty() {
-            head.insert("generateName".to_owned(), json!(metadata.generate_name.as_str()));
+        if let Some(prefix) = metadata.generate_name() {
+            head.insert("generateName".to_owned(), json!(prefix));
         }
         if let Some(labels) = &template.labels {
             let labels = serde_json::from_str(labels.get()).map_err(unreadable)?;
